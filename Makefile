@@ -1,0 +1,65 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.set-up
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup run check fmt lint types arch test quick cov bench soak lock clean
+.DEFAULT_GOAL := help
+
+help: ## show what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## make .venv with the locked packages
+
+$(STAMP): requirements-dev.lock pyproject.toml src/holdfast/_version.py
+	@$(PYTHON) -c 'import sys; sys.exit("holdfast needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 setup") if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: setup ## a guided tour in the terminal
+	@$(BIN)/holdfast tour
+
+check: lint types arch ## the fast gate
+
+fmt: setup ## format and repair what ruff can repair
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+lint: setup
+	@$(BIN)/ruff format --check --quiet . || { echo "run: make fmt"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+
+types: setup
+	@$(BIN)/pyright --warnings
+
+arch: setup
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m pytest -q tests/architecture
+
+quick: setup ## the tests alone, in parallel
+	@$(BIN)/python -m pytest -q -n auto
+
+test: check cov ## every check there is
+
+cov: setup ## the tests, with what they reach
+	@rm -f .coverage .coverage.*
+	@$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python tests/coverage_floor.py
+
+bench: setup ## measure us and the peers; writes bench/RESULTS.md
+	@$(BIN)/python bench/run.py
+
+soak: setup ## long seeded runs; SEED=1 MINUTES=10
+	@$(BIN)/python -m pytest -q tests/soak --run-soak
+
+lock: ## write requirements-dev.lock again (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --no-annotate --group dev pyproject.toml -o requirements-dev.lock
+
+clean: ## remove what setup made
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

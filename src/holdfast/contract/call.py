@@ -1,0 +1,112 @@
+"""The way of a call: each value contains the one before it.
+
+    ToolCall ─preflight→ Prepared │ Rejected
+                         Prepared ─policy→ Permit │ Ask │ Deny      Ask ─approver→ Permit │ Deny
+                                           Permit ─execution→ Outcome
+
+Execution accepts only a Permit, and only the policy room makes one
+(`tests/architecture/test_permits.py`).
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from holdfast.contract.envelope import Repair
+from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.tool import Tool
+
+RawArguments = str | bytes | Mapping[str, object] | None
+"""Arguments as they arrive: JSON text as a model writes it, or an object."""
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for, unchecked."""
+
+    id: str
+    tool: str
+    arguments: RawArguments
+    session_id: str
+    model_call_id: str | None = None
+    """The id the calling model gave, kept beside ours."""
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A call whose arguments are repaired, checked and decoded."""
+
+    call: ToolCall
+    tool: Tool
+    arguments: JsonObject
+    """As JSON: what policy judges and a person is shown."""
+    values: dict[str, object]
+    """As the body takes them."""
+    repairs: tuple[Repair, ...] = ()
+
+
+class Rejected(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that cannot run as it is."""
+
+    call: ToolCall
+    failure: Failure
+    repairs: tuple[Repair, ...] = ()
+
+
+class Permit(msgspec.Struct, frozen=True, kw_only=True):
+    """Leave to run exactly this call."""
+
+    prepared: Prepared
+    grounds: str
+    """Who or what allowed it."""
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """A person has to decide."""
+
+    prepared: Prepared
+    reason: str
+
+
+class Deny(msgspec.Struct, frozen=True, kw_only=True):
+    """The call may not run."""
+
+    prepared: Prepared
+    kind: Literal[FailureKind.REJECTED, FailureKind.USER_DENIED]
+    reason: str
+
+
+Verdict = Permit | Ask | Deny
+
+
+class Returned(msgspec.Struct, frozen=True):
+    """The body came back with a value."""
+
+    value: object
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """The body raised."""
+
+    error: BaseException
+
+
+class TimedOut(msgspec.Struct, frozen=True):
+    """The body was still running at its deadline."""
+
+    seconds: float
+
+
+class Interrupted(msgspec.Struct, frozen=True):
+    """The body was stopped before its end."""
+
+
+Ending = Returned | Raised | TimedOut | Interrupted
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How one execution ended."""
+
+    permit: Permit
+    ending: Ending
+    duration_ns: int

@@ -1,0 +1,73 @@
+"""Protocols behind which the world stands. Each has a fake in `holdfast.testing`."""
+
+from datetime import datetime
+from typing import Literal, Protocol
+
+import msgspec
+
+from holdfast.contract.call import Ask, Prepared, Verdict
+
+IdPrefix = Literal["ses", "wak", "evt", "cal", "msg", "prt", "apr", "ver", "job"]
+
+
+class Clock(Protocol):
+    """The time, in UTC, and a stopwatch that never goes back."""
+
+    def now(self) -> datetime:
+        """The wall clock, in UTC."""
+        ...
+
+    def ticks(self) -> int:
+        """Nanoseconds from some fixed moment."""
+        ...
+
+
+class IdSource(Protocol):
+    """Names that sort by the time they were given."""
+
+    def new(self, prefix: IdPrefix) -> str:
+        """A fresh id."""
+        ...
+
+
+class Judge(Protocol):
+    """Decides whether a prepared call may run."""
+
+    def __call__(self, prepared: Prepared, /) -> Verdict:
+        """Decide."""
+        ...
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person said to a question."""
+
+    allowed: bool
+    by: str
+    note: str | None = None
+
+
+class Approver(Protocol):
+    """Puts a question to a person. None means that nobody is there."""
+
+    async def __call__(self, ask: Ask, /) -> Answer | None:
+        """Wait for an answer."""
+        ...
+
+
+class StoredOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """Where output went that was too large to show."""
+
+    path: str
+    stored_bytes: int
+
+
+class SidecarStore(Protocol):
+    """Keeps whole outputs for a session. A blocking call; used off the event loop."""
+
+    def keep(self, session_id: str, name: str, content: bytes) -> StoredOutput | None:
+        """Store as much as the quotas allow; None when nothing could be kept."""
+        ...
+
+    def forget(self, session_id: str) -> None:
+        """Remove everything kept for the session."""
+        ...

@@ -1,0 +1,83 @@
+"""Results the loop has to route on: a `kind` inside the result says what it is.
+
+The harness decides from fields, and the model continues by copying one.
+"""
+
+from typing import Literal
+
+import msgspec
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file or directory. Its path is ready to be used as the next call's argument."""
+
+    name: str
+    path: str
+    type: Literal["file", "directory"]
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="listing"):
+    """What a directory holds."""
+
+    path: str
+    entries: tuple[Entry, ...]
+    entry_count: int
+    truncated: bool
+
+
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="search"):
+    """What a search by name found."""
+
+    query: str
+    entries: tuple[Entry, ...]
+    match_count: int
+    truncated: bool
+
+
+class FileText(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="file", omit_defaults=True
+):
+    """A file's text, or a part of it."""
+
+    path: str
+    text: str
+    start_line: int
+    end_line: int
+    total_line_count: int
+    selected_line_count: int
+    total_lines_exact: bool
+    truncated: bool
+    bytes_read: int | None = None
+    byte_limit: int | None = None
+    raw_bytes_truncated: bool | None = None
+    file_size: int | None = None
+
+
+class ImagePart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="image"):
+    """A picture, by reference."""
+
+    path: str
+    media_type: str
+    byte_count: int
+
+
+class BinaryPart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="binary"):
+    """Bytes, by reference."""
+
+    path: str
+    media_type: str
+    byte_count: int
+
+
+class Image(msgspec.Struct, frozen=True):
+    """What a tool returns to answer with a picture; the runtime stores it and refers to it."""
+
+    content: bytes
+    media_type: str = "image/png"
+
+
+class Binary(msgspec.Struct, frozen=True):
+    """What a tool returns to answer with bytes; the runtime stores them and refers to them."""
+
+    content: bytes
+    media_type: str = "application/octet-stream"

@@ -1,0 +1,161 @@
+"""A tool: one definition that the catalog, the policy and the execution all read.
+
+It holds no scheduling, no routing, no publication and no environment settings.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal, get_args
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.runtime import Runtime
+
+Ownership = Literal["managed", "mcp", "custom"]
+"""Who fulfils the call: this runtime, an MCP server, or the application (the runtime pauses)."""
+
+PermissionPolicy = Literal["always_allow", "always_ask"]
+
+Effect = Literal[
+    "session_read",
+    "session_write",
+    "resource_read",
+    "resource_write",
+    "memory_read",
+    "memory_write",
+    "learning_read",
+    "skill_read",
+    "sandbox_execute",
+]
+
+InterruptBehavior = Literal["cancel", "block"]
+"""Whether an interrupt may stop the running call, or waits for its end."""
+
+AcpKind = Literal[
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+]
+
+LOCKED_NAMES = frozenset(
+    {
+        "read",
+        "write",
+        "edit",
+        "glob",
+        "grep",
+        "bash",
+        "todo",
+        "task",
+        "question",
+        "web_search",
+        "web_fetch",
+        "skill",
+        "tool_search",
+    }
+)
+"""Names models have learned. Only the built-in tools may bear them."""
+
+DEFAULT_WALL_SECONDS = 120.0
+DEFAULT_OUTPUT_BYTES = 100_000
+
+
+class OutputBound(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much of a result a model is shown at once."""
+
+    max_bytes: int = DEFAULT_OUTPUT_BYTES
+    max_items: int | None = None
+    """Bound a list field by its length as well."""
+    fields: tuple[str, ...] = ()
+    """The result's fields that may be cut; without any, the largest one is."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one call may use."""
+
+    wall_seconds: float | None = DEFAULT_WALL_SECONDS
+    """None: the tool has opted out of the wall clock."""
+    output: OutputBound = OutputBound()
+
+    def __post_init__(self) -> None:
+        if self.wall_seconds is not None and self.wall_seconds <= 0:
+            raise ValueError("limits.wall_seconds must be positive, or None to opt out")
+
+
+class ArgumentFault(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments that fit the schema but not the types behind it."""
+
+    message: str
+    field: str | None = None
+
+
+Decode = Callable[[JsonObject], "dict[str, object] | ArgumentFault"]
+"""Turns checked JSON arguments into what the body takes."""
+
+RunStyle = Literal["async", "thread", "inline", "generator", "async_generator"]
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """What runs, and how: awaited, in a worker thread, in place, or item by item."""
+
+    style: RunStyle
+    invoke: Callable[[dict[str, object], Runtime], object]
+    decode: Decode | None = None
+
+
+class ToolDefinitionError(ValueError):
+    """A tool cannot be registered as it is; the message names the field at fault."""
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """A callable capability: what the model is told, what it needs, and what runs."""
+
+    name: str
+    description: str | None
+    """None: its source has none; it then stays absent on every wire."""
+    input_schema: JsonObject
+    requires: RequirementSet
+    body: Body
+    output_schema: JsonObject | None = None
+    ownership: Ownership = "managed"
+    permission_policy: PermissionPolicy = "always_allow"
+    effects: tuple[Effect, ...] = ()
+    read_only: bool = True
+    destructive: bool = False
+    interrupt_behavior: InterruptBehavior = "block"
+    acp_kind: AcpKind = "other"
+    limits: Limits = Limits()
+    parallel_safe: bool = False
+    key_of: Callable[[Mapping[str, object]], tuple[str, ...]] | None = None
+    """Which resource a call touches; calls with equal keys never overlap."""
+    keep_empty: frozenset[str] = frozenset()
+    """Fields for which the empty string has a meaning."""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ToolDefinitionError("a tool needs a name: it is empty")
+        for field, value, allowed in (
+            ("ownership", self.ownership, get_args(Ownership)),
+            ("permission_policy", self.permission_policy, get_args(PermissionPolicy)),
+            ("interrupt_behavior", self.interrupt_behavior, get_args(InterruptBehavior)),
+            ("acp_kind", self.acp_kind, get_args(AcpKind)),
+            *(("effects", effect, get_args(Effect)) for effect in self.effects),
+        ):
+            if value not in allowed:
+                raise ToolDefinitionError(
+                    f"tool {self.name!r}: {field} is {value!r}; allowed: {', '.join(allowed)}"
+                )
+
+    def resource_key(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
+        """Which resource this call touches."""
+        if self.key_of is not None:
+            return self.key_of(arguments)
+        return ("safe", self.name) if self.parallel_safe else ("global",)
