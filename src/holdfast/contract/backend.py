@@ -58,6 +58,14 @@ class BackendToolCodeRun(BackendTool, frozen=True):
     timeout: float | None = None
 
 
+def text_in(content: bytes) -> str:
+    """Bytes as text: UTF-8 if they are, otherwise every byte as the character it numbers."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
 class ToolResult(msgspec.Struct, frozen=True):
     """What a sandbox operation gave."""
 

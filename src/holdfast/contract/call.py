@@ -40,7 +40,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     tool: Tool
     arguments: JsonObject
     """As JSON: what policy judges and a person is shown."""
-    values: dict[str, object]
+    values: Mapping[str, object]
     """As the body takes them."""
     repairs: tuple[Repair, ...] = ()
 

@@ -18,13 +18,15 @@ RESERVED_KEYS = frozenset(
 NULL = b"null"
 
 
-class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One change preflight made to the arguments before the tool saw them."""
 
     repair: str
     """Which repair, for example ``integer_from_text``."""
     field: str
     """Where, as a path; empty for the arguments as a whole."""
+    was: str | None = None
+    """The key as it was sent, for a corrected key."""
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

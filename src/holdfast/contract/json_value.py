@@ -24,14 +24,20 @@ class _PydanticModel(Protocol):
     def model_dump(self, *, mode: str) -> object: ...
 
 
-def _foreign(value: object) -> object:
-    """Give msgspec something it can write for a type it does not know."""
+def dumped(value: object) -> object:
+    """A pydantic model as plain data, known by its face; anything else as it is."""
     if isinstance(value, _PydanticModel) and not isinstance(value, type):
         try:
             return value.model_dump(mode="json")
         except ValueError:
             return text_of(value)
-    return text_of(value)
+    return value
+
+
+def _foreign(value: object) -> object:
+    """Give msgspec something it can write for a type it does not know."""
+    plainer = dumped(value)
+    return text_of(value) if plainer is value else plainer
 
 
 _CANNOT_ENCODE = (TypeError, ValueError, OverflowError, RecursionError, AttributeError)

@@ -3,6 +3,7 @@
 Protocols and values. Who implements them is not known here.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -38,6 +39,13 @@ class AbortSignal(Protocol):
 
     async def wait(self) -> None:
         """Return once the call should stop."""
+        ...
+
+    def subscribe(self, stop: Callable[[], None], /) -> Callable[[], None]:
+        """Have ``stop`` called once, from any thread, when the call should stop.
+
+        Returns what takes the subscription back.
+        """
         ...
 
 

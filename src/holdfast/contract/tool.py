@@ -107,7 +107,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """What runs, and how: awaited, in a worker thread, in place, or item by item."""
 
     style: RunStyle
-    invoke: Callable[[dict[str, object], Runtime], object]
+    invoke: Callable[[Mapping[str, object], Runtime], object]
     decode: Decode | None = None
 
 

@@ -1,0 +1,1 @@
+"""Wire forms of the one envelope: one file each, rendering and parsing."""

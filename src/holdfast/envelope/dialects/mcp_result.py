@@ -1,0 +1,104 @@
+"""The result of an MCP ``tools/call``: content parts, structured content, and the error flag.
+
+What MCP has no place for rides in ``_meta``, so an envelope survives the journey.
+"""
+
+from typing import cast
+
+import msgspec
+
+from holdfast.contract.builders import failure_of
+from holdfast.contract.envelope import Envelope, Metadata, envelope_of
+from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.json_value import JsonObject, JsonValue, plain
+
+META_KEY = "holdfast/envelope"
+
+
+class _Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    metadata: Metadata = Metadata()
+    failure: Failure | None = None
+    warnings: tuple[str, ...] = ()
+    tool: str | None = None
+
+
+def render(envelope: Envelope) -> JsonObject:
+    """Write the result object."""
+    meta = _Meta(
+        metadata=envelope.metadata,
+        failure=envelope.failure,
+        warnings=envelope.warnings,
+        tool=envelope.tool,
+    )
+    wire: JsonObject = {"isError": not envelope.ok, "_meta": {META_KEY: plain(meta)}}
+    if envelope.failure is not None:
+        content = [_text_part(envelope.failure.message)]
+    else:
+        result = envelope.result
+        content = [_part(result, envelope)]
+        if isinstance(result, dict):
+            wire["structuredContent"] = result
+    wire["content"] = [*content, *(_text_part(warning) for warning in envelope.warnings)]
+    return wire
+
+
+def _part(result: JsonValue, envelope: Envelope) -> JsonValue:
+    match result:
+        case {"kind": "image" | "binary", "path": str() as path, "media_type": str() as media}:
+            name = path.rpartition("/")[2]
+            return {
+                "type": "resource_link",
+                "uri": f"file://{path}",
+                "name": name,
+                "mimeType": media,
+            }
+        case {"text": str() as text}:
+            return _text_part(text)
+        case str():
+            return _text_part(result)
+        case _:
+            return _text_part(envelope.result_json.decode())
+
+
+def _text_part(text: str) -> JsonValue:
+    return {"type": "text", "text": text}
+
+
+def parse(wire: JsonObject) -> Envelope:
+    """Read a result object, ours or another server's."""
+    meta = _own_meta(wire)
+    if wire.get("isError") is True:
+        failure = meta.failure or failure_of(FailureKind.EXECUTION_ERROR, _joined_text(wire))
+        return Envelope(
+            failure=failure, tool=meta.tool, warnings=meta.warnings, metadata=meta.metadata
+        )
+    made = envelope_of(_result(wire), tool=meta.tool, warnings=meta.warnings)
+    return msgspec.structs.replace(made, metadata=meta.metadata)
+
+
+def _own_meta(wire: JsonObject) -> _Meta:
+    meta = wire.get("_meta")
+    own = meta.get(META_KEY) if isinstance(meta, dict) else None
+    try:
+        return msgspec.convert(own, _Meta) if own is not None else _Meta()
+    except msgspec.ValidationError:
+        return _Meta()
+
+
+def _result(wire: JsonObject) -> JsonValue:
+    if "structuredContent" in wire:
+        return wire["structuredContent"]
+    parts = _parts(wire)
+    if all(part.get("type") == "text" for part in parts):
+        return {"text": _joined_text(wire)}
+    return {"parts": cast("list[JsonValue]", parts)}
+
+
+def _joined_text(wire: JsonObject) -> str:
+    texts = [part.get("text") for part in _parts(wire)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _parts(wire: JsonObject) -> list[JsonObject]:
+    content = wire.get("content")
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []

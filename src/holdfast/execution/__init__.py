@@ -1,0 +1,1 @@
+"""Running what was permitted: the only room that touches the world on behalf of a tool."""

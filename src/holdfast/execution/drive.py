@@ -1,0 +1,136 @@
+"""Driving a coroutine with a deadline that costs nothing until the coroutine first waits.
+
+The first step runs in place. Most tools end there, and no timer is ever armed. Once the body waits,
+this object stands between it and the event loop: a deadline or an abort throws a cancellation into
+the body, which then has a moment to clean up before it is closed. A cancellation from outside goes
+through to the body and then on to the caller; it is never swallowed.
+Exceptions of the body pass through; what they mean is not known here.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Generator
+from functools import partial
+from typing import cast
+
+from holdfast.contract.call import Ending, Interrupted, Returned, TimedOut
+from holdfast.contract.runtime import AbortSignal
+
+CLEANUP_SECONDS = 0.5
+
+
+async def drive(
+    body: Coroutine[object, object, object],
+    seconds: float | None,
+    abort: AbortSignal | None,
+) -> Ending:
+    """Run the body to its end, its deadline or its abort."""
+    try:
+        waiting_for = body.send(None)
+    except StopIteration as finished:
+        return Returned(finished.value)
+    except asyncio.CancelledError:
+        return Interrupted()
+    return await _Suspended(body, waiting_for, seconds, abort)
+
+
+class _Suspended:
+    """A body that waits, and what may end the wait."""
+
+    def __init__(
+        self,
+        body: Coroutine[object, object, object],
+        waiting_for: object,
+        seconds: float | None,
+        abort: AbortSignal | None,
+    ) -> None:
+        self._body = body
+        self._waiting_for = waiting_for
+        self._seconds = seconds
+        self._abort = abort
+        self._loop = asyncio.get_running_loop()
+        self._task = cast("asyncio.Task[object]", asyncio.current_task(self._loop))
+        self._cancelled_before = self._task.cancelling()
+        self._our_cancellations = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped_by: Ending | None = None
+        self._cleaning_up = False
+        self._cancelled_outside: asyncio.CancelledError | None = None
+
+    def __await__(self) -> Generator[object, object, Ending]:
+        if self._seconds is not None:
+            self._arm(self._seconds, TimedOut(self._seconds))
+        unsubscribe = self._abort.subscribe(self._on_abort) if self._abort is not None else None
+        try:
+            return (yield from self._pump())
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+            if unsubscribe is not None:
+                unsubscribe()
+            self._take_back_our_cancellations()
+            self._body.close()
+
+    def _pump(self) -> Generator[object, object, Ending]:
+        waiting_for = self._waiting_for
+        while True:
+            try:
+                sent = yield waiting_for
+            except asyncio.CancelledError as cancelled:
+                if self._is_over(cancelled):
+                    return self._ended(None)
+                step = partial(self._body.throw, cancelled)
+            except Exception as problem:  # noqa: BLE001 - what the body waited for failed: its business
+                step = partial(self._body.throw, problem)
+            else:
+                step = partial(self._body.send, sent)
+            try:
+                waiting_for = step()
+            except StopIteration as finished:
+                return self._ended(Returned(finished.value))
+            except asyncio.CancelledError:
+                return self._ended(None)
+            except Exception:
+                if self._stopped_by is None and self._cancelled_outside is None:
+                    raise
+                return self._ended(None)
+
+    def _arm(self, seconds: float, ending: Ending) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._stop, ending)
+
+    def _on_abort(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop, Interrupted())
+
+    def _stop(self, ending: Ending) -> None:
+        if self._stopped_by is None:
+            self._stopped_by = ending
+        self._our_cancellations += 1
+        self._task.cancel()
+
+    def _take_back_our_cancellations(self) -> bool:
+        ours = self._our_cancellations > 0
+        while self._our_cancellations:
+            self._our_cancellations -= 1
+            self._task.uncancel()
+        return ours
+
+    def _is_over(self, cancelled: asyncio.CancelledError) -> bool:
+        """Whether the body has had its moment; otherwise the cancellation is its to handle."""
+        ours = self._take_back_our_cancellations()
+        if self._task.cancelling() > self._cancelled_before:
+            self._cancelled_outside = cancelled
+        if ours and self._cleaning_up:
+            return True
+        if not self._cleaning_up and (ours or self._cancelled_outside is not None):
+            self._cleaning_up = True
+            self._arm(CLEANUP_SECONDS, self._stopped_by or Interrupted())
+        return False
+
+    def _ended(self, returned: Returned | None) -> Ending:
+        if self._cancelled_outside is not None:
+            raise self._cancelled_outside
+        if isinstance(self._stopped_by, TimedOut):
+            return self._stopped_by
+        # An interrupted body may answer with what it has.
+        return returned or self._stopped_by or Interrupted()

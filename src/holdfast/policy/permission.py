@@ -1,0 +1,33 @@
+"""The tool's own permission policy, and what a person's answer makes of a question.
+
+Silence is not consent: without anybody to answer, a question is a denial by policy.
+"""
+
+from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.ports import Answer
+
+NOBODY_TO_ASK = (
+    "This call needs a person's approval and nobody is there to give it. Continue without it, and"
+    " say what you could not do."
+)
+
+
+def judge_by_tool(prepared: Prepared) -> Verdict:
+    """Allow what the tool's own policy allows; ask where it wants a person."""
+    tool = prepared.tool
+    if tool.permission_policy == "always_allow":
+        return Permit(prepared=prepared, grounds="the tool asks for no confirmation")
+    return Ask(prepared=prepared, reason=f"Tool '{tool.name}' always asks before it runs.")
+
+
+def decide(ask: Ask, answer: Answer | None) -> Permit | Deny:
+    """Turn a person's answer, or its absence, into a verdict."""
+    prepared = ask.prepared
+    if answer is None:
+        return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=NOBODY_TO_ASK)
+    if answer.allowed:
+        return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
+    note = f": {answer.note}" if answer.note else "."
+    reason = f"The user denied confirmation for {prepared.tool.name}{note}"
+    return Deny(prepared=prepared, kind=FailureKind.USER_DENIED, reason=reason)

@@ -1,0 +1,164 @@
+"""Raw arguments to an object, whatever a model or an attacker wrote.
+
+Too large, too deep, not JSON, not Unicode: each has a defined answer and none raises. Of a repeated
+key the last one counts, here and for every later stage, so no two stages can disagree about it.
+It knows no schema.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import cast
+
+import msgspec
+
+from holdfast.contract.arguments import UNPARSEABLE
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import RawArguments
+from holdfast.contract.envelope import Repair
+from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of, type_name
+
+MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
+
+NOT_AN_OBJECT = "Arguments must be an object"
+TOO_DEEP = f"Arguments are nested too deeply: at most {MAX_DEPTH} levels are accepted."
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """Arguments as an object that nobody else holds."""
+
+    arguments: JsonObject
+    repairs: tuple[Repair, ...] = ()
+
+
+def parse_arguments(raw: RawArguments, *, max_bytes: int = MAX_ARGUMENT_BYTES) -> Parsed | Failure:
+    """Read the arguments of a call.
+
+    Nothing at all (``None`` or the empty text) is a call without arguments. A text that holds an
+    object as text is read one level further.
+    """
+    if isinstance(raw, (str, bytes)):
+        return _parse_text(raw, max_bytes)
+    if raw is None:
+        return Parsed({})
+    return _copy_mapping(raw)
+
+
+def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:
+    if len(raw) > max_bytes:
+        return _too_large(len(raw), max_bytes)
+    try:
+        decoded: JsonValue = _decode(raw)
+    except RecursionError:
+        return _invalid(TOO_DEEP)
+    except ValueError as problem:
+        return Parsed({}) if not raw else _unparseable(raw, problem)
+    if _may_be_deep(raw) and depth_of(decoded) > MAX_DEPTH:
+        return _invalid(TOO_DEEP)
+    if isinstance(decoded, dict):
+        return Parsed(decoded)
+    if isinstance(decoded, str):
+        inner = _parse_text(decoded, max_bytes)
+        if isinstance(inner, Parsed) and not inner.repairs and decoded:
+            return Parsed(inner.arguments, (Repair("object_from_text", ""),))
+    return not_an_object(decoded)
+
+
+def _may_be_deep(raw: str | bytes) -> bool:
+    if isinstance(raw, str):
+        return raw.count("[") + raw.count("{") > MAX_DEPTH
+    return raw.count(b"[") + raw.count(b"{") > MAX_DEPTH
+
+
+def _too_large(size: int, limit: int) -> Failure:
+    return _invalid(
+        f"Arguments are {size:,} bytes long; at most {limit:,} are accepted."
+        " Write large content to a file and pass its path."
+    )
+
+
+def _unparseable(raw: str | bytes, problem: ValueError) -> Failure:
+    near = raw[:60] if isinstance(raw, str) else raw[:60].decode("utf-8", "replace")
+    return failure_of(
+        FailureKind.INVALID_ARGS,
+        UNPARSEABLE,
+        extras={"reason": str(problem), "received": near.encode("utf-8", "replace").decode()},
+    )
+
+
+def not_an_object(value: object) -> Failure:
+    """Say that the arguments are JSON, but not an object."""
+    return failure_of(
+        FailureKind.INVALID_ARGS, NOT_AN_OBJECT, extras={"received": type_name(value)}
+    )
+
+
+def _invalid(message: str) -> Failure:
+    return failure_of(FailureKind.INVALID_ARGS, message)
+
+
+class _NotJson(Exception):
+    """Raised and caught inside this module while copying a mapping."""
+
+
+def _copy_mapping(raw: object) -> Parsed | Failure:
+    """Copy, so that what is checked is what runs whatever the caller does to its own object."""
+    if not isinstance(raw, Mapping):
+        return not_an_object(raw)
+    try:
+        return Parsed(_copy_object(cast("Mapping[object, object]", raw), "", 1))
+    except _NotJson as problem:
+        return _invalid(str(problem))
+
+
+def _copy_object(value: Mapping[object, object], path: str, depth: int) -> JsonObject:
+    copied: JsonObject = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise _NotJson(f"Arguments must have text keys; {path or 'an object'} has {key!r}.")
+        here = f"{path}.{key}" if path else key
+        copied[_unicode(key, here)] = _copy(item, here, depth)
+    return copied
+
+
+def _copy(value: object, path: str, depth: int) -> JsonValue:
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return _unicode(value, path)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise _NotJson(f"Argument `{path}` must be a finite number; got {value}.")
+        return value
+    if depth >= MAX_DEPTH:
+        raise _NotJson(TOO_DEEP)
+    if isinstance(value, Mapping):
+        return _copy_object(cast("Mapping[object, object]", value), path, depth + 1)
+    if isinstance(value, (list, tuple)):
+        members = cast("list[object]", value)
+        return [_copy(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(members)]
+    raise _NotJson(f"Argument `{path}` holds a {type(value).__name__}, which JSON cannot hold.")
+
+
+def _unicode(text: str, path: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _NotJson(
+            f"Argument `{path.encode('utf-8', 'replace').decode()}` is not valid Unicode text."
+        ) from None
+    return text
+
+
+def parse_flow_arguments(raw: str | None) -> tuple[JsonObject | None, bool]:
+    """Read arguments as the flow loop does: the object or None, and whether there was an error."""
+    if not raw:
+        return None, False
+    parsed = parse_arguments(raw)
+    if isinstance(parsed, Failure) or parsed.repairs:
+        return None, True
+    return parsed.arguments, False

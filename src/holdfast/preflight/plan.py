@@ -1,0 +1,76 @@
+"""The preflight of one tool, compiled once: parsed arguments in, Prepared or Rejected out.
+
+Clean arguments take the fast path: one compiled check. Everything else is repaired, checked, and,
+if refused, explained.
+"""
+
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import Prepared, Rejected, ToolCall
+from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, depth_of
+from holdfast.contract.tool import ArgumentFault, Tool
+from holdfast.preflight.clean import WholeFloats, clean_schema
+from holdfast.preflight.example import example_call
+from holdfast.preflight.explain import explain
+from holdfast.preflight.parse import TOO_DEEP, Parsed
+from holdfast.preflight.repair import repair_arguments
+from holdfast.preflight.schema import SchemaProblem, compile_validator, effective_schema
+from holdfast.preflight.shape import shape_of
+
+
+class Plan:
+    """How to repair, check and decode the arguments of one tool."""
+
+    def __init__(self, tool: Tool) -> None:
+        """Compile; raises SchemaProblem for a schema that cannot be enforced."""
+        self.tool = tool
+        self._decode = tool.body.decode
+        try:
+            self._compile(tool)
+        except RecursionError:
+            raise SchemaProblem("the schema nests too deeply") from None
+
+    def _compile(self, tool: Tool) -> None:
+        effective = effective_schema(tool.input_schema)
+        self.remarks = effective.remarks
+        self._schema = effective.schema
+        self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty)
+        self._validator = compile_validator(effective.schema)
+        clean = clean_schema(effective.schema, tool.keep_empty)
+        self._is_clean = compile_validator(clean).is_valid if clean is not None else _never
+        floats = WholeFloats(self._shape) if clean is not None else None
+        self._floats = floats if floats is not None and floats.possible else None
+
+    def prepare(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
+        """Make the call ready to be judged, or say why it cannot run."""
+        arguments = parsed.arguments
+        repairs = parsed.repairs
+        if not self._is_clean(arguments) or (
+            self._floats is not None and self._floats.found_in(arguments)
+        ):
+            repairs += tuple(repair_arguments(self._shape, arguments))
+            problem = self._problem(arguments)
+            if problem is not None:
+                return Rejected(call=call, failure=problem, repairs=repairs)
+        values = arguments if self._decode is None else self._decode(arguments)
+        if isinstance(values, ArgumentFault):
+            failure = failure_of(FailureKind.INVALID_ARGS, values.message, field=values.field)
+            return Rejected(call=call, failure=failure, repairs=repairs)
+        return Prepared(
+            call=call, tool=self.tool, arguments=arguments, values=values, repairs=repairs
+        )
+
+    def _problem(self, arguments: JsonObject) -> Failure | None:
+        if depth_of(arguments) > MAX_DEPTH:
+            return failure_of(FailureKind.INVALID_ARGS, TOO_DEEP)
+        if self._validator.is_valid(arguments):
+            return None
+        return explain(self._schema, arguments, self._validator)
+
+    def example(self, sent: JsonObject) -> JsonObject | None:
+        """A valid call that keeps what was right in the arguments sent."""
+        return example_call(self._schema, sent, self._validator)
+
+
+def _never(_arguments: object) -> bool:
+    return False

@@ -1,0 +1,206 @@
+"""Schemas as we enforce them: JSON Schema 2020-12 with the published leniencies made explicit.
+
+What is changed before compiling, and why, is one function per rule below. The schema a model is
+shown stays as it was given. This module compiles; it neither repairs nor words messages.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import jsonschema_rs
+import msgspec
+
+from holdfast.contract.json_value import JsonObject, JsonValue
+
+SchemaNode = JsonObject | bool
+
+TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+MAX_SCHEMA_DEPTH = 64
+
+_SUBSCHEMA = (
+    *("items", "contains", "not", "if", "then", "else", "propertyNames"),
+    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+)
+_SUBSCHEMA_LISTS = ("allOf", "anyOf", "prefixItems")
+_SUBSCHEMA_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_TYPE_SILENT = ("type", "enum", "const", "$ref", "allOf", "anyOf")
+
+_NOT_NULL: JsonObject = {"not": {"type": "null"}}
+
+
+class SchemaProblem(ValueError):
+    """The schema cannot be enforced; the message says why."""
+
+
+class Effective(msgspec.Struct, frozen=True):
+    """A schema ready to be enforced, and what had to be left out of it."""
+
+    schema: JsonObject
+    remarks: tuple[str, ...]
+
+
+def compile_validator(schema: JsonObject) -> jsonschema_rs.Draft202012Validator:
+    """Compile; never reaches for the network."""
+    try:
+        return jsonschema_rs.Draft202012Validator(schema, validate_formats=False, offline=True)
+    except ValueError as problem:
+        first = str(problem).partition("\n")[0]
+        raise SchemaProblem(f"not a usable JSON Schema: {first}") from None
+
+
+def effective_schema(given: object) -> Effective:
+    """Make explicit what the published rules say beside the letter of JSON Schema."""
+    if not isinstance(given, dict):
+        raise SchemaProblem("Schema must be an object")
+    remarks: list[str] = []
+    schema = _effective(cast("JsonObject", given), "", 0, remarks.append)
+    if isinstance(schema, bool):
+        raise SchemaProblem("Schema must be an object")
+    return Effective(schema, tuple(remarks))
+
+
+def _effective(
+    given: JsonValue, path: str, depth: int, remark: Callable[[str], None]
+) -> SchemaNode:
+    if isinstance(given, bool):
+        return given
+    if not isinstance(given, dict):
+        raise SchemaProblem(f"the schema at {path or 'the top'} is not an object")
+    if depth > MAX_SCHEMA_DEPTH:
+        raise SchemaProblem(f"the schema nests more than {MAX_SCHEMA_DEPTH} levels deep")
+    schema = dict(given)
+    schema.pop("$id", None)
+    schema.pop("$schema", None)
+    _branches_are_alternatives(schema)
+    _tuples_are_prefix_items(schema)
+    _unknown_types_are_ignored(schema)
+    _bad_patterns_are_ignored(schema, path, remark)
+    _only_false_closes(schema)
+
+    def below(child: JsonValue, name: str) -> JsonValue:
+        return _effective(child, f"{path}.{name}" if path else name, depth + 1, remark)
+
+    _in_every_subschema(schema, below)
+    _null_counts_as_missing(schema)
+    return schema
+
+
+def _in_every_subschema(schema: JsonObject, below: Callable[[JsonValue, str], JsonValue]) -> None:
+    for keyword in _SUBSCHEMA:
+        if keyword in schema:
+            schema[keyword] = below(schema[keyword], keyword)
+    for keyword in _SUBSCHEMA_LISTS:
+        branches = schema.get(keyword)
+        if isinstance(branches, list):
+            schema[keyword] = [
+                below(branch, f"{keyword}[{i}]") for i, branch in enumerate(branches)
+            ]
+    for keyword in _SUBSCHEMA_MAPS:
+        named = schema.get(keyword)
+        if isinstance(named, dict):
+            schema[keyword] = {name: below(child, name) for name, child in named.items()}
+
+
+def _branches_are_alternatives(schema: JsonObject) -> None:
+    """The first matching branch of a oneOf is enough, as for anyOf."""
+    one_of = schema.pop("oneOf", None)
+    if one_of is None:
+        return
+    if "anyOf" in schema:
+        every = schema.get("allOf")
+        schema["allOf"] = [*(every if isinstance(every, list) else []), {"anyOf": one_of}]
+    else:
+        schema["anyOf"] = one_of
+
+
+def _tuples_are_prefix_items(schema: JsonObject) -> None:
+    """Older drafts write a tuple as a list under items."""
+    if isinstance(schema.get("items"), list):
+        schema["prefixItems"] = schema.pop("items")
+        if "additionalItems" in schema:
+            schema["items"] = schema.pop("additionalItems")
+
+
+def _unknown_types_are_ignored(schema: JsonObject) -> None:
+    declared = schema.get("type")
+    if isinstance(declared, str) and declared not in TYPES:
+        del schema["type"]
+    elif isinstance(declared, list):
+        known: list[JsonValue] = [name for name in declared if name in TYPES]
+        if known:
+            schema["type"] = known
+        else:
+            del schema["type"]
+
+
+def _bad_patterns_are_ignored(schema: JsonObject, path: str, remark: Callable[[str], None]) -> None:
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and not _compiles(pattern):
+        del schema["pattern"]
+        remark(f"{path or 'the schema'}: the pattern {pattern!r} is not a valid regular expression")
+    named = schema.get("patternProperties")
+    if isinstance(named, dict):
+        for name in [name for name in named if not _compiles(name)]:
+            named = {key: value for key, value in named.items() if key != name}
+            remark(
+                f"{path or 'the schema'}: the pattern {name!r} is not a valid regular expression"
+            )
+        schema["patternProperties"] = named
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        compile_validator({"pattern": pattern})
+    except SchemaProblem:
+        return False
+    return True
+
+
+def _only_false_closes(schema: JsonObject) -> None:
+    """Only the literal false refuses extra keys; any other value lets them through unchanged."""
+    if schema.get("additionalProperties") is not False:
+        schema.pop("additionalProperties", None)
+
+
+def _null_counts_as_missing(schema: JsonObject) -> None:
+    """A required property that is null is missing, unless its schema speaks of null itself."""
+    required = schema.get("required")
+    if not isinstance(required, list):
+        return
+    declared = schema.get("properties")
+    properties: JsonObject = dict(declared) if isinstance(declared, dict) else {}
+    closed = schema.get("additionalProperties") is False
+    for name in required:
+        if not isinstance(name, str) or (closed and name not in properties):
+            continue
+        child = properties.get(name, {})
+        if child is True:
+            properties[name] = _NOT_NULL
+        elif isinstance(child, dict) and not any(keyword in child for keyword in _TYPE_SILENT):
+            properties[name] = {**child, **_NOT_NULL} if "not" not in child else child
+    if properties:
+        schema["properties"] = properties
+
+
+def resolve(root: JsonObject, node: SchemaNode) -> SchemaNode:
+    """Follow a local reference, or a chain of them; siblings of the reference count too."""
+    for _ in range(MAX_SCHEMA_DEPTH):
+        if isinstance(node, bool) or not isinstance(reference := node.get("$ref"), str):
+            return node
+        target = _pointed(root, reference)
+        if not isinstance(target, dict):
+            return node
+        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
+    raise SchemaProblem("the schema's references form a loop without a schema in it")
+
+
+def _pointed(root: JsonObject, reference: str) -> JsonValue:
+    if not reference.startswith("#"):
+        return None
+    here: JsonValue = root
+    for step in reference[1:].split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(here, dict) or name not in here:
+            return None
+        here = here[name]
+    return here

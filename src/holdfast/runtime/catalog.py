@@ -1,0 +1,65 @@
+"""The tools a session can call: one name each, compiled at registration.
+
+A duplicate name is an error and so is a locked one; nothing is ever replaced silently.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.contract.tool import LOCKED_NAMES, Tool, ToolDefinitionError
+from holdfast.preflight.plan import Plan
+from holdfast.preflight.schema import SchemaProblem
+
+
+class Catalog:
+    """An ordered set of tools, each with its compiled preflight."""
+
+    def __init__(self, tools: Iterable[Tool] = (), *, locked: Iterable[Tool] = ()) -> None:
+        self._plans: dict[str, Plan] = {}
+        for tool in locked:
+            self._add(tool)
+        for tool in tools:
+            self.register(tool)
+
+    def register(self, tool: Tool) -> None:
+        """Add a tool; ToolDefinitionError says why it cannot be."""
+        if tool.name in LOCKED_NAMES:
+            raise ToolDefinitionError(
+                f"tool {tool.name!r}: this name is locked; it belongs to the built-in tool that"
+                " models know. Give yours another name."
+            )
+        self._add(tool)
+
+    def _add(self, tool: Tool) -> None:
+        if tool.name in self._plans:
+            raise ToolDefinitionError(
+                f"tool {tool.name!r}: a tool of this name is already registered"
+            )
+        try:
+            self._plans[tool.name] = Plan(tool)
+        except SchemaProblem as problem:
+            raise ToolDefinitionError(f"tool {tool.name!r}: input_schema: {problem}") from None
+
+    def plan(self, name: str) -> Plan | None:
+        """The compiled preflight of a tool, None when there is no such tool."""
+        return self._plans.get(name)
+
+    def get(self, name: str) -> Tool | None:
+        """The tool of that name."""
+        plan = self._plans.get(name)
+        return None if plan is None else plan.tool
+
+    def restrict(self, names: Iterable[str]) -> "Catalog":
+        """A catalog of those tools alone, in the order they have here."""
+        kept = set(names)
+        smaller = Catalog()
+        smaller._plans = {name: plan for name, plan in self._plans.items() if name in kept}
+        return smaller
+
+    def __iter__(self) -> Iterator[Tool]:
+        return (plan.tool for plan in self._plans.values())
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._plans

@@ -1,0 +1,43 @@
+"""Ids that sort by the time they were given: a prefix, 12 hex digits of time, 14 random ones.
+
+Within one process every id is greater than the one before it, also within one millisecond.
+"""
+
+import os
+import secrets
+import string
+import threading
+
+from holdfast.contract.ports import Clock, IdPrefix
+
+_DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_PER_MILLISECOND = 7
+"""Bits below the millisecond, for ids of the same one."""
+_RANDOM_LENGTH = 14
+
+
+class TimeIds:
+    """Gives ids. Safe to use from several threads and after a fork."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last = 0
+        self._noise = _noise()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        self._noise = _noise()
+
+    def new(self, prefix: IdPrefix) -> str:
+        """A fresh id."""
+        moment = int(self._clock.now().timestamp() * 1000) << _PER_MILLISECOND
+        with self._lock:
+            self._last = max(self._last + 1, moment)
+            here = self._last
+        return f"{prefix}_{here:012x}{self._noise}"
+
+
+def _noise() -> str:
+    return "".join(secrets.choice(_DIGITS) for _ in range(_RANDOM_LENGTH))

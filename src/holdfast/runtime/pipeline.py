@@ -1,0 +1,107 @@
+"""The way of a call, on one page: text in, one Envelope out.
+
+    parse → look up → repair and check → judge → (ask) → run → wrap → redact → bound
+
+Each stage is a function from one frozen value to the next. Nothing between them is an exception: a
+bad argument, a refusal, a timeout and a crash of the tool are values that end in an Envelope.
+"""
+
+import msgspec
+
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import Ask, Deny, Rejected, ToolCall
+from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
+from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
+from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
+from holdfast.envelope.redact import Redactor
+from holdfast.execution.run import run
+from holdfast.policy.permission import decide
+from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
+from holdfast.preflight.plan import Plan
+from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.output import Output
+from holdfast.runtime.repeats import RefusedCalls
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pipeline is put together from."""
+
+    catalog: Catalog
+    judge: Judge
+    approver: Approver
+    clock: Clock
+    sidecars: SidecarStore
+    redactor: Redactor
+    session: SessionFacts
+    progress: ProgressSink
+    max_argument_bytes: int = MAX_ARGUMENT_BYTES
+
+
+class Pipeline:
+    """Settles calls."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._ticks = parts.clock.ticks
+        self._output = Output(parts.redactor, parts.sidecars)
+        self._refused = RefusedCalls()
+
+    async def settle(self, call: ToolCall, abort: AbortSignal) -> Envelope:
+        """Take a call to its one answer. Raises nothing but cancellation of the caller itself."""
+        started = self._ticks()
+        parts = self._parts
+        parsed = parse_arguments(call.arguments, max_bytes=parts.max_argument_bytes)
+        plan = parts.catalog.plan(call.tool)
+        if isinstance(parsed, Failure):
+            return self._refuse(Rejected(call=call, failure=parsed), plan, started)
+        if plan is None:
+            return self._refuse(Rejected(call=call, failure=unknown_tool(call.tool)), None, started)
+        prepared = plan.prepare(call, parsed)
+        if isinstance(prepared, Rejected):
+            return self._refuse(prepared, plan, started, parsed)
+        verdict = parts.judge(prepared)
+        if isinstance(verdict, Ask):
+            verdict = decide(verdict, await parts.approver(verdict))
+        if isinstance(verdict, Deny):
+            failure = failure_of(verdict.kind, verdict.reason)
+            return self._sealed(Envelope(failure=failure), call, prepared.repairs, started)
+        runtime = Runtime(
+            call_id=call.id, session=parts.session, progress=parts.progress, abort=abort
+        )
+        outcome = await run(verdict, runtime, self._ticks)
+        envelope = await self._output.envelope(outcome)
+        return self._sealed(envelope, call, prepared.repairs, started)
+
+    def _refuse(
+        self, rejected: Rejected, plan: Plan | None, started: int, parsed: Parsed | None = None
+    ) -> Envelope:
+        sent = {} if parsed is None else parsed.arguments
+        failure = self._refused.advise(rejected, plan, sent)
+        return self._sealed(Envelope(failure=failure), rejected.call, rejected.repairs, started)
+
+    def _sealed(
+        self, envelope: Envelope, call: ToolCall, repairs: tuple[Repair, ...], started: int
+    ) -> Envelope:
+        duration = (self._ticks() - started) // 1_000_000
+        metadata = envelope.metadata
+        if metadata is NO_METADATA:
+            metadata = Metadata(duration_ms=duration, repairs=repairs)
+        else:
+            metadata = msgspec.structs.replace(metadata, duration_ms=duration, repairs=repairs)
+        failure = envelope.failure
+        if failure is not None and self._parts.redactor.active:
+            failure = self._parts.redactor.failure(failure)
+        return Envelope(
+            result_json=envelope.result_json,
+            failure=failure,
+            tool=envelope.tool or call.tool,
+            call_id=call.id,
+            warnings=envelope.warnings,
+            metadata=metadata,
+        )
+
+
+def unknown_tool(name: str) -> Failure:
+    """The failure of a call to nothing. It never lists other names: models would try them."""
+    return failure_of(FailureKind.TOOL_NOT_FOUND, f"There is no tool named '{name}'.")

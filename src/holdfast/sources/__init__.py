@@ -1,0 +1,1 @@
+"""Where tools come from: functions, objects and flow classes become one `Tool` each."""
