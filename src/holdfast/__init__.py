@@ -1,1 +1,89 @@
-"""The tool runtime for AI agents."""
+"""The tool runtime for AI agents: every call repaired, checked, permitted, run, bounded, answered.
+
+Importing this does nothing and loads nothing: names are fetched when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from holdfast._version import __version__
+
+if TYPE_CHECKING:
+    from holdfast.app.holdfast import Holdfast
+    from holdfast.contract.arguments import (
+        optional_string,
+        require_arguments,
+        require_int,
+        require_string,
+        require_string_array,
+    )
+    from holdfast.contract.envelope import Envelope
+    from holdfast.contract.failure import Failure, FailureKind
+    from holdfast.contract.results import Binary, Image
+    from holdfast.contract.runtime import Progress, Runtime
+    from holdfast.contract.tool import Limits, OutputBound, Tool
+    from holdfast.contract.truncate import truncate_for_model
+    from holdfast.envelope.render import parse, render
+    from holdfast.envelope.tool_envelope import ToolEnvelope
+    from holdfast.sources.functions import tool
+
+_HOME = {
+    "Holdfast": "holdfast.app.holdfast",
+    "tool": "holdfast.sources.functions",
+    "Tool": "holdfast.contract.tool",
+    "Limits": "holdfast.contract.tool",
+    "OutputBound": "holdfast.contract.tool",
+    "Runtime": "holdfast.contract.runtime",
+    "Progress": "holdfast.contract.runtime",
+    "Envelope": "holdfast.contract.envelope",
+    "Failure": "holdfast.contract.failure",
+    "FailureKind": "holdfast.contract.failure",
+    "Image": "holdfast.contract.results",
+    "Binary": "holdfast.contract.results",
+    "ToolEnvelope": "holdfast.envelope.tool_envelope",
+    "render": "holdfast.envelope.render",
+    "parse": "holdfast.envelope.render",
+    "require_arguments": "holdfast.contract.arguments",
+    "require_string": "holdfast.contract.arguments",
+    "require_int": "holdfast.contract.arguments",
+    "require_string_array": "holdfast.contract.arguments",
+    "optional_string": "holdfast.contract.arguments",
+    "truncate_for_model": "holdfast.contract.truncate",
+}
+
+__all__ = [
+    "__version__",
+    "Holdfast",
+    "tool",
+    "Tool",
+    "Limits",
+    "OutputBound",
+    "Runtime",
+    "Progress",
+    "Envelope",
+    "Failure",
+    "FailureKind",
+    "Image",
+    "Binary",
+    "ToolEnvelope",
+    "render",
+    "parse",
+    "require_arguments",
+    "require_string",
+    "require_int",
+    "require_string_array",
+    "optional_string",
+    "truncate_for_model",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    found: object = getattr(import_module(_HOME[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -17,6 +17,10 @@ class Clock(Protocol):
         """The wall clock, in UTC."""
         ...
 
+    def unix_ns(self) -> int:
+        """The same moment as nanoseconds since 1970."""
+        ...
+
     def ticks(self) -> int:
         """Nanoseconds from some fixed moment."""
         ...

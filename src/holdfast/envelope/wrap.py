@@ -34,22 +34,27 @@ _BACKEND_KINDS: dict[BackendFailureKind, tuple[FailureKind, bool | None]] = {
     "sandbox_sdk_error": (FailureKind.EXECUTION_ERROR, None),
 }
 
+_PLAIN = frozenset({bool, int, float, dict, list, type(None)})
+"""What most tools return: nothing to look into."""
+
 
 def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
     """Turn how a body ended into an envelope, or hand back bytes that must be stored first."""
     match ending:
-        case Returned(value):
-            return wrap_value(value, tool)
-        case Raised(error):
-            return Envelope(failure=failure_from(error, tool=tool), tool=tool)
-        case TimedOut(seconds):
-            return Envelope(failure=timed_out(tool, seconds), tool=tool)
+        case Returned():
+            return wrap_value(ending.value, tool)
+        case Raised():
+            return Envelope(failure=failure_from(ending.error, tool=tool), tool=tool)
+        case TimedOut():
+            return Envelope(failure=timed_out(tool, ending.seconds), tool=tool)
         case Interrupted():
             return Envelope(failure=cancelled(tool), tool=tool)
 
 
 def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
     """Turn a return value into an envelope, or hand back bytes that must be stored first."""
+    if type(value) in _PLAIN:
+        return Envelope(result_json=encode_json(value), tool=tool)
     match value:
         case Envelope():
             return value if value.tool is not None else with_tool(value, tool)

@@ -1,9 +1,9 @@
 """Driving a coroutine with a deadline that costs nothing until the coroutine first waits.
 
-The first step runs in place. Most tools end there, and no timer is ever armed. Once the body waits,
-this object stands between it and the event loop: a deadline or an abort throws a cancellation into
-the body, which then has a moment to clean up before it is closed. A cancellation from outside goes
-through to the body and then on to the caller; it is never swallowed.
+The first step is the caller's: it sends once, and most tools end there with no timer ever armed.
+Once the body waits, `Suspended` stands between it and the event loop: a deadline or an abort throws
+a cancellation into the body, which then has a moment to clean up before it is given up. A
+cancellation from outside goes through to the body and then on to the caller; it is never swallowed.
 Exceptions of the body pass through; what they mean is not known here.
 """
 
@@ -18,27 +18,20 @@ from holdfast.contract.runtime import AbortSignal
 CLEANUP_SECONDS = 0.5
 
 
-async def drive(
-    body: Coroutine[object, object, object],
-    seconds: float | None,
-    abort: AbortSignal | None,
-) -> Ending:
-    """Run the body to its end, its deadline or its abort."""
-    try:
-        waiting_for = body.send(None)
-    except StopIteration as finished:
-        return Returned(finished.value)
-    except asyncio.CancelledError:
-        return Interrupted()
-    return await _Suspended(body, waiting_for, seconds, abort)
+CancelledError = asyncio.CancelledError
+
+Work = Coroutine[object, object, object]
 
 
-class _Suspended:
-    """A body that waits, and what may end the wait."""
+class Suspended:
+    """A body that took its first step and waits; awaiting this takes it to its end.
+
+    That is its own end, its deadline or its abort, whichever comes first.
+    """
 
     def __init__(
         self,
-        body: Coroutine[object, object, object],
+        body: Work,
         waiting_for: object,
         seconds: float | None,
         abort: AbortSignal | None,
@@ -54,6 +47,7 @@ class _Suspended:
         self._timer: asyncio.TimerHandle | None = None
         self._stopped_by: Ending | None = None
         self._cleaning_up = False
+        self._finished = False
         self._cancelled_outside: asyncio.CancelledError | None = None
 
     def __await__(self) -> Generator[object, object, Ending]:
@@ -67,8 +61,8 @@ class _Suspended:
                 self._timer.cancel()
             if unsubscribe is not None:
                 unsubscribe()
+            self._finished = True
             self._take_back_our_cancellations()
-            self._body.close()
 
     def _pump(self) -> Generator[object, object, Ending]:
         waiting_for = self._waiting_for
@@ -103,6 +97,8 @@ class _Suspended:
         self._loop.call_soon_threadsafe(self._stop, Interrupted())
 
     def _stop(self, ending: Ending) -> None:
+        if self._finished:
+            return  # an abort that arrives late must not cancel whatever the caller does next
         if self._stopped_by is None:
             self._stopped_by = ending
         self._our_cancellations += 1

@@ -4,57 +4,101 @@ This is the one place that meets any exception a tool body raises. It decides no
 permission and words no answers.
 """
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import aclosing
 from types import CoroutineType
 from typing import cast
 
+import msgspec
 from anyio import to_thread
 
-from holdfast.contract.call import Ending, Outcome, Permit, Raised, Returned
+from holdfast.contract.call import Ending, Interrupted, Outcome, Permit, Raised, Returned
 from holdfast.contract.json_value import plain
 from holdfast.contract.runtime import Progress, ProgressSink, Runtime
-from holdfast.contract.tool import Tool
-from holdfast.execution.drive import drive
+from holdfast.contract.tool import Body, Tool
+from holdfast.execution.drive import CancelledError, Suspended, Work
+
+
+_IN_PLACE = frozenset({"async", "inline"})
+
+
+class _Waiting(msgspec.Struct, frozen=True):
+    """A body that took its first step and waits for something."""
+
+    work: Work
+    waiting_for: object
 
 
 async def run(permit: Permit, runtime: Runtime, ticks: Callable[[], int]) -> Outcome:
     """Run the call that was permitted."""
     started = ticks()
     prepared = permit.prepared
-    try:
-        ending = await _ending(prepared.tool, prepared.values, runtime)
-    except (Exception, SystemExit) as error:
-        ending = Raised(error)
+    tool = prepared.tool
+    ending = _begin(tool.body, prepared.values, runtime)
+    if isinstance(ending, _Waiting):
+        ending = await _finish(ending, tool, runtime)
     return Outcome(permit=permit, ending=ending, duration_ns=ticks() - started)
 
 
-async def _ending(tool: Tool, values: Mapping[str, object], runtime: Runtime) -> Ending:
-    body = tool.body
-    limits = tool.limits
-    match body.style:
-        case "inline":
-            value = body.invoke(values, runtime)
-            if type(value) is not CoroutineType:
-                return Returned(value)
-            work = cast("Coroutine[object, object, object]", value)
-        case "async":
-            work = cast("Coroutine[object, object, object]", body.invoke(values, runtime))
-        case "thread":
-            work = _in_thread(lambda: body.invoke(values, runtime))
-        case "generator":
-            work = _in_thread(lambda: _drain(body.invoke(values, runtime), runtime.progress))
-        case "async_generator":
-            work = _drain_async(body.invoke(values, runtime), runtime.progress)
+def _begin(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending | _Waiting:
+    """Take the first step. For most tools it is the only one."""
+    if runtime.abort.aborted:
+        return Interrupted()
+    work: object
+    try:
+        if body.style in _IN_PLACE:
+            work = body.invoke(values, runtime)
+            if type(work) is not CoroutineType:
+                return Returned(work)
+        else:
+            work = _elsewhere(body, values, runtime)
+        return _step(cast("Work", work))
+    except CancelledError:
+        return Interrupted()
+    except (Exception, SystemExit) as error:
+        return Raised(error)
+
+
+def _step(work: Work) -> Ending | _Waiting:
+    try:
+        return _Waiting(work, work.send(None))
+    except StopIteration as finished:
+        return Returned(finished.value)
+
+
+async def _finish(begun: _Waiting, tool: Tool, runtime: Runtime) -> Ending:
     abort = runtime.abort if tool.interrupt_behavior == "cancel" else None
-    return await drive(work, limits.wall_seconds, abort)
+    try:
+        return await Suspended(begun.work, begun.waiting_for, tool.limits.wall_seconds, abort)
+    except (Exception, SystemExit) as error:
+        return Raised(error)
+    finally:
+        _close(begun.work)
+
+
+def _close(work: Work) -> None:
+    """End a body that was given up. What it says to that no longer matters."""
+    try:
+        work.close()
+    except Exception:
+        return
+
+
+def _elsewhere(body: Body, values: Mapping[str, object], runtime: Runtime) -> Work:
+    match body.style:
+        case "generator":
+            return _in_thread(lambda: _drain(body.invoke(values, runtime), runtime.progress))
+        case "async_generator":
+            return _drain_async(body.invoke(values, runtime), runtime.progress)
+        case _:
+            return _in_thread(lambda: body.invoke(values, runtime))
 
 
 async def _in_thread(call: Callable[[], object]) -> object:
     # Abandoned at the deadline: a thread cannot be stopped, but nobody waits for it.
     value = await to_thread.run_sync(call, abandon_on_cancel=True)
     if type(value) is CoroutineType:
-        return await cast("Coroutine[object, object, object]", value)
+        return await cast("Work", value)
     return value
 
 

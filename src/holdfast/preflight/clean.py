@@ -135,28 +135,33 @@ def _and(node: JsonObject, further: JsonObject) -> JsonObject:
 class WholeFloats:
     """Finds a float where an integer is declared; visits only places that can hold one."""
 
-    __slots__ = ("_here", "_items", "_properties")
+    __slots__ = ("_below", "_here", "_integers", "_items")
 
     def __init__(self, shape: Shape) -> None:
         self._here = shape.kind == "integer"
-        below = {name: WholeFloats(child) for name, child in shape.properties.items()}
-        self._properties = {name: spot for name, spot in below.items() if spot.possible}
+        spots = {name: WholeFloats(child) for name, child in shape.properties.items()}
+        # Integers directly below are looked at without a call each: this runs for every call.
+        self._integers = tuple(name for name, spot in spots.items() if spot._here)
+        self._below = tuple(
+            (name, spot) for name, spot in spots.items() if spot.possible and not spot._here
+        )
         items = [*shape.prefix, *([shape.items] if shape.items else [])]
         self._items = [spot for spot in map(WholeFloats, items) if spot.possible]
 
     @property
     def possible(self) -> bool:
         """Whether there is anything to look for."""
-        return self._here or bool(self._properties) or bool(self._items)
+        return self._here or bool(self._integers or self._below or self._items)
 
     def found_in(self, value: JsonValue) -> bool:
         """Whether the value holds such a float."""
-        if type(value) is float:
-            return self._here
         if isinstance(value, dict):
-            for name, spot in self._properties.items():
-                if name in value and spot.found_in(value[name]):
+            for name in self._integers:
+                if type(value.get(name)) is float:
                     return True
-        elif isinstance(value, list) and self._items:
+            return bool(self._below) and any(
+                name in value and spot.found_in(value[name]) for name, spot in self._below
+            )
+        if isinstance(value, list):
             return any(spot.found_in(item) for item in value for spot in self._items)
-        return False
+        return self._here and type(value) is float

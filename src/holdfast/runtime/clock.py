@@ -11,4 +11,5 @@ class SystemClock:
         """The wall clock, in UTC."""
         return datetime.now(UTC)
 
+    unix_ns = staticmethod(time.time_ns)
     ticks = staticmethod(time.perf_counter_ns)

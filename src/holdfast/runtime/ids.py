@@ -32,10 +32,12 @@ class TimeIds:
 
     def new(self, prefix: IdPrefix) -> str:
         """A fresh id."""
-        moment = int(self._clock.now().timestamp() * 1000) << _PER_MILLISECOND
+        moment = self._clock.unix_ns() // 1_000_000 << _PER_MILLISECOND
         with self._lock:
-            self._last = max(self._last + 1, moment)
-            here = self._last
+            here = self._last + 1
+            if moment > here:
+                here = moment
+            self._last = here
         return f"{prefix}_{here:012x}{self._noise}"
 
 

@@ -1,6 +1,7 @@
 """From how a body ended to what a model is shown: wrap, take out secrets, bound, keep the whole."""
 
 from functools import partial
+from typing import TypeGuard
 
 from anyio import to_thread
 
@@ -10,6 +11,7 @@ from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.ports import SidecarStore, StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
+from holdfast.contract.tool import OutputBound
 from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
 from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
@@ -22,20 +24,26 @@ class Output:
         self._redactor = redactor
         self._sidecars = sidecars
 
-    async def envelope(self, outcome: Outcome) -> Envelope:
-        """The answer to a call that ran."""
+    def wrapped(self, outcome: Outcome) -> Envelope | Image | Binary:
+        """The answer to a call that ran, without secrets; bytes still have to be stored."""
+        answer = wrap(outcome.ending, outcome.permit.prepared.tool.name)
+        if not self._redactor.active:
+            return answer
+        if isinstance(answer, Envelope):
+            return self._redactor.envelope(answer)
+        return type(answer)(self._redactor.content(answer.content), answer.media_type)
+
+    async def bounded(self, answer: Envelope | Image | Binary, outcome: Outcome) -> Envelope:
+        """The answer cut to its bound, the whole of it kept in a file.
+
+        Off the event loop: writing blocks.
+        """
         tool = outcome.permit.prepared.tool
-        wrapped = wrap(outcome.ending, tool.name)
-        if not isinstance(wrapped, Envelope):
-            content = self._redactor.content(wrapped.content)
-            stored = await to_thread.run_sync(self._keep(outcome), content)
-            return _by_reference(wrapped, stored, len(content), tool.name)
-        envelope = self._redactor.envelope(wrapped)
-        bound = tool.limits.output
-        if may_exceed(envelope, bound):
-            # Off the event loop: the whole output goes to a file.
-            return await to_thread.run_sync(bound_envelope, envelope, bound, self._keep(outcome))
-        return envelope
+        keep = self._keep(outcome)
+        if isinstance(answer, Envelope):
+            return await to_thread.run_sync(bound_envelope, answer, tool.limits.output, keep)
+        stored = await to_thread.run_sync(keep, answer.content)
+        return _by_reference(answer, stored, tool.name)
 
     def _keep(self, outcome: Outcome) -> Keep:
         prepared = outcome.permit.prepared
@@ -43,9 +51,13 @@ class Output:
         return partial(self._sidecars.keep, call.session_id, f"{prepared.tool.name}-{call.id}")
 
 
-def _by_reference(
-    given: Image | Binary, stored: StoredOutput | None, size: int, tool: str
-) -> Envelope:
+def fits(answer: Envelope | Image | Binary, bound: OutputBound) -> TypeGuard[Envelope]:
+    """Whether the answer can be shown as it is."""
+    return isinstance(answer, Envelope) and not may_exceed(answer, bound)
+
+
+def _by_reference(given: Image | Binary, stored: StoredOutput | None, tool: str) -> Envelope:
+    size = len(given.content)
     if stored is None or stored.stored_bytes < size:
         message = f"The tool answered with {size:,} bytes, more than there is room to store."
         return Envelope(failure=failure_of(FailureKind.UNAVAILABLE, message), tool=tool)

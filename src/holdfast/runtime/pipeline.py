@@ -20,7 +20,7 @@ from holdfast.policy.permission import decide
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.output import Output
+from holdfast.runtime.output import Output, fits
 from holdfast.runtime.repeats import RefusedCalls
 
 
@@ -70,8 +70,10 @@ class Pipeline:
             call_id=call.id, session=parts.session, progress=parts.progress, abort=abort
         )
         outcome = await run(verdict, runtime, self._ticks)
-        envelope = await self._output.envelope(outcome)
-        return self._sealed(envelope, call, prepared.repairs, started)
+        answer = self._output.wrapped(outcome)
+        if not fits(answer, plan.tool.limits.output):
+            answer = await self._output.bounded(answer, outcome)
+        return self._sealed(answer, call, prepared.repairs, started)
 
     def _refuse(
         self, rejected: Rejected, plan: Plan | None, started: int, parsed: Parsed | None = None

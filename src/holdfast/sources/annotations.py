@@ -32,7 +32,12 @@ from holdfast.sources.docstring import read_docstring
 from holdfast.sources.merging import is_scalar
 from holdfast.sources.metadata import facts_of
 from holdfast.sources.places import Place
-from holdfast.sources.pydantic_schema import UnusableModel, is_model, model_schema
+from holdfast.sources.pydantic_schema import (
+    PydanticModel,
+    UnusableModel,
+    is_model,
+    model_schema,
+)
 from holdfast.sources.records import RecordFacts, is_record, record_facts
 from holdfast.sources.shapes import (
     Alternatives,
@@ -87,7 +92,7 @@ _CONTAINERS: dict[object, Container] = {
     frozenset: frozenset,
 }
 
-_MAPPINGS = frozenset({dict, abc.Mapping, abc.MutableMapping})
+_MAPPINGS: frozenset[object] = frozenset({dict, abc.Mapping, abc.MutableMapping})
 
 _MAX_NESTING = 40
 """Records within records; a generic class can grow for ever without repeating itself."""
@@ -101,6 +106,23 @@ _ADVICE = (
 def read_annotation(annotation: object, place: Place, *, outgoing: bool = False) -> Shape:
     """Say what the annotation means for JSON. Outgoing: for a result instead of an argument."""
     return _Reader(outgoing=outgoing).read(annotation, place)
+
+
+def or_null(shape: Shape) -> Shape:
+    """The same shape with null allowed, as a default of None implies."""
+    match shape:
+        case Anything() | Scalar(kind="null"):
+            return shape
+        case Choices(values=values) if None in values:
+            return shape
+        case Qualified(shape=inner, facts=facts):
+            return Qualified(or_null(inner), facts)
+        case Alternatives(members=members):
+            if any(or_null(member) == member for member in members):
+                return shape
+            return Alternatives((*members, Scalar("null")))
+        case _:
+            return Alternatives((shape, Scalar("null")))
 
 
 class _Reader:
@@ -117,7 +139,10 @@ class _Reader:
     def read(self, annotation: object, place: Place) -> Shape:
         try:
             simple = _SIMPLE.get(annotation)
-        except TypeError:  # unhashable, such as an Annotated holding a list
+        except TypeError:
+            # Unhashable: an Annotated that holds a list, say, or no type at all.
+            if get_origin(annotation) is None:
+                place.refuse(f"{annotation!r} is not a type")
             simple = None
         if simple is not None:
             return simple
@@ -177,7 +202,7 @@ class _Reader:
         # Without arguments only `tuple[()]` is an alias; `tuple` and `typing.Tuple` say nothing.
         if not items and not isinstance(annotation, types.GenericAlias):
             return Array(tuple, Anything())
-        if len(items) == 2 and items[1] is Ellipsis:  # noqa: PLR2004 - tuple[X, ...]
+        if len(items) == 2 and items[1] is Ellipsis:
             return Array(tuple, self.read(items[0], place.below("[]")))
         return FixedTuple(
             tuple(self.read(item, place.below(f"[{at}]")) for at, item in enumerate(items))
@@ -191,22 +216,25 @@ class _Reader:
         return Map(self.read(value, place.below("{}")))
 
     def _class(self, annotation: object, cls: type, place: Place) -> Shape:
-        if cls in _TEXTS:
-            return Written(cls, _TEXTS[cls])
-        if issubclass(cls, PurePath):
-            return Written(cls, {"type": "string", "format": "path"})
+        text = _text_schema(cls)
+        if text is not None:
+            return Written(cls, text)
+        if is_record(cls):
+            return self._record(annotation, place)
+        if is_model(cls):
+            return self._model(cls, place)
         if issubclass(cls, enum.Enum):
             return _choices(tuple(cls), cls, place)
-        if is_model(cls):
-            try:
-                return Model(cls, model_schema(cls, outgoing=self._outgoing))
-            except UnusableModel as problem:
-                place.refuse(str(problem))
-        if is_record(cls):
-            return self._record(annotation, cls, place)
         return place.refuse(f"{_spelled(annotation)} has no JSON form; {_ADVICE}")
 
-    def _record(self, annotation: object, cls: type, place: Place) -> Shape:
+    def _model(self, model: PydanticModel, place: Place) -> Shape:
+        try:
+            schema = model_schema(model, outgoing=self._outgoing)
+        except UnusableModel as problem:
+            place.refuse(str(problem))
+        return Model(cast("type", model), schema)
+
+    def _record(self, annotation: object, place: Place) -> Shape:
         self._check_recursion(annotation, "the class", place)
         facts = record_facts(annotation, outgoing=self._outgoing)
         if isinstance(facts, str):
@@ -232,6 +260,11 @@ class _Reader:
                 f"{noun} {_spelled(kind)} contains itself; a tool's schema must be finite:"
                 " bound the depth, or take the value as `dict[str, Any]`"
             )
+
+
+def _text_schema(cls: type) -> JsonObject | None:
+    known = _TEXTS.get(cls)
+    return {"type": "string", "format": "path"} if issubclass(cls, PurePath) else known
 
 
 def _record(

@@ -17,7 +17,7 @@ class _Dumps(Protocol):
     def model_dump(self, *, mode: str) -> object: ...
 
 
-def default_json(value: object) -> JsonValue | msgspec.UnsetType:
+def default_json(value: object) -> "JsonValue | msgspec.UnsetType":
     """The default as JSON, or UNSET when JSON cannot hold it."""
     try:
         plain = cast("JsonValue", msgspec.to_builtins(value, enc_hook=_written, str_keys=True))
@@ -31,7 +31,7 @@ def default_json(value: object) -> JsonValue | msgspec.UnsetType:
     return cast("JsonValue", msgspec.json.decode(text))
 
 
-def factory_json(factory: Callable[[], object]) -> JsonValue | msgspec.UnsetType:
+def factory_json(factory: Callable[[], object]) -> "JsonValue | msgspec.UnsetType":
     """What an empty container's factory gives; any other factory is not called."""
     empty = _EMPTY_FACTORIES.get(factory, msgspec.UNSET)
     return empty.copy() if isinstance(empty, (list, dict)) else msgspec.UNSET

@@ -44,6 +44,9 @@ def read_docstring(text: str | None, names: Collection[str]) -> Docstring:
     lines = _without_fields(lines, found)
     lines = _without_entries(lines, known, found)
     description = _without_sentences("\n".join(lines), known, found)
+    for name, words in list(found.items()):
+        # One line may speak of several parameters.
+        found[name] = [_without_sentences("\n".join(words), known - found.keys(), found)]
     return Docstring(
         description=_BLANK_RUN.sub("\n\n", description).strip(),
         parameters={
@@ -180,12 +183,12 @@ def _without_sentences(text: str, names: frozenset[str], found: dict[str, list[s
         return text
     listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     # A parameter's sentence begins its paragraph or follows the end of another sentence.
-    opening = re.compile(rf"(?:\A|(?<=\n\n)|(?<=[.;!?])\s+)`?\b({listed})`?:\s")
+    opening = re.compile(rf"(?:\A|(?<=[.;!?])\s+)`?\b({listed})`?:\s")
     kept: list[str] = []
     for paragraph in re.split(r"(\n\s*\n)", text):
         openings = list(opening.finditer(paragraph))
         kept.append(paragraph[: openings[0].start()] if openings else paragraph)
-        for here, following in zip(openings, [*openings[1:], None], strict=True):
-            end = len(paragraph) if following is None else following.start()
+        ends = [following.start() for following in openings[1:]] + [len(paragraph)]
+        for here, end in zip(openings, ends, strict=False):
             _note(found, here.group(1), paragraph[here.end() : end].rstrip(" ;"))
     return "".join(kept)

@@ -21,7 +21,7 @@ class FieldFacts(msgspec.Struct, frozen=True, kw_only=True):
     wire: str
     annotation: object
     required: bool
-    default: JsonValue | msgspec.UnsetType = msgspec.UNSET
+    default: "JsonValue | msgspec.UnsetType" = msgspec.UNSET
 
 
 class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,23 +36,24 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     doc: str | None = None
 
 
-class _NamedTupleClass:
-    _fields: tuple[str, ...]
-    _field_defaults: Mapping[str, object]
-
-
 def is_record(cls: type) -> bool:
     """Whether a class has named fields we know how to list."""
-    return (
-        dataclasses.is_dataclass(cls)
-        or is_typeddict(cls)
-        or _is_named_tuple(cls)
-        or issubclass(cls, msgspec.Struct)
+    return any(
+        is_kind(cls) for is_kind in (_is_struct, is_typeddict, _is_named_tuple, _is_dataclass)
     )
 
 
-def _is_named_tuple(cls: type) -> TypeGuard[type[_NamedTupleClass]]:
-    return issubclass(cls, tuple) and hasattr(cls, "_fields") and hasattr(cls, "_field_defaults")
+def _is_struct(cls: type) -> TypeGuard[type[msgspec.Struct]]:
+    return issubclass(cls, msgspec.Struct)
+
+
+def _is_dataclass(cls: type) -> bool:
+    return dataclasses.is_dataclass(cls)
+
+
+def _is_named_tuple(cls: type) -> bool:
+    named = hasattr(cls, "_fields") and hasattr(cls, "_field_defaults")
+    return named and issubclass(cls, tuple)
 
 
 def record_facts(annotation: object, *, outgoing: bool) -> RecordFacts | str:
@@ -71,7 +72,7 @@ def record_facts(annotation: object, *, outgoing: bool) -> RecordFacts | str:
 
 
 def _facts(cls: type, hints: Mapping[str, object], *, outgoing: bool) -> RecordFacts:
-    if issubclass(cls, msgspec.Struct):
+    if _is_struct(cls):
         return _struct(cls, hints)
     if is_typeddict(cls):
         return _typed_dict(cls, hints)
@@ -101,7 +102,7 @@ def _dataclass(cls: type, hints: Mapping[str, object], *, outgoing: bool) -> Rec
     return RecordFacts(build=cls, fields=fields, native=native, doc=_doc(cls))
 
 
-def _default(default: object, factory: object) -> JsonValue | msgspec.UnsetType:
+def _default(default: object, factory: object) -> "JsonValue | msgspec.UnsetType":
     if not _absent(default):
         return default_json(default)
     if not _absent(factory):
@@ -125,7 +126,7 @@ def _typed_dict(cls: type, hints: Mapping[str, object]) -> RecordFacts:
     return RecordFacts(build=dict, fields=tuple(fields), native=True, is_dict=True, doc=_doc(cls))
 
 
-def _named_tuple(cls: type[_NamedTupleClass], hints: Mapping[str, object]) -> RecordFacts:
+def _named_tuple(cls: type, hints: Mapping[str, object]) -> RecordFacts:
     names = cast("tuple[str, ...]", getattr(cls, "_fields", ()))
     defaults = cast("Mapping[str, object]", getattr(cls, "_field_defaults", {}))
     fields = tuple(
@@ -161,13 +162,12 @@ def _struct(cls: type[msgspec.Struct], hints: Mapping[str, object]) -> RecordFac
                 default=_default(value, factory),
             )
         )
-    tagged = config.tag is not None and config.tag_field is not None
     return RecordFacts(
         build=cls,
         fields=tuple(fields),
         native=True,
         as_array=config.array_like,
-        tag=(config.tag_field, config.tag) if tagged else None,
+        tag=None if config.tag is None else (config.tag_field or "type", config.tag),
         doc=_doc(cls),
     )
 

@@ -77,7 +77,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """How JSON spells the name."""
     shape: "Shape"
     required: bool
-    default: JsonValue | msgspec.UnsetType = msgspec.UNSET
+    default: "JsonValue | msgspec.UnsetType" = msgspec.UNSET
     description: str | None = None
 
 

@@ -1,0 +1,1 @@
+"""Running agents over sessions. It sees contract and runtime, never a stage."""

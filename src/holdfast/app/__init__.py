@@ -1,0 +1,1 @@
+"""The only place where everything is put together: settings, stores, tools, the opened whole."""

@@ -1,0 +1,141 @@
+"""The opened whole: tools, policy, sidecars and one session to settle calls in."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypedDict, Unpack
+
+from holdfast.app.configuration import load_settings
+from holdfast.app.settings import ProfileSettings, Settings, Surroundings, limited
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.call import Ask, RawArguments, ToolCall
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.ports import Answer, Approver, Clock
+from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, SessionFacts
+from holdfast.contract.tool import Tool
+from holdfast.envelope.redact import Redactor
+from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy.permission import judge_by_tool
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
+from holdfast.runtime.pipeline import Parts, Pipeline
+from holdfast.runtime.visibility import visible
+from holdfast.sources.intake import to_tool
+
+DEFAULT_PROFILE = "code"
+
+
+class Options(TypedDict, total=False):
+    """What may be handed in instead of the usual parts."""
+
+    settings: Settings
+    surroundings: Surroundings
+    approver: Approver
+    progress: ProgressSink
+    clock: Clock
+
+
+class Holdfast:
+    """Settles tool calls. Open it with ``async with``; closing removes what it kept on disk."""
+
+    def __init__(
+        self,
+        *,
+        tools: Iterable[object] = (),
+        profile: str = DEFAULT_PROFILE,
+        workspace: str | Path | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        settings = options.get("settings") or load_settings(workspace)
+        surroundings = options.get("surroundings") or surroundings_of_this_process(settings)
+        clock = options.get("clock") or SystemClock()
+        self._ids = TimeIds(clock)
+        self._session = SessionFacts(
+            id=self._ids.new("ses"),
+            workspace=None if workspace is None else str(Path(workspace).resolve()),
+        )
+        catalog = Catalog(limited(to_tool(tool), settings.limits) for tool in tools)
+        self._catalog = visible(catalog, _profile(settings, profile).tools)
+        self._sidecars = SidecarFiles(
+            surroundings.data_home / "sessions",
+            call_quota=settings.limits.sidecar_call_bytes,
+            session_quota=settings.limits.sidecar_session_bytes,
+        )
+        self._pipeline = Pipeline(
+            Parts(
+                catalog=self._catalog,
+                judge=judge_by_tool,
+                approver=options.get("approver") or _nobody,
+                clock=clock,
+                sidecars=self._sidecars,
+                redactor=Redactor(surroundings.secrets),
+                session=self._session,
+                progress=options.get("progress") or _unheard,
+                max_argument_bytes=settings.limits.argument_bytes,
+            )
+        )
+        self._abort = Abort()
+        self._open = False
+
+    async def __aenter__(self) -> Self:
+        self._open = True
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._open = False
+        self._abort.set()
+        self._sidecars.forget(self._session.id)
+
+    @property
+    def session_id(self) -> str:
+        """The session that calls are settled in."""
+        return self._session.id
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that can be called, in the order they were registered."""
+        return tuple(self._catalog)
+
+    async def settle(
+        self,
+        tool: str,
+        arguments: RawArguments = None,
+        *,
+        model_call_id: str | None = None,
+        abort: AbortSignal | None = None,
+    ) -> Envelope:
+        """Take one call to its one answer, whatever happens on the way."""
+        if not self._open:
+            raise RuntimeError("Holdfast is not open; use it as: async with Holdfast(...) as hf")
+        call = ToolCall(
+            id=self._ids.new("cal"),
+            tool=tool,
+            arguments=arguments,
+            session_id=self._session.id,
+            model_call_id=model_call_id,
+        )
+        return await self._pipeline.settle(call, abort or self._abort)
+
+
+async def _nobody(_ask: Ask) -> Answer | None:
+    return None
+
+
+def _unheard(_progress: Progress) -> None:
+    return None
+
+
+def _profile(settings: Settings, name: str) -> ProfileSettings:
+    if name in settings.profile:
+        return settings.profile[name]
+    if name == DEFAULT_PROFILE:
+        return ProfileSettings()
+    known = ", ".join(sorted({DEFAULT_PROFILE, *settings.profile}))
+    raise ValueError(f"there is no profile {name!r}; known: {known}. Add a [profile.{name}] table.")

@@ -1,0 +1,86 @@
+"""The step from checked JSON arguments to what a body takes, compiled once per tool.
+
+Arguments a body takes as they are cost nothing; the others are converted by msgspec in one call.
+It does not check a schema; that has been done before.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.tool import ArgumentFault, Decode
+from holdfast.sources.converters import Convert, converter_of
+from holdfast.sources.misfit import fault_of, misfit_of
+from holdfast.sources.native import decode_foreign, is_plain, native_form
+from holdfast.sources.shapes import Qualified, Scalar, Shape
+
+
+def compile_decode(parameters: Mapping[str, Shape]) -> Decode | None:
+    """Prepare the decoding of these parameters; None when there is nothing to convert."""
+    converted = {name: shape for name, shape in parameters.items() if not is_plain(shape)}
+    if not converted:
+        return None
+    if all(_is_float(shape) for shape in converted.values()):
+        return _floats(tuple(converted))
+    forms: dict[str, object] = {}
+    others: list[tuple[str, Convert]] = []
+    for name, shape in converted.items():
+        form = native_form(shape)
+        if form is not None:
+            forms[name] = form
+        else:
+            others.append((name, converter_of(shape)))
+    return _decode(forms, others)
+
+
+def _is_float(shape: Shape) -> bool:
+    return shape == Scalar("number") or (
+        isinstance(shape, Qualified) and shape.shape == Scalar("number")
+    )
+
+
+def _floats(names: tuple[str, ...]) -> Decode:
+    def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
+        values = cast("dict[str, object]", arguments.copy())
+        for name in names:
+            given = values.get(name)
+            if type(given) is int:
+                try:
+                    values[name] = float(given)
+                except OverflowError as problem:
+                    return fault_of(misfit_of(problem, name))
+        return values
+
+    return decode
+
+
+def _decode(forms: dict[str, object], others: list[tuple[str, Convert]]) -> Decode:
+    # One struct for all parameters: msgspec compiles it once, and names the place of an error.
+    struct = msgspec.defstruct(
+        "arguments",
+        [(name, cast("type", form), msgspec.UNSET) for name, form in forms.items()],
+    )
+    names = tuple(forms)
+    # msgspec compiles on first use; a first call should not pay for it.
+    msgspec.json.Decoder(struct)
+
+    def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
+        values = cast("dict[str, object]", arguments.copy())
+        steps: tuple[str, ...] = ()
+        try:
+            if names:
+                converted = msgspec.convert(arguments, struct, dec_hook=decode_foreign)
+                for name in names:
+                    if name in values:
+                        values[name] = getattr(converted, name)
+            for name, convert in others:
+                if name in values:
+                    steps = (name,)
+                    values[name] = convert(values[name])
+        except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
+            return fault_of(misfit_of(problem, *steps))
+        return values
+
+    return decode

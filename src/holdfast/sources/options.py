@@ -1,0 +1,145 @@
+"""What may be said of a tool beyond what its code says, and the `Tool` made of it.
+
+One list of options for every source; where the body comes from is not known here.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict, cast
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject, plain
+from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet, requirement_set
+from holdfast.contract.tool import (
+    AcpKind,
+    Body,
+    Effect,
+    InterruptBehavior,
+    Limits,
+    Ownership,
+    PermissionPolicy,
+    Tool,
+    ToolDefinitionError,
+)
+
+ResourceKey = Callable[[Mapping[str, object]], tuple[str, ...]]
+
+
+class ToolOptions(TypedDict, total=False):
+    """Everything is optional; what is left out has the default `Tool` gives it."""
+
+    name: str
+    description: str
+    requires: Mapping[str, object] | RequirementSet
+    """Left out, the tool needs nothing: it has the empty set."""
+    ownership: Ownership
+    permission_policy: PermissionPolicy
+    effects: Iterable[Effect]
+    read_only: bool
+    destructive: bool
+    interrupt_behavior: InterruptBehavior
+    acp_kind: AcpKind
+    limits: Limits
+    parallel_safe: bool
+    resource_key: ResourceKey
+    """Which resource a call touches; calls with equal keys never overlap."""
+    keep_empty: Iterable[str]
+    """Fields for which the empty string has a meaning."""
+    input_schema: Mapping[str, object]
+    """Instead of the schema the annotations give."""
+    output_schema: Mapping[str, object]
+    inline: bool
+    """The body is pure and quick: it runs in place, without a deadline. Sync functions only."""
+
+
+OPTION_NAMES = frozenset(ToolOptions.__annotations__)
+
+_AS_THEY_ARE = (
+    *("ownership", "permission_policy", "read_only", "destructive", "interrupt_behavior"),
+    *("acp_kind", "parallel_safe"),
+)
+
+
+class Face(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model is told of a tool."""
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject | None = None
+
+
+def check_options(options: Mapping[str, object], owner: str) -> None:
+    """Refuse what is not an option, naming the nearest one."""
+    for name in options:
+        if name not in OPTION_NAMES:
+            near = difflib.get_close_matches(name, OPTION_NAMES, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ToolDefinitionError(f"{owner}: there is no option {name!r}{hint}")
+
+
+def schema_object(given: object, field: str, owner: str) -> JsonObject:
+    """A schema handed in, detached from its giver."""
+    if not isinstance(given, Mapping):
+        raise ToolDefinitionError(f"{owner}: {field} must be a JSON Schema object, not {given!r}")
+    return cast("JsonObject", plain(cast("Mapping[str, object]", given)))
+
+
+def build_tool(face: Face, body: Body, options: ToolOptions) -> Tool:
+    """Put a tool together; raises ToolDefinitionError naming the option at fault."""
+    owner = f"tool {face.name!r}"
+    chosen: dict[str, Any] = {key: options[key] for key in _AS_THEY_ARE if key in options}
+    limits = options.get("limits", Limits())
+    if not isinstance(cast("object", limits), Limits):
+        raise ToolDefinitionError(f"{owner}: limits must be a Limits, not {limits!r}")
+    if body.style == "inline":
+        limits = msgspec.structs.replace(limits, wall_seconds=None)
+    return Tool(
+        name=face.name,
+        description=face.description,
+        input_schema=face.input_schema,
+        output_schema=face.output_schema,
+        requires=_requires(options, owner),
+        body=body,
+        effects=_texts(options.get("effects", ()), "effects", owner),
+        limits=limits,
+        key_of=_resource_key(options, owner),
+        keep_empty=_keep_empty(options, face.input_schema, owner),
+        **chosen,
+    )
+
+
+def _requires(options: ToolOptions, owner: str) -> RequirementSet:
+    declared: object = options.get("requires", NOTHING_REQUIRED)
+    if not isinstance(declared, (Mapping, RequirementSet)):
+        raise ToolDefinitionError(
+            f"{owner}: requires must be a mapping or a RequirementSet, not {declared!r};"
+            " a tool that needs nothing gives an empty one"
+        )
+    try:
+        return requirement_set(cast("Mapping[str, object] | RequirementSet", declared))
+    except ValueError as problem:
+        raise ToolDefinitionError(f"{owner}: requires: {problem}") from None
+
+
+def _resource_key(options: ToolOptions, owner: str) -> ResourceKey | None:
+    key = options.get("resource_key")
+    if key is not None and not callable(key):
+        raise ToolDefinitionError(f"{owner}: resource_key must be a function of the arguments")
+    return key
+
+
+def _keep_empty(options: ToolOptions, schema: JsonObject, owner: str) -> frozenset[str]:
+    names = frozenset(_texts(options.get("keep_empty", ()), "keep_empty", owner))
+    declared = schema.get("properties")
+    unknown = names - (declared.keys() if isinstance(declared, dict) else names)
+    if unknown:
+        raise ToolDefinitionError(f"{owner}: keep_empty names {min(unknown)!r}, not a parameter")
+    return names
+
+
+def _texts(given: Iterable[Any], field: str, owner: str) -> tuple[Any, ...]:
+    if isinstance(given, str) or not isinstance(cast("object", given), Iterable):
+        raise ToolDefinitionError(f"{owner}: {field} must be a list of names, not {given!r}")
+    return tuple(given)

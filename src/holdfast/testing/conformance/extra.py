@@ -1,0 +1,196 @@
+"""The extra suite: builders, raised errors, truncation, classification, program output."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import cast
+
+from holdfast.agent.classify import classify
+from holdfast.contract import builders, errors
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
+from holdfast.contract.results import FileText
+from holdfast.contract.truncate import truncate_for_model
+from holdfast.envelope.detect import failure_kind, is_error, is_success, success_payload
+from holdfast.envelope.dialects import ok, program
+from holdfast.envelope.from_error import failure_from
+from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
+
+
+def check(case: Case) -> Iterator[str]:
+    """Judge one case."""
+    suite = _SUITES.get(text(case, "suite"))
+    if suite is None:
+        raise NotForUs
+    return suite(case)
+
+
+def _envelope_build(case: Case) -> Iterator[str]:
+    ((maker, given),) = part(case, "call").items()
+    if not isinstance(given, dict):
+        raise ValueError("the call's arguments are not an object")
+    top = decode_json(ok.render(_BUILD[maker](given)))
+    if not isinstance(top, dict):
+        raise ValueError("the envelope is not an object")
+    for key, wanted in part(case, "expect").items():
+        yield from differs(key, top.get(key), wanted)
+    for key in texts(case, "absent"):
+        if key in top:
+            yield f"{key} should be absent, is {top[key]!r}"
+
+
+def _failure(given: JsonObject) -> Envelope:
+    extras = given.get("metadata", given.get("extras"))
+    retryable = given.get("retryable")
+    return builders.failure(
+        text(given, "kind"),
+        text(given, "message"),
+        tool=_optional(given, "tool"),
+        field=_optional(given, "field"),
+        expected=_optional(given, "expected"),
+        retryable=retryable if isinstance(retryable, bool) else None,
+        extras=cast("Mapping[str, object]", extras) if isinstance(extras, dict) else None,
+    )
+
+
+def _success(given: JsonObject) -> Envelope:
+    tool, warnings = _optional(given, "tool"), texts(given, "warnings")
+    written = given.get("text")
+    if isinstance(written, str):
+        return builders.text(written, tool=tool, warnings=warnings)
+    return builders.success(given.get("result"), tool=tool, warnings=warnings)
+
+
+def _listing(given: JsonObject) -> Envelope:
+    return builders.listing(
+        text(given, "path"),
+        _entries(given),
+        truncated=given.get("truncated") is True,
+        tool=_optional(given, "tool"),
+        warnings=texts(given, "warnings"),
+    )
+
+
+def _search(given: JsonObject) -> Envelope:
+    return builders.search(
+        text(given, "query"),
+        _entries(given),
+        truncated=given.get("truncated") is True,
+        tool=_optional(given, "tool"),
+        warnings=texts(given, "warnings"),
+    )
+
+
+def _file(given: JsonObject) -> Envelope:
+    known = {key: value for key, value in given.items() if key in FileText.__struct_fields__}
+    return builders.file(FileText(**known), tool=_optional(given, "tool"))  # pyright: ignore[reportArgumentType] - the case decides the fields
+
+
+def _entries(given: JsonObject) -> list[Mapping[str, str]]:
+    entries = given.get("entries")
+    if not isinstance(entries, list):
+        raise ValueError("no entries")
+    return cast("list[Mapping[str, str]]", entries)
+
+
+def _optional(given: JsonObject, key: str) -> str | None:
+    value = given.get(key)
+    return value if isinstance(value, str) else None
+
+
+_BUILD: dict[str, Callable[[JsonObject], Envelope]] = {
+    "failure": _failure,
+    "success": _success,
+    "listing": _listing,
+    "search": _search,
+    "file": _file,
+}
+
+
+def _from_error(case: Case) -> Iterator[str]:
+    failure = failure_from(_raised(text(case, "raised")), tool="case")
+    facts: JsonObject = {
+        "kind": failure.kind.value,
+        "field": failure.field,
+        "expected": failure.expected,
+        "retryable": failure.retryable,
+        "message": failure.message,
+    }
+    for key, wanted in part(case, "expect").items():
+        yield from differs(key, facts.get(key), wanted)
+
+
+def _raised(name: str) -> BaseException:
+    """The error of that name; a name without a class of its own stands for any other error."""
+    known = getattr(errors, "".join(word.title() for word in name.split("_")), None)
+    if isinstance(known, type) and issubclass(known, errors.ToolError):
+        return known("it went wrong")
+    return RuntimeError("it went wrong")
+
+
+_MARKER = re.compile(r"\n\.\.\. \[TRUNCATED: (\d+) of (\d+) chars omitted\] \.\.\.\n")
+
+
+def _truncate(case: Case) -> Iterator[str]:
+    length, cap = case.get("length"), case.get("max_chars")
+    if not isinstance(length, int) or not isinstance(cap, int):
+        raise ValueError("length and max_chars must be integers")
+    found = truncate_for_model("x" * length, cap)
+    marker = _MARKER.search(found)
+    facts: dict[str, JsonValue] = {"head_chars": None, "tail_chars": None, "omitted": None}
+    if marker is not None:
+        facts = {
+            "head_chars": marker.start(),
+            "tail_chars": len(found) - marker.end(),
+            "omitted": int(marker.group(1)),
+        }
+    for key, wanted in part(case, "expect").items():
+        yield from differs(key, facts.get(key), wanted)
+
+
+def _classify(case: Case) -> Iterator[str]:
+    yield from differs("class", _class_of(text(case, "input")), case.get("expect"))
+
+
+def _class_of(given: str) -> str:
+    if is_success(given):
+        return classify(builders.success(success_payload(given)))
+    if not is_error(given):
+        return "other"
+    missing = failure_kind(given) == FailureKind.NOT_FOUND
+    kind = FailureKind.NOT_FOUND if missing else FailureKind.EXECUTION_ERROR
+    return classify(builders.failure(kind, given))
+
+
+def _runner_content(case: Case) -> Iterator[str]:
+    if "expect_content" not in case and "expect_error_length" not in case:
+        raise NotForUs
+    unknown = case.get("unknown_tool")
+    if isinstance(unknown, str):
+        missing = builders.failure(FailureKind.TOOL_NOT_FOUND, "unknown", tool=unknown)
+        yield from differs("content", program.render(missing), case.get("expect_content"))
+        return
+    exit_code = case.get("exit")
+    left = program.ProgramExit(
+        stdout=text(case, "stdout"),
+        stderr=text(case, "stderr"),
+        exit_code=exit_code if isinstance(exit_code, int) else 0,
+        timed_out=case.get("timed_out") is True,
+    )
+    content = program.render(program.envelope_from(left))
+    if "expect_content" in case:
+        yield from differs("content", content, case["expect_content"])
+    if "expect_error_length" in case:
+        error = decode_json(content)
+        found = error.get("error") if isinstance(error, dict) else None
+        size = len(found.encode()) if isinstance(found, str) else None
+        yield from differs("error length", size, case["expect_error_length"])
+
+
+_SUITES: dict[str, Check] = {
+    "envelope_build": _envelope_build,
+    "from_error": _from_error,
+    "truncate": _truncate,
+    "classify": _classify,
+    "runner_content": _runner_content,
+}

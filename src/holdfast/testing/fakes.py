@@ -1,0 +1,119 @@
+"""A fake for every port: deterministic, in memory, honest about what it was asked."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from holdfast.contract.backend import BackendTool, ToolResult
+from holdfast.contract.call import Ask
+from holdfast.contract.ports import Answer, IdPrefix, StoredOutput
+from holdfast.contract.runtime import Progress
+from holdfast.contract.truncate import cut_utf8
+
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class FakeClock:
+    """Time that moves only when told to."""
+
+    def __init__(self, start: datetime = _EPOCH) -> None:
+        self._now = start
+        self._ticks = 0
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self._now += timedelta(seconds=seconds)
+        self._ticks += int(seconds * 1_000_000_000)
+
+    def now(self) -> datetime:
+        """The time it was set to."""
+        return self._now
+
+    def unix_ns(self) -> int:
+        """The same, in nanoseconds."""
+        return int(self._now.timestamp() * 1_000_000) * 1_000
+
+    def ticks(self) -> int:
+        """Nanoseconds since it was made."""
+        return self._ticks
+
+
+class FakeIds:
+    """Ids that count up."""
+
+    def __init__(self) -> None:
+        self._given = 0
+
+    def new(self, prefix: IdPrefix) -> str:
+        """The next one."""
+        self._given += 1
+        return f"{prefix}_{self._given:012x}{'0' * 14}"
+
+
+class FakeApprover:
+    """Answers from a list; with the list used up, nobody is there."""
+
+    def __init__(self, answers: Iterable[Answer | None] = ()) -> None:
+        self._answers = list(answers)
+        self.asked: list[Ask] = []
+
+    async def __call__(self, ask: Ask, /) -> Answer | None:
+        """The next answer."""
+        self.asked.append(ask)
+        return self._answers.pop(0) if self._answers else None
+
+
+class FakeSidecars:
+    """Keeps outputs in memory, under a quota per session."""
+
+    def __init__(self, session_quota: int = 1 << 30) -> None:
+        self._quota = session_quota
+        self.kept: dict[str, dict[str, bytes]] = {}
+
+    def keep(self, session_id: str, name: str, content: bytes) -> StoredOutput | None:
+        """Remember as much as the quota allows."""
+        session = self.kept.setdefault(session_id, {})
+        room = self._quota - sum(len(stored) for stored in session.values())
+        shown = cut_utf8(content, max(room, 0))
+        if content and not shown:
+            return None
+        path = f"/sidecars/{session_id}/{name}"
+        session[path] = shown
+        return StoredOutput(path=path, stored_bytes=len(shown))
+
+    def forget(self, session_id: str) -> None:
+        """Drop the session's outputs."""
+        self.kept.pop(session_id, None)
+
+
+class FakeProgress:
+    """Remembers every sign of life."""
+
+    def __init__(self) -> None:
+        self.heard: list[Progress] = []
+
+    def __call__(self, progress: Progress, /) -> None:
+        """Remember."""
+        self.heard.append(progress)
+
+
+class FakeFlowSession:
+    """A flow session whose sandbox answers from a list and remembers what was dispatched."""
+
+    def __init__(self, answers: Iterable[ToolResult | bool] = (), *, sandbox: bool = True) -> None:
+        self._answers = list(answers)
+        self._has_sandbox = sandbox
+        self.dispatched: list[BackendTool] = []
+
+    def require_sandbox(self) -> "FakeFlowSession":
+        """Itself, or the error of a session without a sandbox."""
+        if not self._has_sandbox:
+            raise RuntimeError(
+                'session has no sandbox backend; call session.to("local") or'
+                " session.bind_sandbox(...)"
+            )
+        return self
+
+    def dispatch(self, payload: BackendTool, /) -> ToolResult | bool:
+        """Remember the payload; give the next answer."""
+        self.dispatched.append(payload)
+        return self._answers.pop(0) if self._answers else True
