@@ -5,8 +5,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
-from holdfast.app.configuration import load_settings
-from holdfast.app.settings import ProfileSettings, Settings, Surroundings, limited
+from holdfast.app.configuration import ConfigurationError, load_settings
+from holdfast.app.settings import (
+    DEFAULT_PROFILE,
+    ProfileSettings,
+    Settings,
+    Surroundings,
+    limited,
+)
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask, RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
@@ -24,8 +30,6 @@ from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 
-DEFAULT_PROFILE = "code"
-
 
 class Options(TypedDict, total=False):
     """What may be handed in instead of the usual parts."""
@@ -35,6 +39,8 @@ class Options(TypedDict, total=False):
     approver: Approver
     progress: ProgressSink
     clock: Clock
+    keep_outputs: bool
+    """Leave whole outputs on disk after closing, for somebody who still has to read them."""
 
 
 class Holdfast:
@@ -76,10 +82,12 @@ class Holdfast:
                 max_argument_bytes=settings.limits.argument_bytes,
             )
         )
+        self._keep_outputs = options.get("keep_outputs", False)
         self._abort = Abort()
         self._open = False
 
     async def __aenter__(self) -> Self:
+        self._abort = Abort()
         self._open = True
         return self
 
@@ -91,7 +99,8 @@ class Holdfast:
     ) -> None:
         self._open = False
         self._abort.set()
-        self._sidecars.forget(self._session.id)
+        if not self._keep_outputs:
+            self._sidecars.forget(self._session.id)
 
     @property
     def session_id(self) -> str:
@@ -138,4 +147,6 @@ def _profile(settings: Settings, name: str) -> ProfileSettings:
     if name == DEFAULT_PROFILE:
         return ProfileSettings()
     known = ", ".join(sorted({DEFAULT_PROFILE, *settings.profile}))
-    raise ValueError(f"there is no profile {name!r}; known: {known}. Add a [profile.{name}] table.")
+    raise ConfigurationError(
+        f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
+    )

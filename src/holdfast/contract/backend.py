@@ -58,8 +58,10 @@ class BackendToolCodeRun(BackendTool, frozen=True):
     timeout: float | None = None
 
 
-def text_in(content: bytes) -> str:
+def text_in(content: bytes | str) -> str:
     """Bytes as text: UTF-8 if they are, otherwise every byte as the character it numbers."""
+    if isinstance(content, str):
+        return content
     try:
         return content.decode()
     except UnicodeDecodeError:

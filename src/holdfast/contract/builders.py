@@ -5,7 +5,7 @@ from typing import TypedDict, Unpack
 
 from holdfast.contract.envelope import RESERVED_KEYS, Envelope, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonValue, plain
+from holdfast.contract.json_value import JsonValue, clean_text, plain
 from holdfast.contract.results import Entry, FileText, Listing, SearchResult
 
 TRUNCATED_LISTING = (
@@ -84,21 +84,26 @@ def failure(
 
 
 def failure_of(kind: FailureKind | str, message: str, **details: Unpack[FailureDetails]) -> Failure:
-    """Say what went wrong, without an envelope around it."""
+    """Say what went wrong, without an envelope around it. Texts are made valid Unicode."""
     known = FailureKind(kind)
     retryable = details.get("retryable")
     return Failure(
         kind=known,
-        message=message,
-        retryable=known.retryable if retryable is None else retryable,
-        field=details.get("field"),
-        expected=details.get("expected"),
+        message=clean_text(message),
+        retryable=known.retryable if retryable is None else bool(retryable),
+        field=_optional_text(details.get("field")),
+        expected=_optional_text(details.get("expected")),
         extras=_extras(details.get("extras") or {}),
     )
 
 
+def _optional_text(given: object) -> str | None:
+    return None if given is None else clean_text(given)
+
+
 def _extras(given: Mapping[str, object]) -> dict[str, JsonValue]:
-    return {key: plain(value) for key, value in given.items() if key not in RESERVED_KEYS}
+    named = ((clean_text(key), value) for key, value in given.items())
+    return {key: plain(value) for key, value in named if key not in RESERVED_KEYS}
 
 
 def entry_tuple(entries: Iterable[Entry | Mapping[str, str]]) -> tuple[Entry, ...]:

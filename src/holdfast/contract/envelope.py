@@ -11,7 +11,7 @@ from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonValue, decode_json, encode_json
 
 RESERVED_KEYS = frozenset(
-    {"ok", "kind", "message", "field", "expected", "tool", "retryable", "metadata"}
+    {"ok", "kind", "message", "field", "expected", "tool", "retryable", "metadata", "warnings"}
 )
 """Names that belong to the envelope itself; extras can never overwrite them."""
 

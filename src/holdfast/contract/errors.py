@@ -3,6 +3,8 @@
 Each class knows the kind of failure it stands for. Any other exception is an execution error.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from holdfast.contract.failure import FailureKind
@@ -16,18 +18,23 @@ class ToolError(Exception):
     retryable: ClassVar[bool | None] = None
     """None means: as the kind says."""
 
+    # Here as well, for a subclass whose own __init__ does not call ours.
+    field: str | None = None
+    expected: str | None = None
+    extras: Mapping[str, JsonValue] = MappingProxyType({})
+
     def __init__(
         self,
         message: str = "",
         *,
         field: str | None = None,
         expected: str | None = None,
-        extras: dict[str, JsonValue] | None = None,
+        extras: Mapping[str, JsonValue] | None = None,
     ) -> None:
         super().__init__(message)
         self.field = field
         self.expected = expected
-        self.extras: dict[str, JsonValue] = extras or {}
+        self.extras = dict(extras or {})
 
 
 class InvalidArguments(ToolError):
@@ -77,9 +84,18 @@ class OperationFailed(ToolError):
 
 
 class BinaryFile(ToolError):
-    """A text tool met binary content. Its message should say which tool to use instead."""
+    """A text tool met binary content. The hint says which other way to take."""
 
     retryable = False
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        hint: str = "This content is not text. Use a tool made for its format, or ask for its size"
+        " and type instead of its text.",
+    ) -> None:
+        super().__init__(message, extras={"hint": hint})
 
 
 class UserDenied(ToolError):

@@ -4,19 +4,29 @@ Pure text and objects. It does not know what an envelope or a tool is.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 import msgspec
 
-JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+if TYPE_CHECKING:
+    JsonValue: TypeAlias = (
+        "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+    )
+else:
+    JsonValue = Any  # msgspec reads no alias that contains itself, and structs hold these values
 JsonObject: TypeAlias = dict[str, JsonValue]
 
 MAX_DEPTH = 128
 """How deep JSON may nest: deeper arguments are refused, deeper results flattened."""
 
+MAX_INTEGER_BITS = 14_000
+"""Python itself refuses to write an integer of more than 4,300 digits."""
+
 _DEEPER = "…"
+_CONTAINERS = (dict, list)
 
 
 @runtime_checkable
@@ -26,12 +36,12 @@ class _PydanticModel(Protocol):
 
 def dumped(value: object) -> object:
     """A pydantic model as plain data, known by its face; anything else as it is."""
-    if isinstance(value, _PydanticModel) and not isinstance(value, type):
-        try:
-            return value.model_dump(mode="json")
-        except ValueError:
-            return text_of(value)
-    return value
+    if isinstance(value, type):
+        return value
+    try:
+        return value.model_dump(mode="json") if isinstance(value, _PydanticModel) else value
+    except Exception:  # noqa: BLE001 - a foreign attribute or dump may raise anything at all
+        return text_of(value)
 
 
 def _foreign(value: object) -> object:
@@ -40,7 +50,6 @@ def _foreign(value: object) -> object:
     return text_of(value) if plainer is value else plainer
 
 
-_CANNOT_ENCODE = (TypeError, ValueError, OverflowError, RecursionError, AttributeError)
 _encoder = msgspec.json.Encoder(enc_hook=_foreign, order="sorted")
 _decoder = msgspec.json.Decoder()
 
@@ -59,9 +68,16 @@ def encode_json(value: object) -> bytes:
     NaN and infinity become null; text that is not valid Unicode has its lone surrogates replaced.
     """
     try:
-        return _encoder.encode(value)
-    except _CANNOT_ENCODE:
-        return _encoder.encode(plain(value))
+        encoded = _encoder.encode(value)
+        fits = not _may_be_deep(encoded) or depth_of(_decoder.decode(encoded)) <= MAX_DEPTH
+    except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
+        encoded, fits = b"", False
+    return encoded if fits else _encoder.encode(plain(value))
+
+
+def _may_be_deep(encoded: bytes) -> bool:
+    """Count brackets: much cheaper than a walk, and text with few of them cannot nest deep."""
+    return len(encoded) > 2 * MAX_DEPTH and encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH
 
 
 def decode_json(text: bytes | str) -> JsonValue:
@@ -71,41 +87,49 @@ def decode_json(text: bytes | str) -> JsonValue:
 
 def plain(value: object) -> JsonValue:
     """Copy any object into plain JSON values, whatever it holds, cycles included."""
-    return _plain(value, 0)
+    try:
+        return _plain(value, ())
+    except Exception:  # noqa: BLE001 - a foreign container may raise anything at all while it is read
+        return clean_text(value)
 
 
-def _plain(value: object, depth: int) -> JsonValue:
+def _plain(value: object, above: tuple[int, ...]) -> JsonValue:
+    """Copy a value; ``above`` are the ids of the containers it is in."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _clean_text(value)
+        return clean_text(value)
     if isinstance(value, int):
-        return int(value)
+        return int(value) if value.bit_length() <= MAX_INTEGER_BITS else clean_text(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    if depth >= MAX_DEPTH:
+    if len(above) >= MAX_DEPTH or id(value) in above:
         return _DEEPER
-    return _plain_container(value, depth)
+    return _plain_container(value, (*above, id(value)))
 
 
-def _plain_container(value: object, depth: int) -> JsonValue:
+def _plain_container(value: object, above: tuple[int, ...]) -> JsonValue:
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
-        return {_clean_text(text_of(key)): _plain(item, depth + 1) for key, item in items}
-    if isinstance(value, (list, tuple, AbstractSet)):
-        members = cast("list[object]", value)
-        return [_plain(item, depth + 1) for item in members]
+        return {clean_text(key): _plain(item, above) for key, item in items}
+    if isinstance(value, AbstractSet):
+        members = sorted(cast("AbstractSet[object]", value), key=text_of)
+        return [_plain(item, above) for item in members]
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, above) for item in cast("list[object]", value)]
     try:
         builtins: object = msgspec.to_builtins(value, enc_hook=_foreign, str_keys=True)
-    except _CANNOT_ENCODE:
-        return _clean_text(text_of(value))
-    if isinstance(builtins, (dict, list)):
-        return _plain(cast("object", builtins), depth + 1)
-    return _clean_text(text_of(builtins))
+    except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
+        return clean_text(value)
+    if isinstance(builtins, _CONTAINERS):
+        return _plain(cast("object", builtins), above)
+    return clean_text(builtins)
 
 
-def _clean_text(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+def clean_text(value: object) -> str:
+    """Text as valid Unicode; anything else as its ``str()``."""
+    text = value if isinstance(value, str) else text_of(value)
+    return str.encode(text, "utf-8", "replace").decode("utf-8")
 
 
 def is_object(value: JsonValue) -> TypeGuard[JsonObject]:
@@ -115,19 +139,16 @@ def is_object(value: JsonValue) -> TypeGuard[JsonObject]:
 
 def depth_of(value: JsonValue) -> int:
     """How many containers deep the value nests, without recursion."""
-    deepest = 0
-    open_values: list[tuple[JsonValue, int]] = [(value, 0)]
-    while open_values:
-        here, depth = open_values.pop()
-        if isinstance(here, dict):
-            children: list[JsonValue] = list(here.values())
-        elif isinstance(here, list):
-            children = here
-        else:
-            continue
-        deepest = max(deepest, depth + 1)
-        open_values.extend((child, depth + 1) for child in children)
-    return deepest
+    depth = 0
+    level: Iterable[JsonValue] = [value]
+    while containers := [
+        here.values() if isinstance(here, dict) else here
+        for here in level
+        if isinstance(here, _CONTAINERS)
+    ]:
+        depth += 1
+        level = chain.from_iterable(containers)
+    return depth
 
 
 def type_name(value: Any) -> str:  # noqa: ANN401 - any JSON value, also not yet checked ones

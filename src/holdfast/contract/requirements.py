@@ -101,13 +101,51 @@ class RequirementSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 NOTHING_REQUIRED = RequirementSet()
 
 
+class _ArgDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Both object patterns in one: msgspec cannot tell two untagged structs apart."""
+
+    wildcard: bool | None = None
+    prefix: str | None = None
+
+    def read(self) -> ArgPattern:
+        match self:
+            case _ArgDeclaration(wildcard=bool(wildcard), prefix=None):
+                return Wildcard(wildcard)
+            case _ArgDeclaration(wildcard=None, prefix=str(prefix)):
+                return Prefix(prefix)
+            case _:
+                raise ValueError("an argument pattern has either wildcard or prefix")
+
+
+class _CommandDeclaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cmd: str
+    args: tuple[str | _ArgDeclaration, ...] | None = None
+
+    def read(self) -> ShellRunRequirement:
+        if self.args is None:
+            return ShellRunRequirement(self.cmd)
+        patterns = (arg if isinstance(arg, str) else arg.read() for arg in self.args)
+        return ShellRunRequirement(self.cmd, tuple(patterns))
+
+
+class _Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    fs: FsRequirement = FsRequirement()
+    net: NetRequirement = NetRequirement()
+    shell: tuple[_CommandDeclaration, ...] = ()
+    capabilities: tuple[str, ...] = ()
+
+    def read(self) -> RequirementSet:
+        commands = tuple(command.read() for command in self.shell)
+        return RequirementSet(self.fs, self.net, commands, self.capabilities)
+
+
 def requirement_set(declared: "Mapping[str, object] | RequirementSet") -> RequirementSet:
     """Read a declaration; a ValueError names what is wrong, unknown variables included."""
     if isinstance(declared, RequirementSet):
         parsed = declared
     else:
         try:
-            parsed = msgspec.convert(_tuples(declared), RequirementSet)
+            parsed = msgspec.convert(_tuples(declared), _Declaration).read()
         except msgspec.ValidationError as problem:
             raise ValueError(f"requires: {problem}") from None
     for pattern in (*parsed.fs.read, *parsed.fs.write, *parsed.net.hosts):

@@ -11,7 +11,7 @@ from itertools import product
 STANDARD_VARIABLES = ("workspace", "ad-hoc", "user-data")
 
 _GROUP = re.compile(r"\{([^{}]*)\}")
-_GLOB_CHARACTER = re.compile(r"[*?\[\]{}\\]")
+_GLOB_CHARACTER = re.compile(r"[*?\[\]{},\\]")
 
 
 class UnknownVariable(ValueError):
@@ -30,13 +30,15 @@ def check_pattern(pattern: str) -> None:
 
 def variables_in(pattern: str) -> list[str]:
     """Name the variables a pattern holds, in order."""
-    outside = _GROUP.sub("", pattern)
-    # Alternation may hold a variable inside: {a,{workspace}} leaves one level to look at.
-    while _GROUP.search(outside):
-        outside = _GROUP.sub("", outside)
+    names: list[str] = []
+    outside = pattern
+    # Alternation may hold a variable inside, as in {a,{workspace}}: from the inside out.
+    while groups := _GROUP.findall(outside):
+        names += [name for name in groups if "," not in name]
+        outside = _GROUP.sub("…", outside)
     if "{" in outside or "}" in outside:
         raise UnknownVariable(f"pattern {pattern!r}: a brace is not closed")
-    return [name for name in _GROUP.findall(pattern) if "," not in name]
+    return names
 
 
 def expand(pattern: str, values: Mapping[str, Sequence[str]]) -> list[str]:

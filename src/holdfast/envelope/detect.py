@@ -57,7 +57,7 @@ def _read(text: str) -> tuple[Reading, JsonObject | None]:
     if not trimmed.startswith("{"):
         return "neither", None
     try:
-        top: JsonValue = msgspec.json.decode(trimmed)
+        top: JsonValue = msgspec.json.decode(trimmed.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return _read_cut(trimmed), None
     return (_judge(top), top) if isinstance(top, dict) else ("neither", None)

@@ -12,20 +12,28 @@ def failure_from(error: BaseException, *, tool: str | None = None) -> Failure:
         case Cancelled():
             return cancelled(tool)
         case ToolError():
-            return failure_of(
-                error.kind,
-                _message(error),
-                field=error.field,
-                expected=error.expected,
-                retryable=error.retryable,
-                extras=error.extras,
-            )
+            return _told(error)
         case FileNotFoundError():
             return failure_of(FailureKind.NOT_FOUND, _message(error), field="path")
         case ConnectionError():
             return failure_of(FailureKind.UNAVAILABLE, _message(error))
         case _:
             return failure_of(FailureKind.EXECUTION_ERROR, _message(error))
+
+
+def _told(error: ToolError) -> Failure:
+    try:
+        return failure_of(
+            error.kind,
+            _message(error),
+            field=error.field,
+            expected=error.expected,
+            retryable=error.retryable,
+            extras=error.extras,
+        )
+    except (AttributeError, TypeError, ValueError):
+        # A subclass gave itself a kind that does not exist, or extras that are no mapping.
+        return failure_of(FailureKind.EXECUTION_ERROR, _message(error))
 
 
 def cancelled(tool: str | None) -> Failure:

@@ -15,9 +15,9 @@ from holdfast.contract.backend import (
 )
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ending, Interrupted, Raised, Returned, TimedOut
-from holdfast.contract.envelope import Envelope
+from holdfast.contract.envelope import NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import encode_json
+from holdfast.contract.json_value import decode_json, encode_json, plain
 from holdfast.contract.results import Binary, Image
 from holdfast.envelope.dialects.ok import strict_parse
 from holdfast.envelope.from_error import cancelled, failure_from, timed_out
@@ -42,7 +42,7 @@ def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
     """Turn how a body ended into an envelope, or hand back bytes that must be stored first."""
     match ending:
         case Returned():
-            return wrap_value(ending.value, tool)
+            return _wrap_returned(ending.value, tool)
         case Raised():
             return Envelope(failure=failure_from(ending.error, tool=tool), tool=tool)
         case TimedOut():
@@ -51,17 +51,26 @@ def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
             return Envelope(failure=cancelled(tool), tool=tool)
 
 
+def _wrap_returned(value: object, tool: str) -> Envelope | Binary | Image:
+    try:
+        return wrap_value(value, tool)
+    except (AttributeError, TypeError, ValueError, RecursionError) as problem:
+        # Ours by its type, but put together by hand from what its fields do not allow.
+        message = f"The tool answered with a malformed {type(value).__name__}: {problem}"
+        return Envelope(failure=failure_of(FailureKind.EXECUTION_ERROR, message), tool=tool)
+
+
 def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
     """Turn a return value into an envelope, or hand back bytes that must be stored first."""
     if type(value) in _PLAIN:
         return Envelope(result_json=encode_json(value), tool=tool)
     match value:
         case Envelope():
-            return value if value.tool is not None else with_tool(value, tool)
+            return _sound(value if value.tool else with_tool(value, tool))
         case str():
             return wrap_text(value, tool)
         case Image() | Binary():
-            return value
+            return type(value)(bytes(memoryview(value.content)), str(value.media_type))
         case bytes() | bytearray():
             return Binary(bytes(value))
         case ToolExecutionFailure():
@@ -70,6 +79,13 @@ def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
             return Envelope(result_json=encode_json(backend_value(value)), tool=tool)
         case _:
             return Envelope(result_json=encode_json(value), tool=tool)
+
+
+def _sound(envelope: Envelope) -> Envelope:
+    """The envelope a tool made itself, checked: whoever renders it may rely on its fields."""
+    rest = plain(msgspec.structs.replace(envelope, result_json=NULL))
+    result_json = encode_json(decode_json(envelope.result_json))
+    return msgspec.structs.replace(msgspec.convert(rest, Envelope), result_json=result_json)
 
 
 def with_tool(envelope: Envelope, tool: str) -> Envelope:
@@ -82,12 +98,12 @@ def wrap_text(text: str, tool: str) -> Envelope:
     made = strict_parse(text)
     if made is None:
         return Envelope(result_json=encode_json({"text": text}), tool=tool)
-    return made if made.tool is not None else with_tool(made, tool)
+    return made if made.tool else with_tool(made, tool)
 
 
 def backend_failure(value: ToolExecutionFailure) -> Failure:
     """A sandbox operation's failure as one of the eight kinds, its own kind kept in extras."""
-    kind, retryable = _BACKEND_KINDS[value.kind]
+    kind, retryable = _BACKEND_KINDS.get(value.kind, (FailureKind.EXECUTION_ERROR, None))
     extras: dict[str, object] = {"error_kind": value.kind}
     if value.detail:
         extras["detail"] = value.detail
@@ -105,7 +121,7 @@ def backend_value(value: ToolResult) -> object:
                 "elapsed_ms": value.elapsed_ms,
             }
         case FileContent():
-            return {"data": value.data if isinstance(value.data, str) else text_in(value.data)}
+            return {"data": text_in(value.data)}
         case FileEntries() | FileWriteResult() | CodeResult():
             return value
         case _:

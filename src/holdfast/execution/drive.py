@@ -48,7 +48,7 @@ class Suspended:
         self._stopped_by: Ending | None = None
         self._cleaning_up = False
         self._finished = False
-        self._cancelled_outside: asyncio.CancelledError | None = None
+        self._last_cancellation: asyncio.CancelledError | None = None
 
     def __await__(self) -> Generator[object, object, Ending]:
         if self._seconds is not None:
@@ -84,7 +84,7 @@ class Suspended:
             except asyncio.CancelledError:
                 return self._ended(None)
             except Exception:
-                if self._stopped_by is None and self._cancelled_outside is None:
+                if self._stopped_by is None and not self._cancelled_from_outside():
                     raise
                 return self._ended(None)
 
@@ -113,19 +113,26 @@ class Suspended:
 
     def _is_over(self, cancelled: asyncio.CancelledError) -> bool:
         """Whether the body has had its moment; otherwise the cancellation is its to handle."""
-        ours = self._take_back_our_cancellations()
-        if self._task.cancelling() > self._cancelled_before:
-            self._cancelled_outside = cancelled
-        if ours and self._cleaning_up:
+        self._last_cancellation = cancelled
+        if not self._take_back_our_cancellations():
+            return False
+        if self._cleaning_up:
             return True
-        if not self._cleaning_up and (ours or self._cancelled_outside is not None):
-            self._cleaning_up = True
-            self._arm(CLEANUP_SECONDS, self._stopped_by or Interrupted())
+        self._cleaning_up = True
+        self._arm(CLEANUP_SECONDS, self._stopped_by or Interrupted())
         return False
 
+    def _cancelled_from_outside(self) -> bool:
+        """Whether somebody other than us and the body's own scopes wants this task to end.
+
+        Asked when the body has ended: its own scopes have taken their cancellations back by then.
+        """
+        self._take_back_our_cancellations()
+        return self._task.cancelling() > self._cancelled_before
+
     def _ended(self, returned: Returned | None) -> Ending:
-        if self._cancelled_outside is not None:
-            raise self._cancelled_outside
+        if self._cancelled_from_outside() and self._last_cancellation is not None:
+            raise self._last_cancellation
         if isinstance(self._stopped_by, TimedOut):
             return self._stopped_by
         # An interrupted body may answer with what it has.

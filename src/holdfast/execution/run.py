@@ -18,7 +18,6 @@ from holdfast.contract.runtime import Progress, ProgressSink, Runtime
 from holdfast.contract.tool import Body, Tool
 from holdfast.execution.drive import CancelledError, Suspended, Work
 
-
 _IN_PLACE = frozenset({"async", "inline"})
 
 

@@ -8,16 +8,17 @@ are the one thing a schema cannot tell from integers; `WholeFloats` looks for th
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.preflight.literals import WHITE_SPACE, is_blank
 from holdfast.preflight.repair import WRAPPERS
-from holdfast.preflight.schema import SchemaNode, resolve
-from holdfast.preflight.shape import Shape, is_alternative, with_single_all_of
+from holdfast.preflight.schema import SchemaNode, only_annotations, pointed, with_single_all_of
+from holdfast.preflight.shape import Shape, is_alternative
 
 _NOT_BLANK: JsonObject = {"pattern": "[^" + "".join(f"\\u{ord(c):04x}" for c in WHITE_SPACE) + "]"}
 _NOT_THE_WORD_NULL: JsonObject = {"not": {"const": "null"}}
+_NOT_TEXT: JsonObject = {"not": {"type": "string"}}
 _MAX_NODES = 2_000
 _MAX_REFERENCES = 5
 
 
-class _Recursive(Exception):
+class _NeedsReferences(Exception):
     """Raised and caught inside this module: the schema cannot be written without references."""
 
 
@@ -25,7 +26,7 @@ def clean_schema(effective: JsonObject, keep_empty: frozenset[str]) -> JsonObjec
     """The schema of arguments that need no repair; None when it cannot be written down."""
     try:
         root = _Inliner(effective).inline(effective, ())
-    except _Recursive:
+    except _NeedsReferences:
         return None
     return None if isinstance(root, bool) else _clean(root, keep_empty)
 
@@ -38,17 +39,18 @@ class _Inliner:
     def inline(self, node: SchemaNode, inside: tuple[str, ...]) -> SchemaNode:
         self._nodes += 1
         if self._nodes > _MAX_NODES or len(inside) > _MAX_REFERENCES:
-            raise _Recursive
+            raise _NeedsReferences
         if isinstance(node, bool):
             return node
+        if "$dynamicRef" in node:
+            raise _NeedsReferences
         reference = node.get("$ref")
         if isinstance(reference, str):
-            if reference in inside:
-                raise _Recursive
-            inside = (*inside, reference)
-            node = resolve(self._root, node)
-            if isinstance(node, bool) or "$ref" in node:
-                raise _Recursive
+            target = pointed(self._root, reference)
+            alone = only_annotations(node.keys() - {"$ref"})
+            if reference in inside or not alone or not isinstance(target, (dict, bool)):
+                raise _NeedsReferences
+            return self.inline(target, (*inside, reference))
         return {
             keyword: self._inline_value(keyword, value, inside)
             for keyword, value in node.items()
@@ -79,6 +81,8 @@ def _clean(node: JsonObject, keep_empty: frozenset[str]) -> JsonObject:
     properties = node.get("properties")
     if isinstance(properties, dict) and names <= {"object", "null"}:
         clean["properties"] = _clean_properties(node, properties, keep_empty)
+        if not names:
+            clean = _and(clean, _NOT_TEXT)
     items = node.get("items")
     if isinstance(items, dict):
         clean["items"] = _clean(items, keep_empty)
@@ -105,9 +109,8 @@ def _clean_properties(
         clean[name] = _clean(child, keep_empty)
         if name not in needed and name not in keep_empty and _may_be_empty_filler(child):
             clean[name] = _and(_clean(child, keep_empty), _NOT_BLANK)
-    if node.get("additionalProperties") is not False:
-        for wrapper in WRAPPERS:
-            clean.setdefault(wrapper, False)
+    for wrapper in WRAPPERS:
+        clean.setdefault(wrapper, False)
     return clean
 
 

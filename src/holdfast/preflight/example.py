@@ -1,11 +1,12 @@
 """A filled example of a valid call, for a model that sent the same refused call twice."""
 
-import jsonschema_rs
+from collections.abc import Callable
 
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.preflight.schema import SchemaNode, resolve
 
 _MAX_DEPTH = 6
+_MAX_VALUES = 500
 
 _BY_TYPE: dict[str, JsonValue] = {
     "string": "text",
@@ -19,23 +20,26 @@ _BY_TYPE: dict[str, JsonValue] = {
 
 
 def example_call(
-    schema: JsonObject, sent: JsonObject, validator: jsonschema_rs.Draft202012Validator
+    schema: JsonObject, sent: JsonObject, accepts: Callable[[JsonObject], bool]
 ) -> JsonObject | None:
     """Arguments that would be accepted, keeping what was right in those sent; None if unsure."""
-    example = _Filler(schema)
-    filled = example.object(schema, 0)
-    properties = schema.get("properties")
+    top = resolve(schema, schema)
+    if isinstance(top, bool):
+        return None
+    filled = _Filler(schema).object(top, 0)
+    properties = top.get("properties")
     for name in properties if isinstance(properties, dict) else {}:
         if name in sent:
             candidate: JsonObject = {**filled, name: sent[name]}
-            if validator.is_valid(candidate):
+            if accepts(candidate):
                 filled = candidate
-    return filled if validator.is_valid(filled) else None
+    return filled if accepts(filled) else None
 
 
 class _Filler:
     def __init__(self, root: JsonObject) -> None:
         self._root = root
+        self._left = _MAX_VALUES
 
     def object(self, node: JsonObject, depth: int) -> JsonObject:
         properties = node.get("properties")
@@ -53,7 +57,8 @@ class _Filler:
 
     def _value(self, child: SchemaNode, depth: int) -> JsonValue:
         node = resolve(self._root, child)
-        if isinstance(node, bool) or depth > _MAX_DEPTH:
+        self._left -= 1
+        if isinstance(node, bool) or depth > _MAX_DEPTH or self._left < 0:
             return "text"
         given = _given(node)
         if given is not None:

@@ -5,9 +5,8 @@ object, in this order: a missing property, a stray one, required groups, then ea
 order it is declared: alternatives, type, text, range, items, nested object, allowed values.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Literal, TypedDict, Unpack
 
 import jsonschema_rs
 import msgspec
@@ -16,10 +15,12 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.preflight.schema import SchemaNode, SchemaProblem, compile_validator, resolve
-from holdfast.preflight.shape import spelling, with_single_all_of
+from holdfast.preflight.shape import spelling
 
 _MAX_SHOWN = 200
+_MAX_WORDS = 2_000
 _MAX_ALLOWED = 60
+_MAX_NEAR = 500
 
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "boolean": bool,
@@ -42,8 +43,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         extras: JsonObject = {} if self.received is None else {"received": self.received}
         return failure_of(
             FailureKind.INVALID_ARGS,
-            self.message,
-            field=self.field,
+            _cut(self.message, _MAX_WORDS),
+            field=None if self.field is None else _cut(self.field, _MAX_WORDS),
             expected=self.expected,
             extras=extras,
         )
@@ -85,19 +86,24 @@ def path_text(steps: list[str | int]) -> str:
 
 def shown(value: JsonValue) -> str:
     """A value as short JSON text."""
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+    return _cut(msgspec.json.encode(value).decode(), _MAX_SHOWN)
+
+
+def _cut(text: str, limit: int) -> str:
+    """A model may send a key or value of megabytes; no answer repeats it whole."""
+    return text if len(text) <= limit else text[:limit] + "…"
 
 
 class _Walk:
     def __init__(self, root: JsonObject) -> None:
         self._root = root
+        self._compiled: dict[bytes, jsonschema_rs.Draft202012Validator | None] = {}
 
     def object_findings(self, node: JsonObject, value: JsonObject, path: str) -> Iterator[Finding]:
         properties = node.get("properties")
         declared = properties if isinstance(properties, dict) else {}
         yield from self._missing(node, declared, value, path)
-        yield from _stray(node, declared, value, path)
+        yield from self._stray(node, declared, value, path)
         yield from _required_groups(node, value, path)
         for name, child in declared.items():
             if name in value and isinstance(child, (dict, bool)):
@@ -132,10 +138,10 @@ class _Walk:
         node = resolve(self._root, child)
         if isinstance(node, bool):
             return
-        node = with_single_all_of(node)
-        report = _Reporter(path, value, self._describe(node))
-        if "anyOf" in node and not self._matches({"anyOf": node["anyOf"]}, value):
+        report = _Reporter(path, value, self._describe(node), self._matches)
+        if "anyOf" in node and report.breaks("anyOf", node):
             yield report.finding("did not match any of the allowed schema branches.")
+        yield from self._array_of_allowed(node, report)
         yield from _type_findings(node, report)
         yield from _text_findings(node, report)
         yield from _range_findings(node, report)
@@ -143,45 +149,71 @@ class _Walk:
             yield from self._item_findings(node, value, path)
         if isinstance(value, dict):
             yield from self.object_findings(node, value, path)
-        yield from self._enum_findings(node, report)
+        if "enum" in node and report.breaks("enum", node):
+            yield _not_allowed(node, report)
 
     def _matches(self, node: JsonObject, value: JsonValue) -> bool:
-        definitions = {
-            key: self._root[key] for key in ("$defs", "definitions") if key in self._root
-        }
-        try:
-            return compile_validator({**definitions, **node}).is_valid(value)
-        except SchemaProblem:
-            # A reference into some other place of the schema: leave it to the validator's words.
-            return True
+        validator = self._validator(node)
+        return validator is None or validator.is_valid(value)
+
+    def _validator(self, node: JsonObject) -> jsonschema_rs.Draft202012Validator | None:
+        written = msgspec.json.encode(node)
+        if written not in self._compiled:
+            definitions = {
+                key: self._root[key] for key in ("$defs", "definitions") if key in self._root
+            }
+            try:
+                self._compiled[written] = compile_validator({**definitions, **node})
+            except SchemaProblem:
+                # A reference into some other place of the schema, which is not at hand here.
+                self._compiled[written] = None
+        return self._compiled[written]
 
     def _item_findings(
         self, node: JsonObject, value: list[JsonValue], path: str
     ) -> Iterator[Finding]:
-        prefix = node.get("prefixItems")
+        prefix, rest = node.get("prefixItems"), node.get("items")
         heads = prefix if isinstance(prefix, list) else []
+        # An array can be long: what is right in it is passed over quickly.
+        right = self._validator(rest) if isinstance(rest, dict) else None
         for index, item in enumerate(value):
-            below = heads[index] if index < len(heads) else node.get("items")
+            if index >= len(heads) and right is not None and right.is_valid(item):
+                continue
+            below = heads[index] if index < len(heads) else rest
             if isinstance(below, (dict, bool)):
                 yield from self._value_findings(below, item, f"{path}[{index}]")
 
-    def _enum_findings(self, node: JsonObject, report: "_Reporter") -> Iterator[Finding]:
-        allowed = node.get("enum")
-        if not isinstance(allowed, list) or self._matches({"enum": allowed}, report.value):
-            return
-        text = f"must be one of: {_comma_list(allowed)}. Got {shown(report.value)}."
+    def _array_of_allowed(self, node: JsonObject, report: "_Reporter") -> Iterator[Finding]:
+        """An allowed value inside an array: more telling than the wrong type it also is."""
         value = report.value
-        if isinstance(value, list) and any(
-            self._matches({"enum": allowed}, item) for item in value
-        ):
-            text += " Send the value itself, not an array holding it."
-        yield report.finding(text)
+        if not isinstance(value, list) or "enum" not in node or not report.breaks("enum", node):
+            return
+        if any(self._matches({"enum": node["enum"]}, item) for item in value):
+            yield _not_allowed(node, report, " Send the value itself, not an array holding it.")
+
+    def _stray(
+        self, node: JsonObject, declared: JsonObject, value: JsonObject, path: str
+    ) -> Iterator[Finding]:
+        if node.get("additionalProperties") is not False:
+            return
+        allowed = ", ".join(sorted(declared)) or "none"
+        patterns = node.get("patternProperties")
+        named: JsonObject = dict.fromkeys(patterns if isinstance(patterns, dict) else (), True)
+        by_pattern: JsonObject = {"patternProperties": named, "additionalProperties": False}
+        for key in value:
+            if key in declared or (named and self._matches(by_pattern, {key: None})):
+                continue
+            near = _near(key, [name for name in declared if name not in value])
+            yield Finding(
+                message=f"Unexpected property `{_at(path, key)}`. Allowed: {allowed}",
+                field=_at(path, key),
+                expected=f"did you mean `{near}`?" if near else None,
+            )
 
     def _describe(self, child: JsonObject) -> str | None:
         node = resolve(self._root, child)
         if isinstance(node, bool):
             return None
-        node = with_single_all_of(node)
         parts: list[str] = []
         enum = node.get("enum")
         if isinstance(enum, list):
@@ -200,39 +232,35 @@ class _Walk:
 class _Reporter:
     """Builds findings about one value."""
 
-    def __init__(self, path: str, value: JsonValue, expected: str | None) -> None:
+    def __init__(
+        self,
+        path: str,
+        value: JsonValue,
+        expected: str | None,
+        matches: Callable[[JsonObject, JsonValue], bool],
+    ) -> None:
         self.path = path
         self.value = value
         self.expected = expected
+        self._matches = matches
 
-    def finding(self, text: str, **more: Unpack["_More"]) -> Finding:
+    def breaks(self, keyword: str, node: JsonObject) -> bool:
+        """Whether the value fails that one keyword of the node."""
+        return not self._matches({keyword: node[keyword]}, self.value)
+
+    def finding(self, text: str) -> Finding:
         return Finding(
             message=f"Property '{self.path}' {text}",
             field=self.path,
-            expected=more.get("expected", self.expected),
+            expected=self.expected,
             received=shown(self.value),
         )
 
 
-class _More(TypedDict, total=False):
-    expected: str | None
-
-
-def _stray(
-    node: JsonObject, declared: JsonObject, value: JsonObject, path: str
-) -> Iterator[Finding]:
-    if node.get("additionalProperties") is not False:
-        return
-    allowed = ", ".join(sorted(declared)) or "none"
-    for key in value:
-        if key in declared:
-            continue
-        near = _near(key, [name for name in declared if name not in value])
-        yield Finding(
-            message=f"Unexpected property `{_at(path, key)}`. Allowed: {allowed}",
-            field=_at(path, key),
-            expected=f"did you mean `{near}`?" if near else None,
-        )
+def _not_allowed(node: JsonObject, report: _Reporter, hint: str = "") -> Finding:
+    allowed = node["enum"]
+    words = _comma_list(allowed if isinstance(allowed, list) else [])
+    return report.finding(f"must be one of: {words}. Got {shown(report.value)}.{hint}")
 
 
 def _required_groups(node: JsonObject, value: JsonObject, path: str) -> Iterator[Finding]:
@@ -274,11 +302,8 @@ def _is_of_type(value: JsonValue, name: str) -> bool:
 def _text_findings(node: JsonObject, report: _Reporter) -> Iterator[Finding]:
     if not isinstance(report.value, str):
         return
-    pattern = node.get("pattern")
-    if isinstance(pattern, str) and not compile_validator({"pattern": pattern}).is_valid(
-        report.value
-    ):
-        yield report.finding(f"must match the pattern {pattern}")
+    if "pattern" in node and report.breaks("pattern", node):
+        yield report.finding(f"must match the pattern {node['pattern']}")
     length = len(report.value)
     shortest, longest = node.get("minLength"), node.get("maxLength")
     if isinstance(shortest, (int, float)) and length < shortest:
@@ -287,8 +312,7 @@ def _text_findings(node: JsonObject, report: _Reporter) -> Iterator[Finding]:
         yield report.finding(f"must be at most {longest} characters long; it has {length}")
 
 
-_Bound = Literal["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]
-_BOUNDS: dict[_Bound, str] = {
+_BOUNDS = {
     "minimum": ">=",
     "maximum": "<=",
     "exclusiveMinimum": ">",
@@ -300,9 +324,7 @@ def _range_findings(node: JsonObject, report: _Reporter) -> Iterator[Finding]:
     if isinstance(report.value, bool) or not isinstance(report.value, (int, float)):
         return
     for keyword, sign in _BOUNDS.items():
-        if keyword in node and not compile_validator({keyword: node[keyword]}).is_valid(
-            report.value
-        ):
+        if keyword in node and report.breaks(keyword, node):
             yield report.finding(f"must be {sign} {shown(node[keyword])}")
 
 
@@ -328,8 +350,9 @@ def _comma_list(values: list[JsonValue]) -> str:
 
 
 def _near(name: str, candidates: list[str]) -> str | None:
-    by_spelling = {spelling(candidate): candidate for candidate in candidates}
-    found = get_close_matches(spelling(name), list(by_spelling), n=1, cutoff=0.7)
+    few = [word for word in candidates[:_MAX_NEAR] if len(word) <= _MAX_SHOWN]
+    by_spelling = {spelling(candidate): candidate for candidate in few}
+    found = get_close_matches(spelling(name[:_MAX_SHOWN]), list(by_spelling), n=1, cutoff=0.7)
     return by_spelling[found[0]] if found else None
 
 

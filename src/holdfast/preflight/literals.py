@@ -5,7 +5,7 @@ Pure text rules. `None` always means: not a spelling of that type, leave it alon
 
 import math
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 import msgspec
 
@@ -17,11 +17,11 @@ WHITE_SPACE = (
 )
 """Unicode White_Space, spelled out so that every engine means the same."""
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
-
 MAX_DIGITS = 4_000
 """Python refuses to read longer integers for good reason; so do we."""
+
+_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 _MAX_EXPONENT = 400
 
@@ -31,16 +31,11 @@ _FALSE = frozenset({"false", "0", "no"})
 
 def integer_in(text: str) -> int | None:
     """Read an integer: a sign and ASCII digits, or a decimal that is whole, such as 1e3."""
-    if len(text) > MAX_DIGITS:
-        return None
     if _INTEGER.fullmatch(text):
         return int(text)
-    if not _DECIMAL.fullmatch(text):
+    if len(text) > MAX_DIGITS or not _DECIMAL.fullmatch(text):
         return None
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
+    number = Decimal(text)
     if abs(number.adjusted()) > _MAX_EXPONENT or number != number.to_integral_value():
         return None
     return int(number)

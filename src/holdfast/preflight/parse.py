@@ -16,7 +16,14 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Repair
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of, type_name
+from holdfast.contract.json_value import (
+    MAX_DEPTH,
+    MAX_INTEGER_BITS,
+    JsonObject,
+    JsonValue,
+    depth_of,
+    type_name,
+)
 
 MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
 
@@ -47,8 +54,9 @@ def parse_arguments(raw: RawArguments, *, max_bytes: int = MAX_ARGUMENT_BYTES) -
 
 
 def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:
-    if len(raw) > max_bytes:
-        return _too_large(len(raw), max_bytes)
+    size = _size(raw, max_bytes)
+    if size > max_bytes:
+        return _too_large(size, max_bytes)
     try:
         decoded: JsonValue = _decode(raw)
     except RecursionError:
@@ -64,6 +72,13 @@ def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:
         if isinstance(inner, Parsed) and not inner.repairs and decoded:
             return Parsed(inner.arguments, (Repair("object_from_text", ""),))
     return not_an_object(decoded)
+
+
+def _size(raw: str | bytes, limit: int) -> int:
+    """How many bytes; text that fits the limit however it is encoded is not encoded to know."""
+    if isinstance(raw, bytes) or raw.isascii() or not limit // 4 < len(raw) <= limit:
+        return len(raw)
+    return len(raw.encode("utf-8", "replace"))
 
 
 def _may_be_deep(raw: str | bytes) -> bool:
@@ -118,21 +133,24 @@ def _copy_object(value: Mapping[object, object], path: str, depth: int) -> JsonO
     copied: JsonObject = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise _NotJson(f"Arguments must have text keys; {path or 'an object'} has {key!r}.")
-        here = f"{path}.{key}" if path else key
-        copied[_unicode(key, here)] = _copy(item, here, depth)
+            raise _NotJson(
+                f"Arguments must have text keys; {path or 'the top level'} has a key of type"
+                f" {type(key).__name__}."
+            )
+        name = str.__str__(key)
+        here = f"{path}.{name}" if path else name
+        _unicode(name, here)
+        copied[name] = _copy(item, here, depth)
     return copied
 
 
 def _copy(value: object, path: str, depth: int) -> JsonValue:
-    if value is None or isinstance(value, (bool, int)):
+    if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return _unicode(value, path)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise _NotJson(f"Argument `{path}` must be a finite number; got {value}.")
-        return value
+    if isinstance(value, (int, float)):
+        return _number(value, path)
     if depth >= MAX_DEPTH:
         raise _NotJson(TOO_DEEP)
     if isinstance(value, Mapping):
@@ -143,16 +161,27 @@ def _copy(value: object, path: str, depth: int) -> JsonValue:
     raise _NotJson(f"Argument `{path}` holds a {type(value).__name__}, which JSON cannot hold.")
 
 
+def _number(value: int | float, path: str) -> int | float:
+    """As a plain number: a subclass can carry anything along."""
+    if isinstance(value, int):
+        if value.bit_length() > MAX_INTEGER_BITS:
+            raise _NotJson(f"Argument `{path}` is an integer of too many digits.")
+        return int.__int__(value)
+    if not math.isfinite(value):
+        raise _NotJson(f"Argument `{path}` must be a finite number; got {float.__repr__(value)}.")
+    return float.__float__(value)
+
+
 def _unicode(text: str, path: str) -> str:
-    if text.isascii():
-        return text
+    """As a plain text: a subclass can carry anything along."""
     try:
-        text.encode()
+        if not str.isascii(text):
+            str.encode(text)
     except UnicodeEncodeError:
         raise _NotJson(
             f"Argument `{path.encode('utf-8', 'replace').decode()}` is not valid Unicode text."
         ) from None
-    return text
+    return str.__str__(text)
 
 
 def parse_flow_arguments(raw: str | None) -> tuple[JsonObject | None, bool]:

@@ -69,7 +69,12 @@ class Plan:
 
     def example(self, sent: JsonObject) -> JsonObject | None:
         """A valid call that keeps what was right in the arguments sent."""
-        return example_call(self._schema, sent, self._validator)
+        return example_call(self._schema, sent, self._accepts)
+
+    def _accepts(self, arguments: JsonObject) -> bool:
+        return self._validator.is_valid(arguments) and (
+            self._decode is None or not isinstance(self._decode(arguments), ArgumentFault)
+        )
 
 
 def _never(_arguments: object) -> bool:

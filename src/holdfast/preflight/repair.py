@@ -8,7 +8,7 @@ changes nothing more. It judges nothing: what it cannot repair it leaves for the
 from collections.abc import Callable
 
 from holdfast.contract.envelope import Repair
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue
 from holdfast.preflight.literals import (
     boolean_in,
     container_in,
@@ -33,25 +33,28 @@ def repair_arguments(shape: Shape, arguments: JsonObject) -> list[Repair]:
     """Repair the arguments in place and say what was done."""
     done: list[Repair] = []
     if shape.kind == "object":
-        _repair_object(shape, arguments, "", done)
+        _repair_object(shape, arguments, "", done, 1)
     return done
 
 
-def _repair(shape: Shape, value: JsonValue, path: str, done: list[Repair]) -> JsonValue:
+def _repair(shape: Shape, value: JsonValue, path: str, done: list[Repair], depth: int) -> JsonValue:
+    if depth > MAX_DEPTH:
+        # Text inside text can nest deeper than the arguments did: too deep to be accepted at all.
+        return value
     if isinstance(value, str):
         value = _repair_text(shape, value, path, done)
     elif isinstance(value, float) and shape.kind == "integer" and value.is_integer():
         done.append(Repair("integer_from_float", path))
         return int(value)
     if isinstance(value, dict) and shape.kind == "object":
-        _repair_object(shape, value, path, done)
+        _repair_object(shape, value, path, done, depth + 1)
     elif isinstance(value, list) and shape.kind == "array":
-        _repair_array(shape, value, path, done)
+        _repair_array(shape, value, path, done, depth + 1)
     return value
 
 
 def _repair_text(shape: Shape, text: str, path: str, done: list[Repair]) -> JsonValue:
-    if shape.nullable and text == "null":
+    if shape.nullable and text == "null" and text not in (shape.enum or ()):
         done.append(Repair("null_from_text", path))
         return None
     if shape.kind in {"array", "object"}:
@@ -79,21 +82,25 @@ def _repair_enum(shape: Shape, text: str, path: str, done: list[Repair]) -> Json
     return declared
 
 
-def _repair_array(shape: Shape, value: list[JsonValue], path: str, done: list[Repair]) -> None:
+def _repair_array(
+    shape: Shape, value: list[JsonValue], path: str, done: list[Repair], depth: int
+) -> None:
     for index, item in enumerate(value):
         below = shape.prefix[index] if index < len(shape.prefix) else shape.items
         if below is not None:
-            value[index] = _repair(below, item, f"{path}[{index}]", done)
+            value[index] = _repair(below, item, f"{path}[{index}]", done, depth)
 
 
-def _repair_object(shape: Shape, value: JsonObject, path: str, done: list[Repair]) -> None:
+def _repair_object(
+    shape: Shape, value: JsonObject, path: str, done: list[Repair], depth: int
+) -> None:
     if shape.properties:
         _lift_wrappers(shape, value, path, done)
         _correct_keys(shape, value, path, done)
         _drop_empty(shape, value, path, done)
     for name, below in shape.properties.items():
         if name in value:
-            value[name] = _repair(below, value[name], _at(path, name), done)
+            value[name] = _repair(below, value[name], _at(path, name), done, depth)
 
 
 def _lift_wrappers(shape: Shape, value: JsonObject, path: str, done: list[Repair]) -> None:
@@ -118,23 +125,33 @@ def _wrapper_in(shape: Shape, value: JsonObject) -> tuple[str, JsonObject] | Non
 
 
 def _correct_keys(shape: Shape, value: JsonObject, path: str, done: list[Repair]) -> None:
-    for name in shape.required:
-        if name in value or name not in shape.properties:
-            continue
-        sent = _other_spelling(shape, value, name)
+    missing = [name for name in shape.required if name in shape.properties and name not in value]
+    if not missing:
+        return
+    strays: dict[str, list[str]] = {}
+    for key in value:
+        if key not in shape.properties:
+            strays.setdefault(spelling(key), []).append(key)
+    for name in missing:
+        sent = _other_spelling(shape, strays, name)
         if sent is not None:
             value[name] = value.pop(sent)
             done.append(Repair("renamed_key", _at(path, name), sent))
 
 
-def _other_spelling(shape: Shape, value: JsonObject, name: str) -> str | None:
+def _other_spelling(shape: Shape, strays: dict[str, list[str]], name: str) -> str | None:
+    """The one undeclared key that was sent for this name; no key can be meant for two names."""
     wanted = spelling(name)
     if not wanted or len(shape.by_spelling[wanted]) > 1:
         return None
-    strays = [key for key in value if key not in shape.properties]
-    same = [key for key in strays if spelling(key) == wanted]
+    same = strays.get(wanted, [])
     if not same and name == "path":
-        same = [key for key in strays if key in PATH_SYNONYMS]
+        same = [
+            key
+            for other, keys in strays.items()
+            for key in keys
+            if key in PATH_SYNONYMS and other not in shape.by_spelling
+        ]
     return same[0] if len(same) == 1 else None
 
 

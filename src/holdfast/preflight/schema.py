@@ -4,7 +4,7 @@ What is changed before compiling, and why, is one function per rule below. The s
 shown stays as it was given. This module compiles; it neither repairs nor words messages.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 import jsonschema_rs
@@ -23,9 +23,16 @@ _SUBSCHEMA = (
 )
 _SUBSCHEMA_LISTS = ("allOf", "anyOf", "prefixItems")
 _SUBSCHEMA_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_TYPE_SILENT = ("type", "enum", "const", "$ref", "allOf", "anyOf")
+_SPEAKS_OF_NULL = ("type", "enum", "const", "$ref", "allOf", "anyOf")
 
 _NOT_NULL: JsonObject = {"not": {"type": "null"}}
+
+_SAYS_NOTHING = frozenset(
+    {
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),
+        *("$comment", "$defs", "definitions"),
+    }
+)
 
 
 class SchemaProblem(ValueError):
@@ -126,7 +133,9 @@ def _unknown_types_are_ignored(schema: JsonObject) -> None:
     if isinstance(declared, str) and declared not in TYPES:
         del schema["type"]
     elif isinstance(declared, list):
-        known: list[JsonValue] = [name for name in declared if name in TYPES]
+        known: list[JsonValue] = [
+            name for name in declared if isinstance(name, str) and name in TYPES
+        ]
         if known:
             schema["type"] = known
         else:
@@ -169,38 +178,67 @@ def _null_counts_as_missing(schema: JsonObject) -> None:
         return
     declared = schema.get("properties")
     properties: JsonObject = dict(declared) if isinstance(declared, dict) else {}
-    closed = schema.get("additionalProperties") is False
+    undeclared: JsonObject = {}
     for name in required:
-        if not isinstance(name, str) or (closed and name not in properties):
-            continue
-        child = properties.get(name, {})
-        if child is True:
-            properties[name] = _NOT_NULL
-        elif isinstance(child, dict) and not any(keyword in child for keyword in _TYPE_SILENT):
-            properties[name] = {**child, **_NOT_NULL} if "not" not in child else child
+        if isinstance(name, str) and name in properties:
+            properties[name] = _not_null(properties[name])
+        elif isinstance(name, str):
+            undeclared[name] = _NOT_NULL
     if properties:
         schema["properties"] = properties
+    if undeclared:
+        # Beside the properties, not among them: a name stays undeclared for every other rule.
+        every = schema.get("allOf", [])
+        schema["allOf"] = [*(every if isinstance(every, list) else []), {"properties": undeclared}]
+
+
+def _not_null(child: JsonValue) -> JsonValue:
+    if child is True:
+        return _NOT_NULL
+    if not isinstance(child, dict) or any(keyword in child for keyword in _SPEAKS_OF_NULL):
+        return child
+    return {**child, "allOf": [_NOT_NULL]} if "not" in child else {**child, **_NOT_NULL}
 
 
 def resolve(root: JsonObject, node: SchemaNode) -> SchemaNode:
-    """Follow a local reference, or a chain of them; siblings of the reference count too."""
+    """Follow local references, or a chain of them; siblings of the reference count too."""
     for _ in range(MAX_SCHEMA_DEPTH):
-        if isinstance(node, bool) or not isinstance(reference := node.get("$ref"), str):
+        if isinstance(node, bool):
             return node
-        target = _pointed(root, reference)
+        node = with_single_all_of(node)
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            return node
+        target = pointed(root, reference)
         if not isinstance(target, dict):
             return node
         node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
     raise SchemaProblem("the schema's references form a loop without a schema in it")
 
 
-def _pointed(root: JsonObject, reference: str) -> JsonValue:
-    if not reference.startswith("#"):
+def pointed(root: JsonObject, reference: str) -> JsonValue:
+    """What a local reference points at; None when that is not in this schema."""
+    if reference != "#" and not reference.startswith("#/"):
         return None
     here: JsonValue = root
-    for step in reference[1:].split("/")[1:]:
+    for step in reference.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if not isinstance(here, dict) or name not in here:
             return None
         here = here[name]
     return here
+
+
+def with_single_all_of(node: JsonObject) -> JsonObject:
+    """Read an allOf of one schema as that schema, if nothing beside it narrows it further."""
+    every = node.get("allOf")
+    if isinstance(every, list) and len(every) == 1 and isinstance(every[0], dict):
+        beside = {key: value for key, value in node.items() if key != "allOf"}
+        if only_annotations(beside):
+            return with_single_all_of({**every[0], **beside})
+    return node
+
+
+def only_annotations(keywords: Iterable[str]) -> bool:
+    """Whether none of the keywords says anything about a value."""
+    return _SAYS_NOTHING.issuperset(keywords)

@@ -6,7 +6,7 @@ bounds every walk. It knows nothing of values.
 
 from typing import Literal, cast
 
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.preflight.schema import SchemaNode, resolve
 
 Kind = Literal["object", "array", "string", "integer", "number", "boolean"]
@@ -57,32 +57,26 @@ class _Compiler:
     def __init__(self, root: JsonObject, keep_empty: frozenset[str]) -> None:
         self._root = root
         self._keep_empty = keep_empty
-        self._by_reference: dict[str, Shape] = {}
+        self._known: dict[bytes, Shape] = {}
 
     def compile(self, node: JsonValue) -> Shape:
         if not isinstance(node, (dict, bool)):
             return Shape()
-        reference = node.get("$ref") if isinstance(node, dict) else None
-        if isinstance(reference, str):
-            if reference not in self._by_reference:
-                # Entered before it is filled, so that a recursive schema finds itself.
-                self._by_reference[reference] = Shape()
-                self._fill(self._by_reference[reference], resolve(self._root, node))
-            return self._by_reference[reference]
-        shape = Shape()
-        self._fill(shape, node)
-        return shape
+        # By what is written there: what stands beside a reference is part of the shape.
+        written = encode_json(node)
+        if written not in self._known:
+            # Entered before it is filled, so that a recursive schema finds itself.
+            self._known[written] = Shape()
+            self._fill(self._known[written], resolve(self._root, node))
+        return self._known[written]
 
     def _fill(self, shape: Shape, node: SchemaNode) -> None:
-        if isinstance(node, bool):
-            return
-        node = with_single_all_of(node)
-        if is_alternative(node):
+        if isinstance(node, bool) or is_alternative(node):
             return
         _fill_type(shape, node)
         _fill_enum(shape, node)
         properties = node.get("properties")
-        if isinstance(properties, dict) and shape.kind in {None, "object"}:
+        if isinstance(properties, dict) and (shape.kind == "object" or "type" not in node):
             shape.kind = "object"
             shape.keep_empty = self._keep_empty
             shape.properties = {name: self.compile(child) for name, child in properties.items()}
@@ -104,14 +98,6 @@ def is_alternative(node: JsonObject) -> bool:
     return "anyOf" in node and "properties" not in node
 
 
-def with_single_all_of(node: JsonObject) -> JsonObject:
-    """Read an allOf of one schema as that schema."""
-    every = node.get("allOf")
-    if isinstance(every, list) and len(every) == 1 and isinstance(every[0], dict):
-        return {**every[0], **{key: value for key, value in node.items() if key != "allOf"}}
-    return node
-
-
 def _fill_type(shape: Shape, node: JsonObject) -> None:
     declared = node.get("type")
     names = declared if isinstance(declared, list) else [declared]
@@ -126,6 +112,7 @@ def _fill_enum(shape: Shape, node: JsonObject) -> None:
     if not isinstance(values, list):
         return
     shape.enum = values
+    shape.nullable = None in values and (shape.nullable or "type" not in node)
     for value in values:
         if isinstance(value, str):
             shape.enum_spelling.setdefault(value.casefold(), value)

@@ -148,7 +148,8 @@ class _Reader:
             return simple
         if isinstance(annotation, (str, ForwardRef)):
             place.refuse(
-                f"{annotation!r} cannot be resolved or refers to itself; a tool's schema is finite"
+                f"{annotation!r} cannot be resolved, or refers to itself; a tool's schema is"
+                " finite: use `Any` for arbitrary JSON"
             )
         if isinstance(annotation, TypeVar):
             place.refuse(f"the type variable {annotation} stands for no type here")

@@ -17,15 +17,19 @@ from holdfast.sources.misfit import Misfit, misfit_of
 from holdfast.sources.native import decode_foreign, native_form
 from holdfast.sources.shapes import (
     Alternatives,
+    Anything,
     Array,
     Choices,
+    CompoundShape,
     Field,
     FixedTuple,
     Map,
     Model,
     Qualified,
     Record,
+    Scalar,
     Shape,
+    Written,
 )
 
 Convert = Callable[[object], object]
@@ -36,12 +40,12 @@ _LEFT_OUT = object()
 def converter_of(shape: Shape, *, exact: bool = False) -> Convert:
     """The function that turns JSON of this shape into what the body takes."""
     form = native_form(shape, exact=exact)
-    if form is not None:
-        return partial(msgspec.convert, type=cast("type", form), dec_hook=decode_foreign)
-    return _own(shape, exact=exact)
+    if form is None and not isinstance(shape, (Anything, Scalar, Written)):
+        return _own(shape, exact=exact)
+    return partial(msgspec.convert, type=cast("type", form), dec_hook=decode_foreign)
 
 
-def _own(shape: Shape, *, exact: bool) -> Convert:
+def _own(shape: Choices | Model | CompoundShape, *, exact: bool) -> Convert:
     match shape:
         case Choices():
             return _choices(shape)
@@ -60,8 +64,6 @@ def _own(shape: Shape, *, exact: bool) -> Convert:
             return _first_fitting([converter_of(member, exact=True) for member in members])
         case Qualified(shape=inner):
             return converter_of(inner, exact=exact)
-        case _:
-            raise NotImplementedError(f"{shape} is decoded by msgspec")
 
 
 def _choices(shape: Choices) -> Convert:
@@ -93,7 +95,7 @@ def _model(shape: Model) -> Convert:
 
 def _refuse_stray(given: dict[str, object], known: AbstractSet[str]) -> None:
     if stray := given.keys() - known:
-        raise Misfit("unexpected property", (min(stray),))
+        raise Misfit("unexpected property", (min(stray),), other_kind=True)
 
 
 def _array(build: Callable[[list[object]], object], item: Convert) -> Convert:
@@ -157,11 +159,15 @@ def _first_fitting(members: list[Convert]) -> Convert:
 
 def _nearest(problems: list[Misfit]) -> Misfit:
     """Of several failures, those that got furthest, if they agree on the place."""
-    depth = max(len(problem.path) for problem in problems)
-    nearest = [problem for problem in problems if len(problem.path) == depth]
+    furthest = max(map(_progress, problems))
+    nearest = [problem for problem in problems if _progress(problem) == furthest]
     if any(problem.path != nearest[0].path for problem in nearest):
         return Misfit("fits none of the alternatives")
     return Misfit("; ".join(dict.fromkeys(one.message for one in nearest)), nearest[0].path)
+
+
+def _progress(problem: Misfit) -> tuple[bool, int]:
+    return not problem.other_kind, len(problem.path)
 
 
 def _record(record: Record) -> Convert:
@@ -179,7 +185,7 @@ def _record_as_object(record: Record) -> Convert:
         given = _object(value)
         _refuse_stray(given, known)
         if tag_field is not None and given.get(tag_field) != tag:
-            raise Misfit(f"must be {tag!r}", (tag_field,))
+            raise Misfit(f"must be {tag!r}", (tag_field,), other_kind=True)
         values: dict[str, object] = {}
         for field, item in fields:
             if field.wire in given:
@@ -188,7 +194,7 @@ def _record_as_object(record: Record) -> Convert:
                 except (ValueError, TypeError) as problem:
                     raise misfit_of(problem, field.wire) from problem
             elif field.required:
-                raise Misfit("is missing", (field.wire,))
+                raise Misfit("is missing", (field.wire,), other_kind=True)
         return record.build(**values)
 
     return convert

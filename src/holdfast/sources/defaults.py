@@ -1,13 +1,13 @@
 """Defaults as JSON: what a model is told a missing value stands for."""
 
-import math
+import json
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, get_origin, runtime_checkable
 
 import msgspec
 
-from holdfast.contract.json_value import JsonValue, depth_of
+from holdfast.contract.json_value import JsonValue, decode_json
 
 _EMPTY_FACTORIES: dict[object, JsonValue] = {list: [], tuple: [], set: [], frozenset: [], dict: {}}
 
@@ -20,20 +20,17 @@ class _Dumps(Protocol):
 def default_json(value: object) -> "JsonValue | msgspec.UnsetType":
     """The default as JSON, or UNSET when JSON cannot hold it."""
     try:
-        plain = cast("JsonValue", msgspec.to_builtins(value, enc_hook=_written, str_keys=True))
-        text = msgspec.json.encode(plain)
-        depth_of(plain)
+        plain = msgspec.to_builtins(value, enc_hook=_written, str_keys=True)
+        # Unlike msgspec, json can refuse infinity instead of writing null for it.
+        text = json.dumps(plain, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, OverflowError, RecursionError):
         return msgspec.UNSET
-    # The encoder writes infinity as null, which would be a different default.
-    if isinstance(plain, float) and not math.isfinite(plain):
-        return msgspec.UNSET
-    return cast("JsonValue", msgspec.json.decode(text))
+    return decode_json(text)
 
 
 def factory_json(factory: Callable[[], object]) -> "JsonValue | msgspec.UnsetType":
     """What an empty container's factory gives; any other factory is not called."""
-    empty = _EMPTY_FACTORIES.get(factory, msgspec.UNSET)
+    empty = _EMPTY_FACTORIES.get(get_origin(factory) or factory, msgspec.UNSET)
     return empty.copy() if isinstance(empty, (list, dict)) else msgspec.UNSET
 
 

@@ -8,7 +8,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack, get_args, overload
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_args, overload
 
 from holdfast.contract.backend import ToolResult
 from holdfast.contract.envelope import Envelope
@@ -44,8 +44,11 @@ _NULL: JsonObject = {"type": "null"}
 class FunctionTool(Generic[P, R]):
     """A function that has become a tool, and can still be called as before."""
 
+    __name__: str
+
     def __init__(self, function: Callable[P, R], tool: Tool) -> None:
-        functools.update_wrapper(self, function)
+        self.__name__ = tool.name
+        functools.update_wrapper(self, function, updated=())
         self.function = function
         self.tool = tool
 
@@ -79,6 +82,8 @@ def tool(
 
 def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOptions]) -> Tool:
     """Derive name, description, schemas and decoding; raises ToolDefinitionError."""
+    if isinstance(function, FunctionTool):
+        function = cast("Callable[..., object]", function.function)
     spoken = str(getattr(function, "__name__", type(function).__name__))
     owner = f"function '{spoken}'"
     check_options(options, owner)

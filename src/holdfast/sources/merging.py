@@ -40,7 +40,7 @@ def json_type(value: object) -> str:
 def closed_set(values: list[JsonValue]) -> JsonObject:
     """An enum that also declares its type."""
     # Python holds 1 and True for equal; JSON does not.
-    distinct = {(json_type(value), value if is_scalar(value) else None): value for value in values}
+    distinct = {(json_type(value), repr(value)): value for value in values}
     return {"type": _one_or_list([name for name, _ in distinct]), "enum": [*distinct.values()]}
 
 
@@ -53,6 +53,8 @@ def any_of(members: list[JsonObject]) -> JsonObject:
     if {} in distinct:
         return {}
     rest = [member for member in distinct if member != {"type": "null"}]
+    if not rest:
+        return {"type": "null"}
     merged = _merged(rest)
     return _nullable(merged) if len(rest) < len(distinct) else merged
 
@@ -69,8 +71,6 @@ def _flattened(members: list[JsonObject]) -> list[JsonObject]:
 
 
 def _merged(members: list[JsonObject]) -> JsonObject:
-    if not members:
-        return {}
     if len(members) == 1:
         return dict(members[0])
     if all(_is_plain_scalar(member) for member in members):
@@ -88,8 +88,6 @@ def _is_plain_scalar(schema: JsonObject) -> bool:
 
 
 def _nullable(schema: JsonObject) -> JsonObject:
-    if not schema:
-        return {"type": "null"}
     alternatives = schema.get("anyOf")
     if isinstance(alternatives, list):
         return {**schema, "anyOf": [*alternatives, {"type": "null"}]}

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
+from holdfast.contract.json_value import text_of
 from holdfast.contract.tool import ArgumentFault
 
 Step = str | int
@@ -12,28 +13,40 @@ _MSGSPEC_PLACE = re.compile(r"(.*?) - at (?:`key` in )?`\$(.*)`", re.DOTALL)
 _MSGSPEC_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
+@runtime_checkable
+class _PydanticError(Protocol):
+    def error_count(self) -> int: ...
+
+    def errors(self) -> list[Mapping[str, object]]: ...
+
+
 class Misfit(ValueError):
     """A value that does not fit, with the way to it from the value being decoded."""
 
-    def __init__(self, message: str, path: tuple[Step, ...] = ()) -> None:
+    def __init__(
+        self, message: str, path: tuple[Step, ...] = (), *, other_kind: bool = False
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.path = path
+        self.other_kind = other_kind
+        """The value looks as if another kind of record was meant."""
 
 
 def misfit_of(problem: Exception, *before: Step) -> Misfit:
     """Read any error a conversion may raise; the steps say where the conversion was."""
     if isinstance(problem, Misfit):
-        return Misfit(problem.message, (*before, *problem.path))
-    found = _MSGSPEC_PLACE.fullmatch(str(problem))
-    path: tuple[Step, ...] = ()
-    message = str(problem)
+        path = (*before, *problem.path)
+        return Misfit(problem.message, path, other_kind=problem.other_kind)
+    message = text_of(problem)
+    found = _MSGSPEC_PLACE.fullmatch(message)
+    steps: tuple[Step, ...] = ()
     if found is not None:
-        message, path = found.group(1), _steps(found.group(2))
+        message, steps = found.group(1), _steps(found.group(2))
     inner = _pydantic_error(problem) or _pydantic_error(problem.__cause__)
     if inner is not None:
-        message, path = inner.message, (*path, *inner.path)
-    return Misfit(message or type(problem).__name__, (*before, *path))
+        message, steps = inner.message, (*steps, *inner.path)
+    return Misfit(message or type(problem).__name__, (*before, *steps))
 
 
 def _steps(place: str) -> tuple[Step, ...]:
@@ -48,14 +61,11 @@ def _steps(place: str) -> tuple[Step, ...]:
 
 
 def _pydantic_error(problem: BaseException | None) -> Misfit | None:
-    errors = getattr(problem, "errors", None)
-    if not callable(errors):
+    """The first thing a pydantic error says; such an error is known by its methods."""
+    if not isinstance(problem, _PydanticError):
         return None
-    listed = cast("list[Mapping[str, object]]", errors())
-    if not listed:
-        return None
-    location = cast("Iterable[Step]", listed[0].get("loc", ()))
-    return Misfit(str(listed[0].get("msg", problem)), tuple(location))
+    first = problem.errors()[0]
+    return Misfit(str(first["msg"]), tuple(cast("Iterable[Step]", first["loc"])))
 
 
 def fault_of(misfit: Misfit) -> ArgumentFault:

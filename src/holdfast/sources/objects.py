@@ -61,8 +61,6 @@ class ToolObject(Protocol):
 
 def looks_like_tool_object(candidate: object) -> bool:
     """Whether an object was meant as a tool: it can be executed, or has most of the fields."""
-    if isinstance(candidate, type):
-        return False
     present = [field for field in _PUBLISHED if _found(candidate, field) is not _MISSING]
     return "execute" in present or len(present) > 1
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 
 import msgspec
 
-from holdfast.contract.json_value import JsonObject, plain
+from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet, requirement_set
 from holdfast.contract.tool import (
     AcpKind,
@@ -120,7 +120,8 @@ def _requires(options: ToolOptions, owner: str) -> RequirementSet:
     try:
         return requirement_set(cast("Mapping[str, object] | RequirementSet", declared))
     except ValueError as problem:
-        raise ToolDefinitionError(f"{owner}: requires: {problem}") from None
+        said = str(problem).removeprefix("requires: ")
+        raise ToolDefinitionError(f"{owner}: requires: {said}") from None
 
 
 def _resource_key(options: ToolOptions, owner: str) -> ResourceKey | None:
@@ -132,11 +133,20 @@ def _resource_key(options: ToolOptions, owner: str) -> ResourceKey | None:
 
 def _keep_empty(options: ToolOptions, schema: JsonObject, owner: str) -> frozenset[str]:
     names = frozenset(_texts(options.get("keep_empty", ()), "keep_empty", owner))
-    declared = schema.get("properties")
-    unknown = names - (declared.keys() if isinstance(declared, dict) else names)
-    if unknown:
-        raise ToolDefinitionError(f"{owner}: keep_empty names {min(unknown)!r}, not a parameter")
+    if names and (unknown := names - _property_names(schema)):
+        raise ToolDefinitionError(f"{owner}: keep_empty names {min(unknown)!r}, which is no field")
     return names
+
+
+def _property_names(schema: JsonValue) -> set[str]:
+    """The names of fields at every depth: an empty string may have a meaning in any of them."""
+    if isinstance(schema, list):
+        return set[str]().union(*map(_property_names, schema))
+    if not isinstance(schema, dict):
+        return set()
+    declared = schema.get("properties")
+    names = set(declared) if isinstance(declared, dict) else set[str]()
+    return names.union(*map(_property_names, schema.values()))
 
 
 def _texts(given: Iterable[Any], field: str, owner: str) -> tuple[Any, ...]:

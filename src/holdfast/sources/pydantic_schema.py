@@ -8,7 +8,7 @@ imported: a model is known by its methods.
 from typing import Protocol, TypeGuard, cast
 
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
-from holdfast.sources.merging import any_of, closed_set
+from holdfast.sources.merging import any_of, closed_set, is_scalar
 
 _REFERENCE = "#/$defs/"
 _DROPPED = frozenset({"title", "$defs", "discriminator", "$ref", "allOf", "anyOf", "oneOf"})
@@ -118,6 +118,6 @@ def _typed_set(schema: JsonObject) -> JsonObject:
     if "const" in schema:
         schema["enum"] = [schema.pop("const")]
     values = schema.get("enum")
-    if isinstance(values, list) and "type" not in schema:
+    if isinstance(values, list) and "type" not in schema and all(map(is_scalar, values)):
         schema["type"] = closed_set(values)["type"]
     return schema

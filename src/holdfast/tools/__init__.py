@@ -1,1 +1,1 @@
-"""The built-in tools, one small file each. They touch the world only through what they are given."""
+"""The built-in tools, one small file each. They touch the world only through what they get."""

@@ -20,7 +20,7 @@ from holdfast.contract.backend import (
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, dumped, text_of
+from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, dumped, plain, text_of
 
 PLAIN_CHARACTERS = 48_000
 FILE_CHARACTERS = 12_000
@@ -34,7 +34,7 @@ def serialize(value: object) -> str:
     if isinstance(value, bool):
         return json.dumps({"ok": value})
     if isinstance(value, ToolResult):
-        return json.dumps(_typed(value))
+        return json.dumps(plain(_typed(value)))
     return cut(_plain(dumped(value)), PLAIN_CHARACTERS)
 
 
@@ -84,8 +84,7 @@ def _typed(value: ToolResult) -> JsonObject:
                 "elapsed_ms": value.elapsed_ms,
             }
         case FileContent():
-            text = value.data if isinstance(value.data, str) else text_in(value.data)
-            return {"data": cut(text, FILE_CHARACTERS)}
+            return {"data": cut(text_in(value.data), FILE_CHARACTERS)}
         case FileEntries():
             return _entries(value)
         case FileWriteResult():

@@ -3,14 +3,15 @@
 What MCP has no place for rides in ``_meta``, so an envelope survives the journey.
 """
 
-from typing import cast
+from typing import Literal, cast
+from urllib.parse import quote
 
 import msgspec
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, Metadata, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, plain
+from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, plain
 
 META_KEY = "holdfast/envelope"
 
@@ -20,6 +21,8 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     failure: Failure | None = None
     warnings: tuple[str, ...] = ()
     tool: str | None = None
+    first_part: Literal["text", "json"] | None = None
+    """How the first part's text holds a result that is no object."""
 
 
 def render(envelope: Envelope) -> JsonObject:
@@ -28,9 +31,9 @@ def render(envelope: Envelope) -> JsonObject:
         metadata=envelope.metadata,
         failure=envelope.failure,
         warnings=envelope.warnings,
-        tool=envelope.tool,
+        tool=envelope.tool or None,
     )
-    wire: JsonObject = {"isError": not envelope.ok, "_meta": {META_KEY: plain(meta)}}
+    wire: JsonObject = {"isError": not envelope.ok}
     if envelope.failure is not None:
         content = [_text_part(envelope.failure.message)]
     else:
@@ -38,7 +41,11 @@ def render(envelope: Envelope) -> JsonObject:
         content = [_part(result, envelope)]
         if isinstance(result, dict):
             wire["structuredContent"] = result
+        else:
+            form = "text" if isinstance(result, str) else "json"
+            meta = msgspec.structs.replace(meta, first_part=form)
     wire["content"] = [*content, *(_text_part(warning) for warning in envelope.warnings)]
+    wire["_meta"] = {META_KEY: plain(meta)}
     return wire
 
 
@@ -48,7 +55,7 @@ def _part(result: JsonValue, envelope: Envelope) -> JsonValue:
             name = path.rpartition("/")[2]
             return {
                 "type": "resource_link",
-                "uri": f"file://{path}",
+                "uri": f"file://{quote(path)}",
                 "name": name,
                 "mimeType": media,
             }
@@ -72,7 +79,7 @@ def parse(wire: JsonObject) -> Envelope:
         return Envelope(
             failure=failure, tool=meta.tool, warnings=meta.warnings, metadata=meta.metadata
         )
-    made = envelope_of(_result(wire), tool=meta.tool, warnings=meta.warnings)
+    made = envelope_of(_result(wire, meta), tool=meta.tool, warnings=meta.warnings)
     return msgspec.structs.replace(made, metadata=meta.metadata)
 
 
@@ -85,13 +92,23 @@ def _own_meta(wire: JsonObject) -> _Meta:
         return _Meta()
 
 
-def _result(wire: JsonObject) -> JsonValue:
+def _result(wire: JsonObject, meta: _Meta) -> JsonValue:
     if "structuredContent" in wire:
         return wire["structuredContent"]
     parts = _parts(wire)
+    first = parts[0].get("text") if parts else None
+    if meta.first_part is not None and isinstance(first, str):
+        return first if meta.first_part == "text" else _json(first)
     if all(part.get("type") == "text" for part in parts):
         return {"text": _joined_text(wire)}
     return {"parts": cast("list[JsonValue]", parts)}
+
+
+def _json(text: str) -> JsonValue:
+    try:
+        return decode_json(text)
+    except (ValueError, RecursionError):
+        return {"text": text}
 
 
 def _joined_text(wire: JsonObject) -> str:

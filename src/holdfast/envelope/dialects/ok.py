@@ -13,7 +13,6 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 _decode = msgspec.json.Decoder().decode
 
 _SUCCESS_KEYS = frozenset({"ok", "tool", "result", "warnings", "metadata"})
-_OWN_FAILURE_KEYS = RESERVED_KEYS | {"warnings"}
 
 
 class NotAnEnvelope(ValueError):
@@ -42,7 +41,7 @@ def _wire(envelope: Envelope) -> dict[str, object]:
             wire["field"] = failure.field
         if failure.expected is not None:
             wire["expected"] = failure.expected
-    if envelope.tool is not None:
+    if envelope.tool:
         wire["tool"] = envelope.tool
     if envelope.warnings:
         wire["warnings"] = envelope.warnings
@@ -118,7 +117,7 @@ def _failure(top: JsonObject) -> Envelope:
             retryable=retryable,
             field=_text(top, "field"),
             expected=_text(top, "expected"),
-            extras={key: value for key, value in top.items() if key not in _OWN_FAILURE_KEYS},
+            extras={key: value for key, value in top.items() if key not in RESERVED_KEYS},
         ),
         tool=_text(top, "tool"),
         warnings=_warnings(top),

@@ -29,7 +29,7 @@ class _Beside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def render(envelope: Envelope) -> str:
     """Write the envelope."""
     failure = envelope.failure
-    beside = _Beside(tool=envelope.tool, warnings=envelope.warnings)
+    beside = _Beside(tool=envelope.tool or None, warnings=envelope.warnings)
     wire: dict[str, object] = {"type": "output", "data": decode_json(envelope.result_json)}
     if failure is not None:
         beside = msgspec.structs.replace(

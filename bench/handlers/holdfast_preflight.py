@@ -1,0 +1,22 @@
+"""holdfast: the preflight that every call goes through."""
+
+import json
+
+from holdfast.contract.call import Prepared, ToolCall
+from holdfast.contract.requirements import NOTHING_REQUIRED
+from holdfast.contract.tool import Body, Tool
+from holdfast.preflight.parse import Parsed, parse_arguments
+from holdfast.preflight.plan import Plan
+
+
+def handle(schema: dict, arguments: dict) -> dict | None:
+    body = Body(style="inline", invoke=lambda values, _runtime: values)
+    tool = Tool(
+        name="t", description="t", input_schema=schema, requires=NOTHING_REQUIRED, body=body
+    )
+    call = ToolCall(id="c", tool="t", arguments=json.dumps(arguments), session_id="s")
+    parsed = parse_arguments(call.arguments)
+    if not isinstance(parsed, Parsed):
+        return None
+    prepared = Plan(tool).prepare(call, parsed)
+    return prepared.arguments if isinstance(prepared, Prepared) else None

@@ -1,0 +1,57 @@
+"""holdfast: `render(await hf.settle(name, text))` on an open Holdfast, everything switched on.
+
+That is parsing, preflight with repairs, the permission decision, running, the output bound,
+metadata, an id for the call and the rendered envelope.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypedDict
+
+import tools_msgspec
+import tools_pydantic
+import tools_typed
+from holdfast import Holdfast, render, tool
+from holdfast.app.settings import Settings
+from rows import Call, Kind, Row
+
+ROWS: tuple[tuple[str, Kind, str, str], ...] = (
+    ("holdfast settle + render", "async", "add", "order"),
+    ("holdfast settle + render (TypedDict)", "async", "add", "order_typed"),
+    ("holdfast settle + render (pydantic models)", "async", "add", "order_models"),
+    ("holdfast settle + render (inline)", "sync", "add_inline", "order_inline"),
+    ("holdfast settle + render (thread)", "sync", "add_thread", "order_thread"),
+)
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[list[Row]]:
+    async with Holdfast(tools=_tools(), settings=Settings()) as hf:
+        yield [
+            Row(path, kind, _call(hf, small), _call(hf, nested), role="ours")
+            for path, kind, small, nested in ROWS
+        ]
+
+
+def _call(hf: Holdfast, name: str) -> Call:
+    async def call(text: str) -> str:
+        return render(await hf.settle(name, text))
+
+    return call
+
+
+def _tools() -> list[object]:
+    return [
+        _named(tools_msgspec.add_async, "add"),
+        _named(tools_msgspec.order_async, "order"),
+        _named(tools_typed.order_over(TypedDict), "order_typed"),
+        _named(tools_pydantic.order_async, "order_models"),
+        _named(tools_msgspec.add, "add_inline", inline=True),
+        _named(tools_msgspec.order, "order_inline", inline=True),
+        _named(tools_msgspec.add, "add_thread"),
+        _named(tools_msgspec.order, "order_thread"),
+    ]
+
+
+def _named(function: Callable[..., object], name: str, *, inline: bool = False) -> object:
+    return tool(name=name, inline=inline)(function)

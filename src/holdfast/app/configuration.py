@@ -1,0 +1,158 @@
+"""Reading the configuration: four layers of TOML, the later one wins, one validated value.
+
+The layers are the person's own file, the project's file, `HOLDFAST_*` variables and what the
+caller overrides. A project's file is a stranger's: only what narrows is taken from it.
+
+A variable's name is the key's path in capitals, two underscores between its parts, so
+`HOLDFAST_LIMITS__ARGUMENT_BYTES=1000` is `limits.argument_bytes = 1000`; names are read in small
+letters. Its value is TOML, or else text.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from holdfast.app.environment import DEBUG_VARIABLE, variables
+from holdfast.app.keys import ConfigurationError, Table, check_keys
+from holdfast.app.locations import HOME_VARIABLE, home_of, project_file, user_file
+from holdfast.app.narrowing import Narrowed, Notice, narrow
+from holdfast.app.settings import DEFAULT_PROFILE, Settings, ToolLimitSettings
+from holdfast.app.toml_text import nested, path_in, read_toml, value_in
+
+__all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
+
+_PREFIX = "HOLDFAST_"
+_NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE})
+_LEVELS = "__"
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings, where they come from, and what was not applied."""
+
+    settings: Settings
+    notices: tuple[Notice, ...] = ()
+    files: tuple[Path, ...] = ()
+    """The files that were read."""
+
+
+def load_settings(
+    workspace: str | Path | None,
+    *,
+    overrides: Mapping[str, str] = {},
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings alone; raises ConfigurationError."""
+    return load_configuration(workspace, overrides=overrides, environment=environment).settings
+
+
+def load_configuration(
+    workspace: str | Path | None,
+    *,
+    overrides: Mapping[str, str] = {},
+    environment: Mapping[str, str] | None = None,
+) -> Configuration:
+    """Read every layer and put them together; raises ConfigurationError."""
+    told = variables() if environment is None else environment
+    own_file = user_file(told)
+    merged = _file(own_file)
+    if merged is not None:
+        _resolve_files(merged, cast("Path", own_file).parent, home_of(told))
+    stranger = project_file(workspace)
+    project = None if _same(stranger, own_file) else _file(stranger)
+    later = [*_from_variables(told), *_from_overrides(overrides)]
+
+    settings = merged or {}
+    narrowed = _narrowed(settings, project or {}, later, str(stranger))
+    _merge(settings, narrowed.table)
+    for layer in later:
+        _merge(settings, layer)
+        _lift(narrowed.at_most, layer)
+    read = [(own_file, merged), (stranger, project)]
+    return Configuration(
+        settings=_settings(settings, narrowed.at_most),
+        notices=narrowed.notices,
+        files=tuple(path for path, table in read if path is not None and table is not None),
+    )
+
+
+def _file(path: Path | None) -> Table | None:
+    table = None if path is None else read_toml(path)
+    if table is not None:
+        check_keys(table, str(path))
+    return table
+
+
+def _same(one: Path | None, other: Path | None) -> bool:
+    try:
+        return one is not None and other is not None and one.samefile(other)
+    except OSError:
+        return False
+
+
+def _resolve_files(table: Table, folder: Path, home: Path | None) -> None:
+    """A file names other files relative to itself."""
+    tools = cast("Table", table.get("tools", {}))
+    if "files" not in tools:
+        return
+    names = cast("list[str]", tools["files"])
+    tools["files"] = [str(folder / _without_tilde(name, home)) for name in names]
+
+
+def _without_tilde(name: str, home: Path | None) -> Path:
+    return home / name[2:] if name.startswith("~/") and home is not None else Path(name)
+
+
+def _from_variables(environment: Mapping[str, str]) -> Iterator[Table]:
+    for name in sorted(environment):
+        if not name.startswith(_PREFIX) or name in _NOT_SETTINGS:
+            continue
+        path = tuple(name.removeprefix(_PREFIX).lower().split(_LEVELS))
+        layer = nested(path, value_in(environment[name]))
+        check_keys(layer, f"environment variable {name}")
+        yield layer
+
+
+def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
+    for key, text in overrides.items():
+        path = path_in(key)
+        if path is None:
+            raise ConfigurationError(
+                f"override {key!r}: not a dotted key; write for example limits.argument_bytes"
+            )
+        layer = nested(path, value_in(text))
+        check_keys(layer, "override")
+        yield layer
+
+
+def _narrowed(trusted: Table, project: Table, later: list[Table], origin: str) -> Narrowed:
+    named = [cast("Table", layer.get("profile", {})) for layer in (trusted, *later)]
+    profiles = {DEFAULT_PROFILE, *(name for table in named for name in table)}
+    return narrow(trusted, project, profiles, origin)
+
+
+def _merge(into: Table, layer: Table) -> None:
+    for key, value in layer.items():
+        here = into.get(key)
+        if isinstance(here, dict) and isinstance(value, dict):
+            _merge(cast("Table", here), cast("Table", value))
+        else:
+            into[key] = value
+
+
+def _lift(at_most: Table, layer: Table) -> None:
+    """What a trusted later layer says of a tool's limit outweighs the project."""
+    limits = cast("Table", layer.get("limits", {}))
+    for tool, chosen in cast("dict[str, Table]", limits.get("tool", {})).items():
+        for key in chosen:
+            cast("Table", at_most.get(tool, {})).pop(key, None)
+
+
+def _settings(table: Table, at_most: Table) -> Settings:
+    settings = msgspec.convert(table, Settings)
+    if not at_most:
+        return settings
+    narrowed = msgspec.convert(at_most, dict[str, ToolLimitSettings])
+    limits = msgspec.structs.replace(settings.limits, at_most=narrowed)
+    return msgspec.structs.replace(settings, limits=limits)

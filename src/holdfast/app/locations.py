@@ -1,0 +1,73 @@
+"""Where holdfast's own files are, from the variables it is told. It opens none of them."""
+
+import pwd
+from collections.abc import Mapping
+from os import getuid
+from pathlib import Path
+
+HOME_VARIABLE = "HOLDFAST_HOME"
+"""Moves everything: configuration, stored outputs, state."""
+
+CONFIG_NAME = "config.toml"
+PROJECT_FOLDER = ".holdfast"
+
+NOWHERE = Path("/dev/null/holdfast")
+"""Stands for a directory when there is no home at all: nothing can ever be written there."""
+
+
+def home_of(environment: Mapping[str, str]) -> Path | None:
+    """The person's home directory, also where HOME is unset; None when they have none."""
+    named = environment.get("HOME")
+    if named:
+        return Path(named)
+    try:
+        return Path(pwd.getpwuid(getuid()).pw_dir)
+    except KeyError:
+        return None
+
+
+def user_file(environment: Mapping[str, str]) -> Path | None:
+    """The person's own configuration file, whether or not it exists."""
+    moved = environment.get(HOME_VARIABLE)
+    if moved:
+        return Path(moved).absolute() / CONFIG_NAME
+    folder = _base(environment, "XDG_CONFIG_HOME", ".config")
+    return None if folder is None else folder / "holdfast" / CONFIG_NAME
+
+
+def data_home(environment: Mapping[str, str]) -> Path:
+    """Where outputs and journals are kept, whether or not it exists."""
+    moved = environment.get(HOME_VARIABLE)
+    if moved:
+        return Path(moved).absolute() / "data"
+    folder = _base(environment, "XDG_DATA_HOME", ".local/share")
+    return NOWHERE if folder is None else folder / "holdfast"
+
+
+def project_file(workspace: str | Path | None) -> Path | None:
+    """The configuration file of the project around a directory, whether or not it exists."""
+    try:
+        start = Path(workspace or "").absolute()
+    except FileNotFoundError:
+        return None  # the working directory was removed under us
+    return project_root(start) / PROJECT_FOLDER / CONFIG_NAME
+
+
+def project_root(start: Path) -> Path:
+    """The git root above a directory, else the directory itself."""
+    for folder in (start, *start.parents):
+        try:
+            if (folder / ".git").exists():
+                return folder
+        except OSError:
+            break
+    return start
+
+
+def _base(environment: Mapping[str, str], variable: str, below_home: str) -> Path | None:
+    named = environment.get(variable)
+    # The standard says that a relative path there is to be ignored.
+    if named and Path(named).is_absolute():
+        return Path(named)
+    home = home_of(environment)
+    return None if home is None else home / below_home

@@ -1,0 +1,99 @@
+"""TOML read with care: a file that may be anything, one value, one dotted key.
+
+Every failure is a ConfigurationError that names the file and the line. It knows no settings.
+"""
+
+import os
+import re
+import stat
+import tomllib
+from pathlib import Path
+from typing import cast
+
+from holdfast.app.keys import ConfigurationError, Table
+
+MAX_FILE_BYTES = 1024 * 1024
+
+_PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
+_AT_END = " (at end of document)"
+
+
+def read_toml(path: Path) -> Table | None:
+    """The table a file holds; None when there is no file."""
+    try:
+        content = _content(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise ConfigurationError(
+            f"{path}: it cannot be read ({reason}); correct its permissions or remove it"
+        ) from None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        raise ConfigurationError(f"{path}:{line}: not UTF-8 text; save it as UTF-8") from None
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigurationError(f"{path}: it nests too deeply; make it flatter") from None
+    except ValueError as problem:
+        said, line = _line_of(str(problem), text)
+        raise ConfigurationError(
+            f"{path}:{line}: not valid TOML: {said}; correct that line"
+        ) from None
+
+
+def _content(path: Path) -> bytes:
+    # Not blocking: in a stranger's project the file may be a pipe that nobody writes to.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ConfigurationError(f"{path}: it is not an ordinary file; replace it by one")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    finally:
+        os.close(handle)
+    if len(content) > MAX_FILE_BYTES:
+        raise ConfigurationError(f"{path}: it is larger than {MAX_FILE_BYTES:,} bytes; shorten it")
+    return content
+
+
+def _line_of(said: str, text: str) -> tuple[str, int]:
+    place = _PLACE.search(said)
+    if place is not None:
+        return said[: place.start()], int(place.group(1))
+    return said.removesuffix(_AT_END), text.rstrip("\n").count("\n") + 1
+
+
+def value_in(text: str) -> object:
+    """One value written as TOML; text that is none stands for itself."""
+    try:
+        table = tomllib.loads(f"value = {text}\n")
+    except (ValueError, RecursionError):
+        return text
+    return table["value"] if table.keys() == {"value"} else text
+
+
+def path_in(key: str) -> tuple[str, ...] | None:
+    """The parts of a dotted key, quoted parts included; None when it is not one."""
+    try:
+        here: object = tomllib.loads(f"{key} = 0\n")
+    except (ValueError, RecursionError):
+        return None
+    parts: list[str] = []
+    while isinstance(here, dict):
+        table = cast("Table", here)
+        if len(table) != 1:
+            return None
+        name, here = next(iter(table.items()))
+        parts.append(name)
+    return tuple(parts) if here == 0 else None
+
+
+def nested(path: tuple[str, ...], value: object) -> Table:
+    """A table that holds one value at a path."""
+    for name in reversed(path):
+        value = {name: value}
+    return cast("Table", value)

@@ -1,0 +1,93 @@
+"""The same surface for synchronous code: one event loop in a background thread.
+
+    with Holdfast(tools=[weather]) as hf:
+        envelope = hf.settle("weather", {"city": "Oslo"})
+
+May be used from several threads at once. An interrupt (Ctrl-C) stops the call that is waited for.
+How a call is settled is not known here.
+"""
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, Unpack
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from holdfast.app.holdfast import Holdfast as AsyncHoldfast
+from holdfast.app.holdfast import Options
+from holdfast.app.settings import DEFAULT_PROFILE
+from holdfast.contract.call import RawArguments
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.tool import Tool
+
+__all__ = ["Holdfast"]
+
+
+class Holdfast:
+    """Settles tool calls. Open it with ``with``; closing removes what it kept on disk."""
+
+    def __init__(
+        self,
+        *,
+        tools: Iterable[object] = (),
+        profile: str = DEFAULT_PROFILE,
+        workspace: str | Path | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self._inner = AsyncHoldfast(tools=tools, profile=profile, workspace=workspace, **options)
+        self._portal: BlockingPortal | None = None
+        self._closing = ExitStack()
+
+    def __enter__(self) -> Self:
+        if self._portal is not None:
+            raise RuntimeError("Holdfast is already open")
+        with ExitStack() as opening:
+            portal = opening.enter_context(start_blocking_portal(name="holdfast"))
+            opening.enter_context(portal.wrap_async_context_manager(self._inner))
+            self._closing = opening.pop_all()
+        self._portal = portal
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._portal = None
+        self._closing.__exit__(kind, error, trace)
+
+    @property
+    def session_id(self) -> str:
+        """The session that calls are settled in."""
+        return self._inner.session_id
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that can be called, in the order they were registered."""
+        return self._inner.tools
+
+    def settle(
+        self,
+        tool: str,
+        arguments: RawArguments = None,
+        *,
+        model_call_id: str | None = None,
+        abort: AbortSignal | None = None,
+    ) -> Envelope:
+        """Take one call to its one answer, whatever happens on the way."""
+        portal = self._portal
+        if portal is None:
+            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
+        settle = partial(self._inner.settle, model_call_id=model_call_id, abort=abort)
+        answer = portal.start_task_soon(settle, tool, arguments)
+        try:
+            return answer.result()
+        except BaseException:
+            # Nobody waits for the answer any more: an interrupt must not leave the call running.
+            answer.cancel()
+            raise

@@ -1,0 +1,1 @@
+"""Where people and programs meet holdfast. Siblings do not know each other."""

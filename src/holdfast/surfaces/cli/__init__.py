@@ -1,0 +1,1 @@
+"""The `holdfast` command. One module per verb, loaded when the verb is used."""

@@ -1,0 +1,117 @@
+"""The checks of `holdfast doctor`: each looks at one thing and says OK, WARN or FAIL."""
+
+import os
+import platform
+import re
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+from holdfast.app.configuration import ConfigurationError, load_configuration
+from holdfast.app.locations import HOME_VARIABLE, NOWHERE
+from holdfast.app.settings import Settings
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.surfaces.cli.looks import Finding
+from holdfast.surfaces.cli.screen import one_line
+
+OLDEST_PYTHON = (3, 11)
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9_.-]+)\s*>=\s*(?P<oldest>[0-9.]+)")
+_MOVE = f"set {HOME_VARIABLE} to a directory of your own"
+
+
+def check_python(running: tuple[int, int] = sys.version_info[:2]) -> Finding:
+    """Is the interpreter new enough?"""
+    shown = platform.python_version()
+    if running >= OLDEST_PYTHON:
+        return Finding("OK", "python", shown)
+    return Finding("FAIL", "python", f"{shown} is too old", "install Python 3.11 or newer")
+
+
+def check_system(system: str = platform.system()) -> Finding:
+    """Is this an operating system holdfast knows?"""
+    if system == "Linux":
+        return Finding("OK", "system", f"Linux {platform.release()}")
+    if system == "Darwin":
+        return Finding(
+            "WARN",
+            "system",
+            "macOS: the kernel sandbox is missing here",
+            "run untrusted tools on Linux, or in a container",
+        )
+    return Finding("FAIL", "system", f"{system} is not supported", "use Linux, macOS or WSL")
+
+
+def check_dependencies() -> Iterator[Finding]:
+    """Are the packages there, and new enough?"""
+    for line in requires("holdfast") or ():
+        wanted = _REQUIREMENT.match(line)
+        if wanted is not None and "extra ==" not in line:
+            yield check_package(wanted["name"], wanted["oldest"])
+
+
+def check_package(name: str, oldest: str) -> Finding:
+    """Is this package there, and new enough?"""
+    step = f"run: pip install --upgrade '{name}>={oldest}'"
+    try:
+        there = version(name)
+    except PackageNotFoundError:
+        return Finding("FAIL", name, "not installed", step)
+    if _numbers(there) < _numbers(oldest):
+        return Finding("FAIL", name, f"{there} is older than {oldest}", step)
+    return Finding("OK", name, there)
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]+", text)]
+
+
+def check_configuration(workspace: str, overrides: Mapping[str, str]) -> Iterator[Finding]:
+    """Can the configuration be read, and was all of it applied?"""
+    name = "configuration"
+    try:
+        loaded = load_configuration(workspace, overrides=overrides)
+    except ConfigurationError as problem:
+        what, _, step = one_line(str(problem)).rpartition("; ")
+        yield Finding("FAIL", name, what or step, step)
+        return
+    read = ", ".join(str(path) for path in loaded.files)
+    yield Finding("OK", name, read or "no files; the defaults hold")
+    for notice in loaded.notices:
+        what, _, step = one_line(notice).partition("; ")
+        yield Finding("WARN", name, f"not applied: {what}", step)
+
+
+def check_data_directory(folder: Path | None = None) -> Iterator[Finding]:
+    """Can outputs be kept, and only for us?"""
+    name = "data directory"
+    where = surroundings_of_this_process(Settings()).data_home if folder is None else folder
+    if where == NOWHERE:
+        yield Finding("FAIL", name, "there is no home directory", _MOVE)
+        return
+    try:
+        facts = where.stat()
+    except FileNotFoundError:
+        yield _can_be_made(where)
+        return
+    except OSError as problem:
+        yield Finding("FAIL", name, f"{where}: {problem.strerror}", _MOVE)
+        return
+    if not stat.S_ISDIR(facts.st_mode):
+        yield Finding("FAIL", name, f"{where} is not a directory", "remove it")
+    elif not os.access(where, os.W_OK | os.X_OK):
+        yield Finding("FAIL", name, f"{where} cannot be written", _MOVE)
+    elif facts.st_uid != os.getuid() or facts.st_mode & 0o077:
+        step = f"run: chmod 700 {where}" if facts.st_uid == os.getuid() else _MOVE
+        yield Finding("WARN", name, f"{where} is open to others", step)
+    else:
+        yield Finding("OK", name, str(where))
+
+
+def _can_be_made(where: Path) -> Finding:
+    nearest = next((folder for folder in where.parents if folder.exists()), Path("/"))
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return Finding("OK", "data directory", f"{where} (made when needed)")
+    detail = f"{where} cannot be made: {nearest} is not writable"
+    return Finding("FAIL", "data directory", detail, _MOVE)

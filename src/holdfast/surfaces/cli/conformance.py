@@ -1,0 +1,53 @@
+"""`holdfast conformance`: run a file of cases against this holdfast, one line per failure."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.testing.conformance import Report, UnknownSuite
+from holdfast.testing.conformance import run as run_suite
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument("suite", metavar="SUITE", help="which rules, e.g. coercion or envelope")
+    parser.add_argument("file", metavar="FILE", help="the cases, one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    report = _report(arguments.suite, Path(arguments.file))
+    if arguments.json:
+        screen.document(
+            {
+                "suite": arguments.suite,
+                "passed": report.passed,
+                "failed": len(report.failures),
+                "skipped": report.skipped,
+                "failures": [{"id": one.id, "message": one.message} for one in report.failures],
+            }
+        )
+    else:
+        for failure in report.failures:
+            screen.raw(f"{failure.id}: {one_line(failure.message)}")
+        screen.raw(_summary(report))
+    return 1 if report.failures else 0
+
+
+def _report(suite: str, path: Path) -> Report:
+    try:
+        return run_suite(suite, path)
+    except UnknownSuite as problem:
+        raise UsageError(str(problem)) from None
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise UsageError(f"{path}: it cannot be read ({reason}); check the path") from None
+    except ValueError as problem:
+        raise UsageError(f"{path}: {problem}; give one JSON object a line") from None
+
+
+def _summary(report: Report) -> str:
+    skipped = f", {report.skipped} skipped" if report.skipped else ""
+    return f"{report.passed} passed, {len(report.failures)} failed{skipped}"

@@ -1,0 +1,46 @@
+"""`holdfast doctor`: is this machine ready, and if not, what to do next. It changes nothing."""
+
+from argparse import Namespace
+
+from holdfast.surfaces.cli.checks import (
+    check_configuration,
+    check_data_directory,
+    check_dependencies,
+    check_python,
+    check_system,
+)
+from holdfast.surfaces.cli.looks import Finding
+from holdfast.surfaces.cli.parsing import Parser, add_settings_options, overrides_in, workspace_in
+from holdfast.surfaces.cli.screen import Screen
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    add_settings_options(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    findings = [
+        check_python(),
+        check_system(),
+        *check_dependencies(),
+        *check_configuration(workspace_in(arguments), overrides_in(arguments)),
+        *check_data_directory(),
+    ]
+    failed = any(found.status == "FAIL" for found in findings)
+    if arguments.json:
+        screen.document({"ok": not failed, "checks": [_plain(found) for found in findings]})
+    else:
+        screen.look.findings(findings)
+    return 1 if failed else 0
+
+
+def _plain(found: Finding) -> dict[str, str | None]:
+    return {
+        "status": found.status,
+        "name": found.name,
+        "detail": found.detail,
+        "next_step": found.next_step or None,
+    }

@@ -1,0 +1,92 @@
+"""The look for a person at a terminal. The only module that imports rich.
+
+Colours follow the terminal; NO_COLOR switches them off.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.highlighter import JSONHighlighter
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.surfaces.cli.looks import Finding, Scene, Status, printable
+
+_WIDEST = 100
+_COLOURS: dict[Status, str] = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
+
+
+class RichLook:
+    """Tables, panels and colours."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._console = Console(file=out, highlight=False, markup=False, emoji=False)
+
+    def text(self, text: str, /) -> None:
+        """A paragraph."""
+        self._console.print(Text(text))
+
+    def heading(self, text: str, /) -> None:
+        """The title of what follows."""
+        self._console.print(Text(text, style="bold cyan"))
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]], /) -> None:
+        """Rows under headings."""
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for at, heading in enumerate(headings):
+            table.add_column(Text(heading), style="bold" if at == 0 else "", no_wrap=at == 0)
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        self._console.print(table)
+
+    def fields(self, values: Mapping[str, str], /) -> None:
+        """Names with a value each."""
+        grid = Table.grid(padding=(0, 2))
+        for name, value in values.items():
+            grid.add_row(Text(name, style="dim"), Text(value))
+        self._console.print(grid)
+
+    def json(self, text: str, /) -> None:
+        """JSON that is already indented."""
+        self._console.print(_json(text), soft_wrap=True)
+
+    def findings(self, findings: Sequence[Finding], /) -> None:
+        """What checks found, the next step below."""
+        grid = Table.grid(padding=(0, 2))
+        for found in findings:
+            detail = Text(found.detail)
+            if found.next_step:
+                detail.append(f"\n→ {found.next_step}", style="bold")
+            status = Text(found.status, style=f"bold {_COLOURS[found.status]}")
+            grid.add_row(status, Text(found.name), detail)
+        self._console.print(grid)
+
+    def scene(self, scene: Scene, /) -> None:
+        """One stop of the tour."""
+        parts: list[RenderableType] = [Text(scene.explanation, style="italic"), Text("")]
+        parts += [
+            Text("sent", style="dim"),
+            Padding(Text(scene.sent, style="yellow"), (0, 0, 0, 2)),
+        ]
+        if scene.repairs:
+            parts.append(Text("repairs", style="dim"))
+            parts += [Text(f"  ✓ {repair}", style="green") for repair in scene.repairs]
+        parts += [Text("envelope", style="dim"), Padding(_json(scene.envelope), (0, 0, 0, 2))]
+        panel = Panel(
+            Group(*parts),
+            title=Text(scene.title, style="bold"),
+            title_align="left",
+            border_style="green" if scene.ok else "red",
+            width=min(self._console.width, _WIDEST),
+        )
+        self._console.print(panel)
+
+
+def _json(text: str) -> Text:
+    coloured = Text(printable(text))
+    JSONHighlighter().highlight(coloured)
+    return coloured

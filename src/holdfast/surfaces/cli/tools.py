@@ -1,0 +1,124 @@
+"""`holdfast tools`: what can be called, as a list or one tool in full."""
+
+from argparse import Namespace
+
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.spelling import advice
+from holdfast.contract.json_value import encode_json
+from holdfast.contract.tool import Tool
+from holdfast.sources.lint import lint
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.screen import Screen, indented
+
+_NO_TOOLS = (
+    "There are no tools. Name a file with --from FILE.py, or list files under [tools] files."
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument("name", metavar="NAME", nargs="?", help="show this tool in full")
+    add_tool_options(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    opened = chosen(arguments, screen)
+    holdfast = Holdfast(tools=opened.tools, profile=arguments.profile, settings=opened.settings)
+    if arguments.name is None:
+        _show_all(holdfast.tools, screen, as_json=arguments.json)
+    else:
+        _show_one(_named(arguments.name, holdfast.tools), screen, as_json=arguments.json)
+    return 0
+
+
+def _named(name: str, tools: tuple[Tool, ...]) -> Tool:
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    raise UsageError(f"there is no tool {name!r}; {advice(name, (tool.name for tool in tools))}")
+
+
+def _show_all(tools: tuple[Tool, ...], screen: Screen, *, as_json: bool) -> None:
+    if as_json:
+        screen.document([definition(tool) for tool in tools])
+    elif not tools:
+        screen.look.text(_NO_TOOLS)
+    else:
+        rows = [(tool.name, _flags(tool), _limits(tool), _first_line(tool)) for tool in tools]
+        screen.look.table(("NAME", "FLAGS", "LIMITS", "DESCRIPTION"), rows)
+
+
+def _show_one(tool: Tool, screen: Screen, *, as_json: bool) -> None:
+    if as_json:
+        screen.document(definition(tool))
+        return
+    look = screen.look
+    look.heading(tool.name)
+    look.text(printable(tool.description or "(no description)"))
+    look.text("")
+    look.fields(
+        {
+            "flags": _flags(tool) or "-",
+            "limits": _limits(tool),
+            "permission": tool.permission_policy,
+            "requires": "nothing" if tool.requires.empty else _compact(tool.requires),
+        }
+    )
+    look.text("\narguments")
+    look.json(indented(encode_json(tool.input_schema)))
+    if tool.output_schema is not None:
+        look.text("\nresult")
+        look.json(indented(encode_json(tool.output_schema)))
+    for warning in lint(tool):
+        look.text(f"\nwarning: {printable(warning)}")
+
+
+def definition(tool: Tool) -> dict[str, object]:
+    """A tool as plain data: everything but its body."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.input_schema,
+        "output_schema": tool.output_schema,
+        "requires": tool.requires,
+        "ownership": tool.ownership,
+        "permission_policy": tool.permission_policy,
+        "effects": tool.effects,
+        "read_only": tool.read_only,
+        "destructive": tool.destructive,
+        "interrupt_behavior": tool.interrupt_behavior,
+        "acp_kind": tool.acp_kind,
+        "limits": tool.limits,
+        "parallel_safe": tool.parallel_safe,
+        "warnings": lint(tool),
+    }
+
+
+def _flags(tool: Tool) -> str:
+    flags = ["read-only" if tool.read_only else "writes"]
+    if tool.destructive:
+        flags.append("destructive")
+    if tool.permission_policy == "always_ask":
+        flags.append("asks")
+    return ", ".join(flags)
+
+
+def _limits(tool: Tool) -> str:
+    wall = tool.limits.wall_seconds
+    output = tool.limits.output
+    parts = ["no time limit" if wall is None else f"{wall:g} s", f"{output.max_bytes:,} bytes"]
+    if output.max_items is not None:
+        parts.append(f"{output.max_items:,} items")
+    return ", ".join(parts)
+
+
+def _first_line(tool: Tool) -> str:
+    return printable((tool.description or "").partition("\n")[0])
+
+
+def _compact(value: object) -> str:
+    return printable(encode_json(value).decode())

@@ -1,0 +1,32 @@
+"""The table of verbs: what each is for and which module answers it. Nothing is imported."""
+
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """One word after `holdfast`."""
+
+    name: str
+    group: str
+    summary: str
+
+    @property
+    def module(self) -> str:
+        """The module that has `add_arguments` and `run`."""
+        return f"holdfast.surfaces.cli.{self.name}"
+
+
+TOOLS = "See and call tools"
+CHECK = "Check"
+LEARN = "Learn"
+
+VERBS = (
+    Verb("tools", TOOLS, "list the tools, or show one in full"),
+    Verb("call", TOOLS, "settle one call and print its envelope"),
+    Verb("doctor", CHECK, "check this machine and the configuration"),
+    Verb("conformance", CHECK, "run a file of conformance cases"),
+    Verb("tour", LEARN, "a guided tour: good calls, repaired calls, hopeless calls"),
+    Verb("completion", LEARN, "print a completion script for your shell"),
+)
+
+BY_NAME = {verb.name: verb for verb in VERBS}

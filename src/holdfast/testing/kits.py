@@ -1,0 +1,70 @@
+"""What every implementation of a port must do; the fakes and the real things pass the same kit.
+
+Each kit is a plain function that raises AssertionError with what went wrong, so that it fits any
+test runner.
+"""
+
+from collections.abc import Callable
+from datetime import UTC
+from pathlib import Path
+
+from holdfast.contract.ports import Clock, IdSource, SidecarStore
+
+_ID_LENGTH = 30
+
+
+def check_clock(clock: Clock) -> None:
+    """UTC, consistent with itself, and never going back."""
+    _expect(clock.now().tzinfo is UTC, "now() must be in UTC")
+    gap = abs(clock.unix_ns() / 1e9 - clock.now().timestamp())
+    _expect(gap < 1, f"unix_ns() and now() are {gap} s apart")
+    ticks = [clock.ticks() for _ in range(1000)]
+    _expect(ticks == sorted(ticks), "ticks() went back")
+
+
+def check_ids(ids: IdSource) -> None:
+    """Distinct, of one length, prefixed, and sorted by the order they were given."""
+    given = [ids.new("evt") for _ in range(10_000)]
+    _expect(len(set(given)) == len(given), "an id was given twice")
+    _expect(given == sorted(given), "ids do not sort by creation")
+    _expect(all(one.startswith("evt_") for one in given), "an id lacks its prefix")
+    _expect({len(one) for one in given} == {_ID_LENGTH}, "ids are not 30 characters long")
+
+
+def check_sidecars(
+    make: Callable[[int], SidecarStore], read: Callable[[str], bytes | None]
+) -> None:
+    """Keeps whole outputs under a session quota, and forgets them with the session.
+
+    ``make`` gives a store with that many bytes per session; ``read`` gives back what lies at a
+    path, None when nothing does.
+    """
+    store = make(10)
+    first = store.keep("ses_a", "tool-1", b"123456")
+    _expect(first is not None, "six bytes fit a quota of ten")
+    assert first is not None
+    _expect(first.stored_bytes == 6 and read(first.path) == b"123456", "not kept as given")
+    second = store.keep("ses_a", "tool-2", "abéd".encode())
+    assert second is not None
+    _expect(read(second.path) == "abé".encode()[: second.stored_bytes], "not cut to the quota")
+    _expect(second.stored_bytes <= 4, "the session quota was exceeded")
+    other = store.keep("ses_b", "tool-1", b"xyz")
+    assert other is not None
+    _expect(other.path != first.path, "two sessions share a path")
+    store.forget("ses_a")
+    _expect(read(first.path) is None, "a forgotten output is still there")
+    _expect(read(other.path) == b"xyz", "forgetting one session touched another")
+    store.forget("ses_a")
+    again = store.keep("ses_a", "tool-1", b"1234567890")
+    _expect(again is not None, "forgetting did not give the quota back")
+
+
+def read_file(path: str) -> bytes | None:
+    """For `check_sidecars` of a store that writes files."""
+    place = Path(path)
+    return place.read_bytes() if place.is_file() else None
+
+
+def _expect(held: bool, otherwise: str) -> None:  # noqa: FBT001 - an assertion reads best this way
+    if not held:
+        raise AssertionError(otherwise)

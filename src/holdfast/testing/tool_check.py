@@ -1,0 +1,104 @@
+"""A conformance check for tools: run it over everything you register.
+
+It proves what every tool owes: its published fields, arguments checked before the body runs, one
+envelope whatever happens, and no exception out of a bad call. It never calls a body with arguments
+that fit.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from holdfast.contract.call import ToolCall
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.tool import Body, Tool, ToolDefinitionError
+from holdfast.envelope.dialects import ok
+from holdfast.envelope.redact import Redactor
+from holdfast.policy.permission import judge_by_tool
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.pipeline import Parts, Pipeline
+from holdfast.testing.fakes import FakeApprover, FakeClock, FakeProgress, FakeSidecars
+
+STRAY_KEY = "holdfast_conformance_stray_key"
+
+BAD_ARGUMENTS: tuple[object, ...] = (
+    "{",
+    "[1, 2]",
+    '"text"',
+    "NaN",
+    b"\xff\xfe",
+    '{"a": ' * 500,
+    {1: 2},
+    {"x": float("nan")},
+)
+
+
+async def check_tools(tools: Iterable[Tool]) -> list[str]:
+    """Everything that is wrong with the tools, a line each; empty when they conform."""
+    problems: list[str] = []
+    for tool in tools:
+        problems += [f"{tool.name}: {problem}" for problem in _published(tool)]
+        problems += [f"{tool.name}: {problem}" for problem in await _called_badly(tool)]
+    return problems
+
+
+def _published(tool: Tool) -> Iterator[str]:
+    if not tool.name.strip():
+        yield "publishes no name"
+    if tool.description is not None and not tool.description.strip():
+        yield "publishes an empty description"
+    if tool.input_schema.get("type", "object") != "object":
+        yield "its input_schema does not describe an object"
+
+
+async def _called_badly(tool: Tool) -> list[str]:
+    entered: list[str] = []
+    body = Body(
+        style="inline", invoke=lambda _values, _runtime: entered.append(tool.name), decode=None
+    )
+    watched = msgspec.structs.replace(tool, body=body, permission_policy="always_allow")
+    try:
+        catalog = Catalog(locked=[watched])
+    except ToolDefinitionError as problem:
+        return [f"cannot be registered: {problem}"]
+    pipeline = _pipeline(catalog)
+    problems: list[str] = []
+    for arguments in (*BAD_ARGUMENTS, *_stray(tool)):
+        # Some are not even arguments by type: that is the point.
+        call = ToolCall(id="cal", tool=tool.name, arguments=arguments, session_id="ses")  # pyright: ignore[reportArgumentType]
+        envelope = await pipeline.settle(call, Abort())
+        problems += _judged(envelope, arguments)
+    if entered:
+        problems.append("its body was entered with arguments that do not fit")
+    return problems
+
+
+def _stray(tool: Tool) -> Iterator[object]:
+    if tool.input_schema.get("additionalProperties") is False:
+        yield {STRAY_KEY: 1}
+
+
+def _judged(envelope: Envelope, arguments: object) -> Iterator[str]:
+    shown = repr(arguments)[:60]
+    if envelope.failure is None or envelope.failure.kind is not FailureKind.INVALID_ARGS:
+        yield f"{shown} was not refused as invalid_args"
+    elif ok.parse(ok.render(envelope)).failure is None:
+        yield f"{shown} did not survive the wire as a failure"
+
+
+def _pipeline(catalog: Catalog) -> Pipeline:
+    return Pipeline(
+        Parts(
+            catalog=catalog,
+            judge=judge_by_tool,
+            approver=FakeApprover(),
+            clock=FakeClock(),
+            sidecars=FakeSidecars(),
+            redactor=Redactor(),
+            session=SessionFacts(id="ses"),
+            progress=FakeProgress(),
+        )
+    )

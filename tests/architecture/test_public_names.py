@@ -1,0 +1,33 @@
+"""The names users see. Adding or removing one is a decision, made here."""
+
+import importlib
+
+import pytest
+from inline_snapshot import snapshot
+
+import holdfast
+import holdfast.flow
+
+
+def test_the_top_level_names_are_pinned() -> None:
+    assert sorted(holdfast.__all__) == snapshot()
+
+
+def test_every_promised_name_is_there() -> None:
+    for name in holdfast.__all__:
+        assert getattr(holdfast, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'hodlfast'"):
+        _ = getattr(holdfast, "hodlfast")  # noqa: B009 - the name must stay unknown to the checker
+
+
+def test_dir_lists_exactly_the_public_names() -> None:
+    assert dir(holdfast) == sorted(holdfast.__all__)
+
+
+def test_the_flow_face_is_pinned() -> None:
+    assert sorted(holdfast.flow.__all__) == snapshot()
+    for name in holdfast.flow.__all__:
+        assert hasattr(importlib.import_module("holdfast.flow"), name)

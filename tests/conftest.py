@@ -1,0 +1,26 @@
+"""What every test gets: the event loop anyio should use, and loud skips for missing packages."""
+
+import os
+import shutil
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--run-soak", action="store_true", help="run the long seeded soak tests")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test that needs a system package says which command installs it; CI has no such excuse."""
+    for mark in item.iter_markers("system"):
+        (package,) = mark.args
+        if shutil.which(str(mark.kwargs.get("program", package))) is None:
+            message = f"needs the package {package}; install it with: apt-get install {package}"
+            if os.environ.get("CI"):
+                pytest.fail(message)
+            pytest.skip(message)
