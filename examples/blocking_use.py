@@ -19,9 +19,11 @@ def main() -> None:
     with Holdfast(tools=[square]) as hf:
         print(hf.settle("square", {"n": "12"}).result)
 
+        def ask(n: int) -> object:
+            return hf.settle("square", {"n": n}).result
+
         with ThreadPoolExecutor(4) as threads:
-            answers = threads.map(lambda n: hf.settle("square", {"n": n}), range(5))
-            print([answer.result for answer in answers])
+            print(list(threads.map(ask, range(5))))
 
 
 if __name__ == "__main__":

@@ -57,8 +57,11 @@ class FindBook:
         return ToolEnvelope.success({"title": title, "author": author}, warnings=warnings)
 
 
+find_book = FindBook()
+
+
 async def main() -> None:
-    async with Holdfast(tools=[FindBook()]) as hf:
+    async with Holdfast(tools=[find_book]) as hf:
         for arguments in ('{"title": "Dune", "copies": 2}', '{"title": "Ulysses"}', "{}"):
             envelope = await hf.settle("find_book", arguments)
             text = render(envelope)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from holdfast.contract.envelope import Envelope
+from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.ports import StoredOutput
@@ -18,6 +18,12 @@ from holdfast.contract.truncate import cut_utf8, tail_utf8, truncate_for_model
 TAIL_BYTES = 2_048
 _EXTRA_CHARACTERS = 2_000
 _MESSAGE_CHARACTERS = 4_000
+_WARNINGS = 20
+_WARNING_CHARACTERS = 1_000
+_BESIDE_BYTES = 4_096
+"""So much may stand beside a declared field whatever the bound is."""
+_FEW_EXTRAS_BYTES = 16_384
+"""So much a failure may explain whatever the bound is."""
 
 Keep = Callable[[bytes], StoredOutput | None]
 """Stores the whole output and says where; None when it could not be kept."""
@@ -34,56 +40,80 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
 def may_exceed(envelope: Envelope, bound: OutputBound) -> bool:
     """Whether a closer look is needed. JSON text is never shorter than the text inside it."""
+    if _too_many(envelope.warnings):
+        return True
     if envelope.failure is not None:
-        failure = envelope.failure
-        return bool(failure.extras) or len(failure.message) > _MESSAGE_CHARACTERS
+        return bool(envelope.failure.extras) or _is_wordy(envelope.failure)
     return len(envelope.result_json) > bound.max_bytes or bound.max_items is not None
 
 
 def bound_envelope(envelope: Envelope, bound: OutputBound, keep: Keep) -> Envelope:
     """Cut what is too large to show, keep the whole elsewhere, and say exactly what was done."""
+    if _too_many(envelope.warnings):
+        envelope = msgspec.structs.replace(envelope, warnings=_few(envelope.warnings))
     if envelope.failure is not None:
         return _bound_failure(envelope, envelope.failure, bound, keep)
     cut = cut_for(envelope.result, bound)
     if cut is None:
         return envelope
-    head = cut.head.decode()
-    result: JsonObject = {**cut.beside, "head": head}
-    return _marked(
-        msgspec.structs.replace(envelope, result_json=encode_json(result)),
-        cut.content,
-        len(cut.head),
-        keep,
+    result: JsonObject = {**cut.beside, "head": cut.head.decode()}
+    tail = tail_utf8(cut.content[len(cut.head) :], TAIL_BYTES)
+    metadata = _measured(envelope.metadata, cut.content, len(cut.head) + len(tail), keep)
+    return msgspec.structs.replace(
+        envelope,
+        result_json=encode_json(result),
+        metadata=msgspec.structs.replace(metadata, tail=tail.decode()),
     )
 
 
-def _marked(envelope: Envelope, content: bytes, shown: int, keep: Keep) -> Envelope:
+def _measured(metadata: Metadata, content: bytes, shown: int, keep: Keep) -> Metadata:
+    """Keep the whole, and say how much of it there is and how much is lost."""
     stored = keep(content)
-    tail = tail_utf8(content[shown:], TAIL_BYTES)
-    kept = stored.stored_bytes if stored is not None else shown + len(tail)
-    metadata = msgspec.structs.replace(
-        envelope.metadata,
+    kept = shown if stored is None else stored.stored_bytes
+    return msgspec.structs.replace(
+        metadata,
         truncated=True,
-        output_path=stored.path if stored is not None else None,
-        tail=tail.decode(),
+        output_path=None if stored is None else stored.path,
+        tail=None,
         output_bytes=len(content),
         dropped_bytes=len(content) - kept if kept < len(content) else None,
     )
-    return msgspec.structs.replace(envelope, metadata=metadata)
+
+
+def _too_many(warnings: tuple[str, ...]) -> bool:
+    return len(warnings) > _WARNINGS or any(len(text) > _WARNING_CHARACTERS for text in warnings)
+
+
+def _few(warnings: tuple[str, ...]) -> tuple[str, ...]:
+    shown = tuple(truncate_for_model(text, _WARNING_CHARACTERS) for text in warnings[:_WARNINGS])
+    left_out = len(warnings) - len(shown)
+    return (*shown, f"{left_out} further warnings were left out.") if left_out else shown
 
 
 def cut_for(result: JsonValue, bound: OutputBound) -> Cut | None:
     """Decide what to cut; None when the result is within its bound."""
     if isinstance(result, dict):
         declared = [name for name in bound.fields if name in result]
-        if declared:
-            return _cut_fields(result, declared, bound)
+        named = declared or _overlong(result, bound)
+        if named:
+            return _cut_fields(result, named, bound)
         return _cut_largest(result, bound)
     return _cut_value(result, {}, bound.max_bytes, bound)
 
 
+def _overlong(result: JsonObject, bound: OutputBound) -> list[str]:
+    """The longest list, if it has more items than may be shown."""
+    if bound.max_items is None:
+        return []
+    lengths = {name: len(value) for name, value in result.items() if isinstance(value, list)}
+    longest = max(lengths, key=lambda name: lengths[name], default="")
+    return [longest] if lengths.get(longest, 0) > bound.max_items else []
+
+
 def _cut_fields(result: JsonObject, names: list[str], bound: OutputBound) -> Cut | None:
     beside = {key: value for key, value in result.items() if key not in names}
+    if "head" in beside or len(encode_json(beside)) > max(bound.max_bytes, _BESIDE_BYTES):
+        return _cut_whole(result, bound)
     if len(names) == 1:
         return _cut_value(result[names[0]], beside, bound.max_bytes, bound)
     joined = "".join(_text(result[name]) for name in names)
@@ -133,19 +163,40 @@ def _bound_failure(
 ) -> Envelope:
     """An oversized failure stays a failure: its message and extras are cut, the whole is kept."""
     content = encode_json(failure)
-    if len(failure.message) <= _MESSAGE_CHARACTERS and len(content) <= bound.max_bytes:
-        return envelope
+    extras = failure.extras
+    if len(content) > bound.max_bytes:
+        extras = _short_extras(extras, max(bound.max_bytes, _FEW_EXTRAS_BYTES))
     shorter = msgspec.structs.replace(
         failure,
         message=truncate_for_model(failure.message, _MESSAGE_CHARACTERS),
-        extras={key: _short(value) for key, value in failure.extras.items()},
+        field=_short_text(failure.field),
+        expected=_short_text(failure.expected),
+        extras=extras,
     )
-    shown = len(content) - max(len(content) - len(encode_json(shorter)), 0)
-    marked = _marked(envelope, content, shown, keep)
-    metadata = msgspec.structs.replace(marked.metadata, tail=None)
-    return msgspec.structs.replace(marked, failure=shorter, metadata=metadata)
+    if shorter == failure:
+        return envelope
+    metadata = _measured(envelope.metadata, content, len(encode_json(shorter)), keep)
+    return msgspec.structs.replace(envelope, failure=shorter, metadata=metadata)
 
 
-def _short(value: JsonValue) -> JsonValue:
-    text = _text(value)
-    return value if len(text) <= _EXTRA_CHARACTERS else truncate_for_model(text, _EXTRA_CHARACTERS)
+def _is_wordy(failure: Failure) -> bool:
+    beside = (failure.field or "", failure.expected or "")
+    return len(failure.message) > _MESSAGE_CHARACTERS or any(
+        len(text) > _EXTRA_CHARACTERS for text in beside
+    )
+
+
+def _short_text(text: str | None) -> str | None:
+    return None if text is None else truncate_for_model(text, _EXTRA_CHARACTERS)
+
+
+def _short_extras(extras: JsonObject, room: int) -> JsonObject:
+    """Each extra cut by itself, and as many of them as there is room for."""
+    shown: JsonObject = {}
+    for key, value in extras.items():
+        text = _text(value)
+        short = value if len(text) <= _EXTRA_CHARACTERS else _short_text(text)
+        room -= len(encode_json({key: short}))
+        if room >= 0:
+            shown[key] = short
+    return shown

@@ -1,16 +1,24 @@
 """Known secrets leave nothing: replaced before anything is stored or shown.
 
-It is told the secrets; it does not look for them. A match is found in the encoded text, whatever
-escaping put there, and taken out of the decoded value, so the text stays valid JSON.
+It is told the secrets; it does not look for them. A match is found in the encoded text, also as
+JSON inside text writes it, and taken out of the decoded value, so the text stays valid JSON.
 """
 
+import json
 from collections.abc import Iterable
 
 import msgspec
 
-from holdfast.contract.envelope import Envelope, Metadata
+from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import JsonValue, decode_json, encode_json, text_of
+from holdfast.contract.json_value import (
+    JsonObject,
+    JsonValue,
+    clean_text,
+    decode_json,
+    encode_json,
+    text_of,
+)
 
 REDACTED = "***REDACTED***"
 SHORTEST_SECRET = 6
@@ -24,10 +32,10 @@ class Redactor:
         forms: set[str] = set()
         for secret in secrets:
             if len(secret) >= SHORTEST_SECRET:
-                forms |= {secret, _escaped(secret)}
+                forms |= _forms(secret)
         # Longest first: a secret that contains another must not be torn apart by it.
         self._forms = sorted(forms, key=lambda form: (-len(form), form))
-        self._encoded = [_escaped(form).encode("utf-8", "replace") for form in self._forms]
+        self._encoded = [_escaped(form).encode() for form in self._forms]
         self.active = bool(self._forms)
 
     def text(self, text: str) -> str:
@@ -39,7 +47,7 @@ class Redactor:
     def content(self, content: bytes) -> bytes:
         """The bytes without secrets."""
         for form in self._forms:
-            content = content.replace(form.encode("utf-8", "replace"), REDACTED.encode())
+            content = content.replace(form.encode(), REDACTED.encode())
         return content
 
     def json(self, encoded: bytes) -> bytes:
@@ -56,20 +64,46 @@ class Redactor:
             envelope,
             result_json=self.json(envelope.result_json),
             failure=None if envelope.failure is None else self.failure(envelope.failure),
+            tool=self._optional(envelope.tool),
             warnings=tuple(self.text(warning) for warning in envelope.warnings),
-            metadata=msgspec.convert(self._value(msgspec.to_builtins(envelope.metadata)), Metadata),
+            metadata=self._metadata(envelope.metadata),
         )
 
     def failure(self, failure: Failure) -> Failure:
-        """The failure without secrets."""
-        return msgspec.convert(self._value(msgspec.to_builtins(failure)), Failure)
+        """The failure without secrets. Its kind is one of ours and stays."""
+        return msgspec.structs.replace(
+            failure,
+            message=self.text(failure.message),
+            field=self._optional(failure.field),
+            expected=self._optional(failure.expected),
+            extras=self._object(failure.extras),
+        )
+
+    def _metadata(self, metadata: Metadata) -> Metadata:
+        if metadata == NO_METADATA:
+            return metadata
+        return msgspec.structs.replace(
+            metadata,
+            output_path=self._optional(metadata.output_path),
+            tail=self._optional(metadata.tail),
+            repairs=tuple(
+                Repair(done.repair, self.text(done.field), self._optional(done.was))
+                for done in metadata.repairs
+            ),
+        )
+
+    def _optional(self, text: str | None) -> str | None:
+        return None if text is None else self.text(text)
+
+    def _object(self, value: JsonObject) -> JsonObject:
+        return {self.text(key): self._value(item) for key, item in value.items()}
 
     def _value(self, value: JsonValue) -> JsonValue:
         match value:
             case str():
                 return self.text(value)
             case dict():
-                return {self.text(key): self._value(item) for key, item in value.items()}
+                return self._object(value)
             case list():
                 return [self._value(item) for item in value]
             case None | bool():
@@ -79,5 +113,17 @@ class Redactor:
                 return REDACTED if any(form in shown for form in self._forms) else value
 
 
+def _forms(secret: str) -> set[str]:
+    """The secret as it is, and as JSON writes it, and as JSON inside JSON does."""
+    plain_form = clean_text(secret)
+    inside = {_escaped(plain_form), _ascii(plain_form)}
+    deeper = {again(form) for form in inside for again in (_escaped, _ascii)}
+    return {plain_form} | inside | deeper
+
+
 def _escaped(text: str) -> str:
     return encode_json(text).decode()[1:-1]
+
+
+def _ascii(text: str) -> str:
+    return json.dumps(text)[1:-1]

@@ -4,10 +4,12 @@ Mode 0600 in directories of mode 0700, created exclusively and never through a l
 quotas. Which output goes here is decided elsewhere.
 """
 
+import hashlib
 import os
 import re
 import shutil
 import threading
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from holdfast.contract.ports import StoredOutput
@@ -17,7 +19,9 @@ DEFAULT_CALL_QUOTA = 64 * 1024 * 1024
 DEFAULT_SESSION_QUOTA = 512 * 1024 * 1024
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_NAME_CHARACTERS = 120
 _DIRECTORY = "outputs"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SidecarFiles:
@@ -40,28 +44,24 @@ class SidecarFiles:
         """Store as much as the quotas allow; None when nothing could be kept."""
         granted = self._reserve(session_id, min(len(content), self._call_quota))
         shown = cut_utf8(content, granted)
-        if not shown and content:
-            return None
         try:
-            path = self._write(session_id, name, shown)
+            path = self._write(session_id, name, shown) if shown or not content else None
         except OSError:
-            self._release(session_id, granted)
-            return None
-        return StoredOutput(path=str(path), stored_bytes=len(shown))
+            path = None
+        self._release(session_id, granted - (0 if path is None else len(shown)))
+        return None if path is None else StoredOutput(path=str(path), stored_bytes=len(shown))
 
     def forget(self, session_id: str) -> None:
         """Remove everything kept for the session, following no links."""
         with self._lock:
             self._used.pop(session_id, None)
-        folder = self._root / _safe(session_id) / _DIRECTORY
-        if folder.is_symlink():
-            folder.unlink()
-            return
-        shutil.rmtree(folder, ignore_errors=True)
-        try:
-            folder.parent.rmdir()
-        except OSError:
-            return  # something else of the session is still there, or it never existed
+        session = self._root / _safe(session_id)
+        if session.is_symlink():
+            session.unlink(missing_ok=True)
+        # An error: something else of the session is still there, or it never existed.
+        with suppress(OSError), ExitStack() as opened:
+            _empty(_opened(opened, session, os.O_NOFOLLOW))
+            session.rmdir()
 
     def _reserve(self, session_id: str, wanted: int) -> int:
         with self._lock:
@@ -72,22 +72,46 @@ class SidecarFiles:
 
     def _release(self, session_id: str, granted: int) -> None:
         with self._lock:
-            self._used[session_id] = self._used.get(session_id, 0) - granted
+            self._used[session_id] = max(self._used.get(session_id, 0) - granted, 0)
 
     def _write(self, session_id: str, name: str, content: bytes) -> Path:
-        folder = self._root / _safe(session_id) / _DIRECTORY
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        path = folder / _safe(name)
-        handle = os.open(path, flags, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise
+        session = self._root / _safe(session_id)
+        path = session / _DIRECTORY / _safe(name)
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            above = _opened(opened, self._root, 0)
+            for part in (session.name, _DIRECTORY):
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o700, dir_fd=above)
+                above = _opened(opened, part, os.O_NOFOLLOW, above)
+            handle = os.open(path.name, _NEW_FILE, 0o600, dir_fd=above)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+            except OSError:
+                os.unlink(path.name, dir_fd=above)
+                raise
         return path
 
 
+def _opened(opened: ExitStack, folder: str | Path, flags: int, above: int | None = None) -> int:
+    """Open a folder for as long as the stack is."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | flags, dir_fd=above)
+    opened.callback(os.close, handle)
+    return handle
+
+
+def _empty(session: int) -> None:
+    """Remove the outputs from a session's folder; a link in their place is all that goes."""
+    shutil.rmtree(_DIRECTORY, ignore_errors=True, dir_fd=session)
+    with suppress(OSError):
+        os.unlink(_DIRECTORY, dir_fd=session)
+
+
 def _safe(name: str) -> str:
-    return _UNSAFE.sub("_", name).lstrip(".")[:120] or "_"
+    """One path component. Names that differ stay different, also when they had to be changed."""
+    safe = _UNSAFE.sub("_", name)[-_NAME_CHARACTERS:].lstrip(".")
+    if safe and safe == name:
+        return name
+    digest = hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return f"{safe or '_'}-{digest}"

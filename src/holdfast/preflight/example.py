@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.preflight.schema import SchemaNode, resolve
 
 _MAX_DEPTH = 6
 _MAX_VALUES = 500
+_MAX_KEPT_BYTES = 1_000
 
 _BY_TYPE: dict[str, JsonValue] = {
     "string": "text",
@@ -22,14 +23,15 @@ _BY_TYPE: dict[str, JsonValue] = {
 def example_call(
     schema: JsonObject, sent: JsonObject, accepts: Callable[[JsonObject], bool]
 ) -> JsonObject | None:
-    """Arguments that would be accepted, keeping what was right in those sent; None if unsure."""
+    """Arguments that would be accepted, keeping what was right in those sent; None if unsure.
+
+    It is shown, so what was long in those sent is not repeated.
+    """
     top = resolve(schema, schema)
-    if isinstance(top, bool):
-        return None
     filled = _Filler(schema).object(top, 0)
     properties = top.get("properties")
     for name in properties if isinstance(properties, dict) else {}:
-        if name in sent:
+        if name in sent and len(encode_json(sent[name])) <= _MAX_KEPT_BYTES:
             candidate: JsonObject = {**filled, name: sent[name]}
             if accepts(candidate):
                 filled = candidate
@@ -56,10 +58,10 @@ class _Filler:
         return filled
 
     def _value(self, child: SchemaNode, depth: int) -> JsonValue:
-        node = resolve(self._root, child)
         self._left -= 1
-        if isinstance(node, bool) or depth > _MAX_DEPTH or self._left < 0:
+        if isinstance(child, bool) or depth > _MAX_DEPTH or self._left < 0:
             return "text"
+        node = resolve(self._root, child)
         given = _given(node)
         if given is not None:
             return given

@@ -60,7 +60,7 @@ def explain(
 def _first_finding(
     schema: JsonObject, arguments: JsonObject, validator: jsonschema_rs.Draft202012Validator
 ) -> Finding:
-    for finding in _Walk(schema).object_findings(schema, arguments, ""):
+    for finding in _Walk(schema).object_findings(resolve(schema, schema), arguments, ""):
         return finding
     for problem in validator.iter_errors(arguments):
         return _in_the_validators_words(problem)
@@ -129,15 +129,13 @@ class _Walk:
 
     def _allows_null(self, child: JsonObject) -> bool:
         node = resolve(self._root, child)
-        if isinstance(node, bool):
-            return node
         speaks = any(keyword in node for keyword in ("type", "enum", "const", "anyOf", "allOf"))
         return speaks and self._matches(node, None)
 
     def _value_findings(self, child: SchemaNode, value: JsonValue, path: str) -> Iterator[Finding]:
-        node = resolve(self._root, child)
-        if isinstance(node, bool):
+        if isinstance(child, bool):
             return
+        node = resolve(self._root, child)
         report = _Reporter(path, value, self._describe(node), self._matches)
         if "anyOf" in node and report.breaks("anyOf", node):
             yield report.finding("did not match any of the allowed schema branches.")
@@ -212,8 +210,6 @@ class _Walk:
 
     def _describe(self, child: JsonObject) -> str | None:
         node = resolve(self._root, child)
-        if isinstance(node, bool):
-            return None
         parts: list[str] = []
         enum = node.get("enum")
         if isinstance(enum, list):

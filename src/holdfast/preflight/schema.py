@@ -23,7 +23,7 @@ _SUBSCHEMA = (
 )
 _SUBSCHEMA_LISTS = ("allOf", "anyOf", "prefixItems")
 _SUBSCHEMA_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-_SPEAKS_OF_NULL = ("type", "enum", "const", "$ref", "allOf", "anyOf")
+_SPEAKS_OF_NULL = ("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf")
 
 _NOT_NULL: JsonObject = {"not": {"type": "null"}}
 
@@ -59,37 +59,41 @@ def effective_schema(given: object) -> Effective:
     """Make explicit what the published rules say beside the letter of JSON Schema."""
     if not isinstance(given, dict):
         raise SchemaProblem("Schema must be an object")
+    root = cast("JsonObject", given)
     remarks: list[str] = []
-    schema = _effective(cast("JsonObject", given), "", 0, remarks.append)
-    if isinstance(schema, bool):
-        raise SchemaProblem("Schema must be an object")
-    return Effective(schema, tuple(remarks))
+    return Effective(_Rewriting(root, remarks.append).object(root, "", 0), tuple(remarks))
 
 
-def _effective(
-    given: JsonValue, path: str, depth: int, remark: Callable[[str], None]
-) -> SchemaNode:
-    if isinstance(given, bool):
-        return given
-    if not isinstance(given, dict):
-        raise SchemaProblem(f"the schema at {path or 'the top'} is not an object")
-    if depth > MAX_SCHEMA_DEPTH:
-        raise SchemaProblem(f"the schema nests more than {MAX_SCHEMA_DEPTH} levels deep")
-    schema = dict(given)
-    schema.pop("$id", None)
-    schema.pop("$schema", None)
-    _branches_are_alternatives(schema)
-    _tuples_are_prefix_items(schema)
-    _unknown_types_are_ignored(schema)
-    _bad_patterns_are_ignored(schema, path, remark)
-    _only_false_closes(schema)
+class _Rewriting:
+    def __init__(self, root: JsonObject, remark: Callable[[str], None]) -> None:
+        self._root = root
+        self._remark = remark
 
-    def below(child: JsonValue, name: str) -> JsonValue:
-        return _effective(child, f"{path}.{name}" if path else name, depth + 1, remark)
+    def object(self, given: JsonObject, path: str, depth: int) -> JsonObject:
+        if depth > MAX_SCHEMA_DEPTH:
+            raise SchemaProblem(f"the schema nests more than {MAX_SCHEMA_DEPTH} levels deep")
+        schema = dict(given)
+        schema.pop("$id", None)
+        schema.pop("$schema", None)
+        _branches_are_alternatives(schema)
+        _tuples_are_prefix_items(schema)
+        _unknown_types_are_ignored(schema)
+        _bad_patterns_are_ignored(schema, path, self._remark)
+        _only_false_closes(schema)
 
-    _in_every_subschema(schema, below)
-    _null_counts_as_missing(schema)
-    return schema
+        def below(child: JsonValue, name: str) -> JsonValue:
+            return self._below(child, f"{path}.{name}" if path else name, depth + 1)
+
+        _in_every_subschema(schema, below)
+        _null_counts_as_missing(schema, self._root)
+        return schema
+
+    def _below(self, given: JsonValue, path: str, depth: int) -> SchemaNode:
+        if isinstance(given, bool):
+            return given
+        if not isinstance(given, dict):
+            raise SchemaProblem(f"the schema at {path} is not an object")
+        return self.object(given, path, depth)
 
 
 def _in_every_subschema(schema: JsonObject, below: Callable[[JsonValue, str], JsonValue]) -> None:
@@ -171,7 +175,7 @@ def _only_false_closes(schema: JsonObject) -> None:
         schema.pop("additionalProperties", None)
 
 
-def _null_counts_as_missing(schema: JsonObject) -> None:
+def _null_counts_as_missing(schema: JsonObject, root: JsonObject) -> None:
     """A required property that is null is missing, unless its schema speaks of null itself."""
     required = schema.get("required")
     if not isinstance(required, list):
@@ -181,7 +185,7 @@ def _null_counts_as_missing(schema: JsonObject) -> None:
     undeclared: JsonObject = {}
     for name in required:
         if isinstance(name, str) and name in properties:
-            properties[name] = _not_null(properties[name])
+            properties[name] = _not_null(properties[name], root)
         elif isinstance(name, str):
             undeclared[name] = _NOT_NULL
     if properties:
@@ -192,19 +196,18 @@ def _null_counts_as_missing(schema: JsonObject) -> None:
         schema["allOf"] = [*(every if isinstance(every, list) else []), {"properties": undeclared}]
 
 
-def _not_null(child: JsonValue) -> JsonValue:
-    if child is True:
-        return _NOT_NULL
-    if not isinstance(child, dict) or any(keyword in child for keyword in _SPEAKS_OF_NULL):
+def _not_null(child: JsonValue, root: JsonObject) -> JsonValue:
+    if not isinstance(child, dict):
+        return _NOT_NULL if child is True else child
+    node = resolve(root, child)
+    if any(keyword in node for keyword in _SPEAKS_OF_NULL):
         return child
     return {**child, "allOf": [_NOT_NULL]} if "not" in child else {**child, **_NOT_NULL}
 
 
-def resolve(root: JsonObject, node: SchemaNode) -> SchemaNode:
+def resolve(root: JsonObject, node: JsonObject) -> JsonObject:
     """Follow local references, or a chain of them; siblings of the reference count too."""
     for _ in range(MAX_SCHEMA_DEPTH):
-        if isinstance(node, bool):
-            return node
         node = with_single_all_of(node)
         reference = node.get("$ref")
         if not isinstance(reference, str):

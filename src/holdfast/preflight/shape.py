@@ -7,7 +7,7 @@ bounds every walk. It knows nothing of values.
 from typing import Literal, cast
 
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
-from holdfast.preflight.schema import SchemaNode, resolve
+from holdfast.preflight.schema import resolve
 
 Kind = Literal["object", "array", "string", "integer", "number", "boolean"]
 
@@ -60,7 +60,7 @@ class _Compiler:
         self._known: dict[bytes, Shape] = {}
 
     def compile(self, node: JsonValue) -> Shape:
-        if not isinstance(node, (dict, bool)):
+        if not isinstance(node, dict):
             return Shape()
         # By what is written there: what stands beside a reference is part of the shape.
         written = encode_json(node)
@@ -70,8 +70,8 @@ class _Compiler:
             self._fill(self._known[written], resolve(self._root, node))
         return self._known[written]
 
-    def _fill(self, shape: Shape, node: SchemaNode) -> None:
-        if isinstance(node, bool) or is_alternative(node):
+    def _fill(self, shape: Shape, node: JsonObject) -> None:
+        if is_alternative(node):
             return
         _fill_type(shape, node)
         _fill_enum(shape, node)

@@ -3,8 +3,8 @@
 What MCP has no place for rides in ``_meta``, so an envelope survives the journey.
 """
 
+from pathlib import PurePosixPath
 from typing import Literal, cast
-from urllib.parse import quote
 
 import msgspec
 
@@ -51,12 +51,14 @@ def render(envelope: Envelope) -> JsonObject:
 
 def _part(result: JsonValue, envelope: Envelope) -> JsonValue:
     match result:
-        case {"kind": "image" | "binary", "path": str() as path, "media_type": str() as media}:
-            name = path.rpartition("/")[2]
+        case {"kind": "image" | "binary", "path": str() as path, "media_type": str() as media} if (
+            path.startswith("/")
+        ):
+            where = PurePosixPath(path)
             return {
                 "type": "resource_link",
-                "uri": f"file://{quote(path)}",
-                "name": name,
+                "uri": where.as_uri(),
+                "name": where.name,
                 "mimeType": media,
             }
         case {"text": str() as text}:

@@ -1,0 +1,11 @@
+"""What the tests of the app room share."""
+
+from pathlib import Path
+
+import pytest
+from places import Places, make_places
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return make_places(tmp_path)

@@ -1,0 +1,116 @@
+"""Tool files the operator names: loaded in order; a mistake says file, line and next step."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.app.tool_files import ToolFileError, tools_in
+from holdfast.sources.intake import to_tool
+
+GOOD = '''
+import sqlite3
+from dataclasses import dataclass
+from holdfast import tool
+
+@dataclass
+class Point:
+    x: int
+
+@tool
+def second_name_first(point: Point) -> int:
+    """Take a point."""
+    return point.x
+
+@tool
+def another(n: "int") -> int:
+    """Take a number."""
+    return n
+
+class Spoken:
+    id = "spoken"
+    description = "An object."
+    parameters = {"type": "object"}
+    requires = {}
+    def execute(self, args, runtime):
+        return args
+
+_hidden = another
+alias = another
+spoken = Spoken()
+database = sqlite3.connect(":memory:")
+database.close()
+
+if __name__ == "__main__":
+    raise SystemExit("only when run")
+'''
+
+
+def _write(folder: Path, text: str, name: str = "mine.py") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def _names(path: Path) -> list[str]:
+    return [to_tool(found).name for found in tools_in(path)]
+
+
+def test_tools_come_in_the_order_they_are_defined_and_once_each(tmp_path: Path) -> None:
+    path = _write(tmp_path, GOOD)
+    assert _names(path) == ["second_name_first", "another", "spoken"]
+
+
+def test_tool_objects_and_imported_tools_count(tmp_path: Path) -> None:
+    _write(tmp_path, GOOD, "holdfast_test_neighbour.py")
+    text = "from holdfast_test_neighbour import another\nbuilt = another.tool\n"
+    try:
+        assert _names(_write(tmp_path, text)) == ["another", "another"]
+    finally:
+        sys.modules.pop("holdfast_test_neighbour", None)
+    assert str(tmp_path) not in sys.path
+
+
+def test_a_changed_file_is_loaded_as_it_is_now_and_leaves_no_cache(tmp_path: Path) -> None:
+    path = _write(tmp_path, GOOD)
+    tools_in(path)
+    path.write_text(GOOD.replace("another", "changed"), "utf-8")
+    assert "changed" in _names(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x = 1\ndef broken(:\n", ":2: .*; correct that line"),
+        ("x = 1\n\nimport nowhere_at_all\n", ":3: loading it failed with ModuleNotFoundError"),
+        ("import sys\nsys.exit(3)\n", ":2: loading it failed with SystemExit: 3"),
+        ("raise ValueError\n", ":1: loading it failed with ValueError; correct"),
+        ("import json\n\njson.loads('{')\n", ":3: loading it failed with JSONDecodeError"),
+        (
+            "from holdfast import tool\n@tool\ndef f(x): ...\n",
+            ":[23]: loading it failed with ToolDefinitionError",
+        ),
+        ("x = 1\n", ": there are no tools in it; mark a function with @holdfast.tool"),
+        ("x = '\0'\n", r": it cannot be loaded|:1: "),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_where_and_what_to_do(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    path = _write(tmp_path, text)
+    with pytest.raises(ToolFileError, match=f"^{re.escape(str(path))}(?:{problem})"):
+        tools_in(path)
+
+
+def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
+    with pytest.raises(ToolFileError, match=r"missing\.py: there is no such file; check the path"):
+        tools_in(tmp_path / "missing.py")
+    with pytest.raises(ToolFileError, match=r"cannot be read \(Is a directory\)"):
+        tools_in(tmp_path)
+
+
+def test_an_interrupt_while_loading_is_not_swallowed(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        tools_in(_write(tmp_path, "raise KeyboardInterrupt\n"))

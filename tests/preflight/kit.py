@@ -1,0 +1,85 @@
+"""One call through parse, repair and check, without a pipeline around it."""
+
+from collections.abc import Iterable
+
+from holdfast.contract.call import Prepared, RawArguments, Rejected, ToolCall
+from holdfast.contract.failure import Failure
+from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.requirements import NOTHING_REQUIRED
+from holdfast.contract.tool import Body, Decode, Tool
+from holdfast.preflight.parse import Parsed, parse_arguments
+from holdfast.preflight.plan import Plan
+
+
+def tool_of(
+    schema: JsonObject, *, keep_empty: Iterable[str] = (), decode: Decode | None = None
+) -> Tool:
+    return Tool(
+        name="probe",
+        description=None,
+        input_schema=schema,
+        requires=NOTHING_REQUIRED,
+        body=Body(style="inline", invoke=lambda values, _runtime: dict(values), decode=decode),
+        keep_empty=frozenset(keep_empty),
+    )
+
+
+def prepare(plan: Plan, arguments: RawArguments) -> Prepared | Rejected:
+    call = ToolCall(id="cal_test", tool="probe", arguments=arguments, session_id="ses_test")
+    parsed = parse_arguments(arguments)
+    if isinstance(parsed, Failure):
+        return Rejected(call=call, failure=parsed)
+    return plan.prepare(call, parsed)
+
+
+def prepared(
+    schema: JsonObject, arguments: RawArguments, *, keep_empty: Iterable[str] = ()
+) -> Prepared:
+    found = prepare(Plan(tool_of(schema, keep_empty=keep_empty)), arguments)
+    assert isinstance(found, Prepared), found
+    return found
+
+
+def accepted(
+    schema: JsonObject, arguments: RawArguments, *, keep_empty: Iterable[str] = ()
+) -> JsonObject:
+    return prepared(schema, arguments, keep_empty=keep_empty).arguments
+
+
+def refused(schema: JsonObject, arguments: RawArguments) -> Failure:
+    found = prepare(Plan(tool_of(schema)), arguments)
+    assert isinstance(found, Rejected), found
+    return found.failure
+
+
+def parsed(raw: RawArguments) -> JsonObject:
+    found = parse_arguments(raw)
+    assert isinstance(found, Parsed), found
+    return found.arguments
+
+
+def unparsed(raw: RawArguments) -> Failure:
+    found = parse_arguments(raw)
+    assert isinstance(found, Failure), found
+    return found
+
+
+def one(child: JsonValue, *, required: bool = False, closed: bool = False) -> JsonObject:
+    """A schema with the single property ``x``."""
+    schema: JsonObject = {"type": "object", "properties": {"x": child}}
+    if required:
+        schema["required"] = ["x"]
+    if closed:
+        schema["additionalProperties"] = False
+    return schema
+
+
+def same(found: JsonValue, wanted: JsonValue) -> bool:
+    """Equal, with 1, 1.0 and True kept apart."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(
+            same(found[key], wanted[key]) for key in wanted
+        )
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(map(same, found, wanted))
+    return type(found) is type(wanted) and found == wanted
