@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.set-up
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run check fmt lint types arch test quick cov bench soak lock clean
+.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean
 .DEFAULT_GOAL := help
 
 help: ## show what there is
@@ -43,7 +43,16 @@ arch: setup
 quick: setup ## the tests alone, in parallel
 	@$(BIN)/python -m pytest -q -n auto
 
-test: check cov ## every check there is
+test: system check cov ## every check there is
+
+system: ## as root: the packages some tests need; otherwise those tests say what they miss
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  missing=$$(while read -r package; do dpkg -s "$$package" >/dev/null 2>&1 || echo "$$package"; done < tests/system-packages.txt); \
+	  if [ -n "$$missing" ]; then \
+	    echo "installing:" $$missing; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null; \
+	  fi; \
+	fi
 
 cov: setup ## the tests, with what they reach
 	@rm -f .coverage .coverage.*

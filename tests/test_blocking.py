@@ -1,6 +1,5 @@
 """The surface for synchronous code: same answers, several threads, and no call left behind."""
 
-import signal
 import subprocess
 import sys
 import threading
@@ -8,6 +7,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from holdfast import Holdfast as AsyncHoldfast
 from holdfast import render, tool
@@ -18,7 +18,7 @@ from holdfast.blocking import Holdfast
 @tool
 async def double(n: int) -> dict[str, int]:
     """Double a number."""
-    await anyio.sleep(0)
+    await checkpoint()
     return {"double": n * 2}
 
 
@@ -68,10 +68,12 @@ def test_calls_are_settled_only_while_open() -> None:
 
 
 def test_several_threads_may_use_it_at_once() -> None:
+    def ask(n: int) -> object:
+        return hf.settle("double", {"n": n}).result
+
     with _opened() as hf, ThreadPoolExecutor(8) as threads:
-        asked = range(200)
-        answers = list(threads.map(lambda n: hf.settle("double", {"n": n}).result, asked))
-    assert answers == [{"double": n * 2} for n in asked]
+        answers = list(threads.map(ask, range(200)))
+    assert answers == [{"double": n * 2} for n in range(200)]
 
 
 def test_a_tool_body_may_call_back_into_it() -> None:
@@ -102,10 +104,11 @@ def test_leaving_with_an_error_gives_up_calls_that_still_run() -> None:
 
     hf = Holdfast(tools=[wait], settings=Settings())
     with ThreadPoolExecutor(1) as threads:
-        with pytest.raises(ZeroDivisionError), hf:
-            waiting = threads.submit(hf.settle, "wait")
-            assert started.wait(5)
-            raise ZeroDivisionError
+        hf.__enter__()
+        waiting = threads.submit(hf.settle, "wait")
+        assert started.wait(5)
+        error = ZeroDivisionError()
+        hf.__exit__(type(error), error, None)
         with pytest.raises(CancelledError):
             waiting.result(5)
     assert ended == ["cleaned up"]
@@ -116,6 +119,9 @@ import os, signal, threading, anyio
 from holdfast import tool
 from holdfast.app.settings import Settings
 from holdfast.blocking import Holdfast
+
+# Ignored by whoever started the tests, the interrupt would be ignored here too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @tool
 async def wait() -> None:
@@ -160,8 +166,6 @@ def _run(script: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_an_interrupt_stops_the_call_and_leaves_the_rest_usable() -> None:
-    # An interrupt ignored by whoever started the tests would be ignored by the child too.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = _run(INTERRUPTED)
     assert sorted(result.stdout.splitlines()) == [
         "cleaned up",

@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict, UserDict
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import cast
 
 import pytest
 from preflight.kit import accepted, one, parsed, refused, unparsed
@@ -65,10 +66,10 @@ def test_an_object_json_cannot_hold_is_refused_and_the_place_named(
 
 
 def test_every_kind_of_mapping_and_sequence_is_copied_to_plain_json() -> None:
-    given = MappingProxyType(
+    given: Mapping[str, object] = MappingProxyType(
         {
             "user": UserDict({"a": (1, 2)}),
-            "ordered": OrderedDict(b=[None, True]),
+            "ordered": OrderedDict({"b": [None, True]}),
             "text": "é",
         }
     )
@@ -137,17 +138,15 @@ def test_what_the_caller_changes_later_does_not_reach_the_parsed_copy() -> None:
 
 async def test_repairs_and_bodies_do_not_reach_the_callers_object() -> None:
     def body(values: Mapping[str, object], _runtime: Runtime) -> object:
-        xs = values["xs"]
-        assert isinstance(xs, list)
-        return [*xs, xs.clear()]
+        xs = cast("list[int]", values["x"])
+        xs.append(3)
+        return xs
 
-    schema = one({"type": "array", "items": {"type": "integer"}})
-    schema["properties"] = {"xs": {"type": "array", "items": {"type": "integer"}}}
-    given = {"xs": ["1", 2.0]}
-    tool = make_tool(body, schema=schema)
+    tool = make_tool(body, schema=one({"type": "array", "items": {"type": "integer"}}))
+    given = {"x": ["1", 2.0]}
     envelope = await make_pipeline(tool).settle(make_call(arguments=given), Abort())
-    assert envelope.result == [1, 2, None]
-    assert given == {"xs": ["1", 2.0]}
+    assert envelope.result == [1, 2, 3]
+    assert given == {"x": ["1", 2.0]}
 
 
 async def test_a_hostile_mapping_ends_in_an_envelope() -> None:

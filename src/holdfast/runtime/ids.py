@@ -7,6 +7,7 @@ import os
 import secrets
 import string
 import threading
+from weakref import WeakSet
 
 from holdfast.contract.ports import Clock, IdPrefix
 
@@ -24,9 +25,10 @@ class TimeIds:
         self._lock = threading.Lock()
         self._last = 0
         self._noise = _noise()
-        os.register_at_fork(after_in_child=self._renew)
+        _living.add(self)
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Draw new noise, and a lock nobody holds: for the child after a fork."""
         self._lock = threading.Lock()
         self._noise = _noise()
 
@@ -43,3 +45,14 @@ class TimeIds:
 
 def _noise() -> str:
     return "".join(secrets.choice(_DIGITS) for _ in range(_RANDOM_LENGTH))
+
+
+_living: WeakSet[TimeIds] = WeakSet()
+
+
+def _renew_all() -> None:
+    for ids in list(_living):
+        ids.renew()
+
+
+os.register_at_fork(after_in_child=_renew_all)

@@ -25,13 +25,14 @@ class RefusedCalls:
         times = self._count(rejected.call)
         if times == 1:
             return failure
+        said = failure.message if failure.message.endswith((".", "?")) else f"{failure.message}."
         hint = f" This exact call was refused {times} times; unchanged it will be refused again."
         extras = dict(failure.extras)
         example = plan.example(sent) if plan is not None else None
         if example is not None:
             extras["example"] = example
             hint += f" A call that would be accepted: {encode_json(example).decode()}"
-        return msgspec.structs.replace(failure, message=failure.message + hint, extras=extras)
+        return msgspec.structs.replace(failure, message=said + hint, extras=extras)
 
     def _count(self, call: ToolCall) -> int:
         key = _fingerprint(call)

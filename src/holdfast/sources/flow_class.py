@@ -26,6 +26,7 @@ def tool_from_flow(flow: FlowToolCall, session: FlowSession) -> Tool:
         input_schema=schema_object(flow.parameters, "parameters", f"flow tool {flow.name!r}"),
         requires=NOTHING_REQUIRED,
         body=Body(style="thread", invoke=invoke),
+        read_only=False,  # nothing is known of what it does
         parallel_safe=flow.parallel_safe,
         key_of=flow.resource_key,
     )

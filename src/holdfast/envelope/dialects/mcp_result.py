@@ -3,7 +3,7 @@
 What MCP has no place for rides in ``_meta``, so an envelope survives the journey.
 """
 
-from pathlib import PurePosixPath
+from pathlib import Path
 from typing import Literal, cast
 
 import msgspec
@@ -54,7 +54,7 @@ def _part(result: JsonValue, envelope: Envelope) -> JsonValue:
         case {"kind": "image" | "binary", "path": str() as path, "media_type": str() as media} if (
             path.startswith("/")
         ):
-            where = PurePosixPath(path)
+            where = Path(path)
             return {
                 "type": "resource_link",
                 "uri": where.as_uri(),

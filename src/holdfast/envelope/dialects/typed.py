@@ -48,7 +48,10 @@ def render(envelope: Envelope) -> str:
 
 def parse(text: str | bytes) -> Envelope:
     """Read an envelope; ValueError says what is wrong with the text."""
-    wire = msgspec.json.decode(text, type=dict[str, JsonValue])
+    try:
+        wire = msgspec.json.decode(text, type=dict[str, JsonValue])
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     riding = wire.get("metadata")
     if not isinstance(riding, dict):
         raise ValueError("`metadata` must be an object")
