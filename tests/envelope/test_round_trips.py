@@ -3,6 +3,7 @@
 import json
 from typing import cast
 
+import msgspec
 import pytest
 from envelope.strategies import envelopes, json_values
 from hypothesis import given
@@ -61,34 +62,7 @@ def test_one_envelope_can_be_carried_from_dialect_to_dialect(envelope: Envelope)
 def test_rendering_is_byte_stable_compact_and_sorted(envelope: Envelope) -> None:
     text = ok.render(envelope)
     assert ok.render(ok.parse(text)) == text
-    again = json.dumps(
-        json.loads(text), ensure_ascii=False, sort_keys=True, separators=(",", ":")
-    )
-    # Python writes floats and control characters its own way; structure and order must agree.
-    assert json.loads(again) == json.loads(text)
-    assert _keys(text) == sorted(_keys(text))
-    assert '": ' not in _without_texts(envelope)
-
-
-def _keys(text: str) -> list[str]:
-    return list(cast("dict[str, object]", json.loads(text)))
-
-
-def _without_texts(envelope: Envelope) -> str:
-    """The wire text of the same shape with every text emptied, so that blanks can only be form."""
-
-    def emptied(value: JsonValue) -> JsonValue:
-        match value:
-            case str():
-                return ""
-            case list():
-                return [emptied(item) for item in value]
-            case dict():
-                return {str(number): emptied(item) for number, item in enumerate(value.values())}
-            case _:
-                return value
-
-    return ok.render(envelope_of(emptied(envelope.result)))
+    assert msgspec.json.encode(json.loads(text), order="sorted").decode() == text
 
 
 @given(json_values)
@@ -108,9 +82,7 @@ def test_equal_results_give_equal_bytes_whatever_the_order_of_their_keys(value: 
 @pytest.mark.req("OSA-ENV-06")
 @pytest.mark.parametrize("value", FALSY, ids=repr)
 @pytest.mark.parametrize("dialect", ["ok", "typed"])
-def test_a_falsy_result_is_a_success_that_survives(
-    value: JsonValue, dialect: TextDialect
-) -> None:
+def test_a_falsy_result_is_a_success_that_survives(value: JsonValue, dialect: TextDialect) -> None:
     envelope = envelope_of(value)
     read = parse(render(envelope, dialect), dialect)
     assert read.ok

@@ -87,14 +87,18 @@ def decode_json(text: bytes | str) -> JsonValue:
 
 def plain(value: object) -> JsonValue:
     """Copy any object into plain JSON values, whatever it holds, cycles included."""
-    try:
-        return _plain(value, ())
-    except Exception:  # noqa: BLE001 - a foreign container may raise anything at all while it is read
-        return clean_text(value)
+    return _plain(value, ())
 
 
 def _plain(value: object, above: tuple[int, ...]) -> JsonValue:
     """Copy a value; ``above`` are the ids of the containers it is in."""
+    try:
+        return _copy(value, above)
+    except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
+        return clean_text(value)
+
+
+def _copy(value: object, above: tuple[int, ...]) -> JsonValue:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -105,10 +109,10 @@ def _plain(value: object, above: tuple[int, ...]) -> JsonValue:
         return float(value) if math.isfinite(value) else None
     if len(above) >= MAX_DEPTH or id(value) in above:
         return _DEEPER
-    return _plain_container(value, (*above, id(value)))
+    return _copy_container(value, (*above, id(value)))
 
 
-def _plain_container(value: object, above: tuple[int, ...]) -> JsonValue:
+def _copy_container(value: object, above: tuple[int, ...]) -> JsonValue:
     if isinstance(value, Mapping):
         items = cast("Mapping[object, object]", value).items()
         return {clean_text(key): _plain(item, above) for key, item in items}
@@ -117,10 +121,7 @@ def _plain_container(value: object, above: tuple[int, ...]) -> JsonValue:
         return [_plain(item, above) for item in members]
     if isinstance(value, (list, tuple)):
         return [_plain(item, above) for item in cast("list[object]", value)]
-    try:
-        builtins: object = msgspec.to_builtins(value, enc_hook=_foreign, str_keys=True)
-    except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
-        return clean_text(value)
+    builtins: object = msgspec.to_builtins(value, enc_hook=_foreign, str_keys=True)
     if isinstance(builtins, _CONTAINERS):
         return _plain(cast("object", builtins), above)
     return clean_text(builtins)

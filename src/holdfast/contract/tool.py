@@ -121,9 +121,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     description: str | None
     """None: its source has none; it then stays absent on every wire."""
-    input_schema: JsonObject
     requires: RequirementSet
     body: Body
+    input_schema: JsonObject = {}
+    """Empty: any object is accepted, and nothing about arguments is exported."""
     output_schema: JsonObject | None = None
     ownership: Ownership = "managed"
     permission_policy: PermissionPolicy = "always_allow"

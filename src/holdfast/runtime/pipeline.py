@@ -60,6 +60,8 @@ class Pipeline:
         prepared = plan.prepare(call, parsed)
         if isinstance(prepared, Rejected):
             return self._refuse(prepared, plan, started, parsed)
+        if plan.tool.ownership == "custom":
+            return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
         if isinstance(verdict, Ask):
             verdict = decide(verdict, await parts.approver(verdict))
@@ -102,6 +104,15 @@ class Pipeline:
             warnings=envelope.warnings,
             metadata=metadata,
         )
+
+
+def not_ours(name: str) -> Failure:
+    """The failure of a call that only the application can fulfil."""
+    return failure_of(
+        FailureKind.UNAVAILABLE,
+        f"Tool '{name}' is fulfilled by the application, and nobody is waiting to fulfil it here.",
+        retryable=False,
+    )
 
 
 def unknown_tool(name: str) -> Failure:

@@ -46,7 +46,7 @@ def cut(text: str, limit: int) -> str:
 def _plain(value: object) -> str:
     try:
         text = json.dumps(_finite(value, 0), ensure_ascii=False, default=text_of)
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
         text = json.dumps({"repr": _repr(value), "type": type(value).__name__}, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
 

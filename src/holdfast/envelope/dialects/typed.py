@@ -9,7 +9,7 @@ import msgspec
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json
+from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json, plain
 
 _MEASURED = frozenset(Metadata.__struct_fields__)
 
@@ -38,7 +38,7 @@ def render(envelope: Envelope) -> str:
             field=failure.field,
             expected=failure.expected,
             retryable=failure.retryable,
-            extras=failure.extras or None,
+            extras={key: plain(value) for key, value in failure.extras.items()} or None,
         )
         wire = {"type": "error", "error_text": failure.message}
     measured = msgspec.to_builtins(envelope.metadata)

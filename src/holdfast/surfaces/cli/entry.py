@@ -34,7 +34,9 @@ def main(argv: "list[str] | None" = None) -> int:
     except OSError as problem:
         # Whatever the verb could not answer for: what is left is that the answer did not get out.
         _discard_stdout()
-        sys.stderr.write(f"holdfast: cannot write the answer ({problem.strerror}); free the way\n")
+        sys.stderr.write(
+            f"holdfast: cannot write the answer ({problem.strerror}); make room and try again\n"
+        )
         return 1
     return status
 

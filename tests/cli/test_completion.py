@@ -1,0 +1,74 @@
+"""Completion scripts, written from the parsers; bash's is tried in a real bash."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import Cli
+
+BASH = shutil.which("bash") or "bash"
+
+
+def _complete(script: str, words: list[str], folder: Path) -> list[str]:
+    quoted = " ".join(f"'{word}'" for word in words)
+    lines = [
+        script,
+        f"COMP_WORDS=(holdfast {quoted})",
+        f"COMP_CWORD={len(words)}",
+        "_holdfast",
+        "printf '%s\\n' \"${COMPREPLY[@]}\"",
+    ]
+    result = subprocess.run(
+        [BASH, "--norc", "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=folder,
+        timeout=10,
+    )
+    assert result.stderr == ""
+    return result.stdout.split("\n")[:-1]
+
+
+@pytest.mark.system("bash")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["t"], ["tools", "tour"]),
+        (["co"], ["conformance", "completion"]),
+        (["--v"], ["--version"]),
+        (["call", "--d"], ["--dialect"]),
+        (["call", "--dialect", ""], ["ok", "typed", "program", "flow"]),
+        (["call", "x", "--dialect", "t"], ["typed"]),
+        (["completion", ""], ["bash", "zsh", "fish", "-h", "--help"]),
+        (["tools", "--from", "my"], ["my tools.py"]),
+        (["tools", "--profile", ""], [""]),
+        (["nonsense", "x"], [""]),
+    ],
+)
+def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: list[str]) -> None:
+    (tmp_path / "my tools.py").write_text("", "utf-8")
+    script = cli("completion", "bash").out
+    assert _complete(script, words, tmp_path) == expected
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_gets_every_verb_and_option(cli: Cli, shell: str) -> None:
+    script = cli("completion", shell).out
+    for verb in ("tools", "call", "doctor", "conformance", "tour", "completion"):
+        assert verb in script
+    for word in ("dialect", "from", "pretty", "plain", "workspace", "typed program flow"):
+        assert word in script.replace("\\n", " ")
+
+
+@pytest.mark.system("zsh")
+def test_zsh_can_read_its_script(cli: Cli) -> None:
+    script = cli("completion", "zsh").out
+    subprocess.run(["zsh", "-n"], input=script, text=True, check=True, timeout=10)
+
+
+@pytest.mark.system("fish")
+def test_fish_can_read_its_script(cli: Cli) -> None:
+    script = cli("completion", "fish").out
+    subprocess.run(["fish", "--no-execute"], input=script, text=True, check=True, timeout=10)

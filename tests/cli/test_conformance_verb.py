@@ -1,0 +1,69 @@
+"""`holdfast conformance`: counts, one line per failure, and a status for each way it can end."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Cli
+
+PASSING = '{"id": "p", "input": "{\\"ok\\": true, \\"result\\": 1}", "is_error": false}\n'
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Path:
+    return tmp_path / "envelope.jsonl"
+
+
+def _case(name: str, *, is_error: bool) -> str:
+    text = '{"ok":false,"kind":"timeout","message":"late"}'
+    return json.dumps({"id": name, "input": text, "expect": {"is_error": is_error}}) + "\n"
+
+
+def test_our_own_cases_pass(cli: Cli) -> None:
+    folder = Path(__file__).parents[1] / "conformance" / "cases"
+    answer = cli("conformance", "envelope", str(folder / "envelope.jsonl"))
+    assert answer.status == 0
+    assert answer.out.endswith(" passed, 0 failed\n")
+
+
+def test_a_failure_is_one_line_and_status_1(cli: Cli, cases: Path) -> None:
+    folder = Path(__file__).parents[1] / "conformance" / "cases"
+    line = (folder / "envelope.jsonl").read_text("utf-8").splitlines()[0]
+    case = json.loads(line)
+    case["id"], case["input"] = "mine", "nothing of the kind"
+    case["is_error"] = True
+    cases.write_text(json.dumps(case) + "\n" + line + "\n", "utf-8")
+    answer = cli("conformance", "envelope", str(cases))
+    assert answer.status == 1
+    *failures, summary = answer.out.splitlines()
+    assert summary == "1 passed, 1 failed"
+    assert [failure.partition(":")[0] for failure in failures] == ["mine"]
+    document = json.loads(cli("conformance", "envelope", str(cases), "--json").out)
+    assert (document["passed"], document["failed"], document["skipped"]) == (1, 1, 0)
+    assert document["failures"][0]["id"] == "mine"
+
+
+def test_cases_for_hand_written_tests_are_counted_as_skipped(cli: Cli) -> None:
+    folder = Path(__file__).parents[1] / "conformance" / "cases"
+    answer = cli("conformance", "openrath", str(folder / "openrath.jsonl"))
+    assert " skipped" in answer.out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("suite", "content", "said"),
+    [
+        ("nonsense", b"", "there is no suite 'nonsense'"),
+        ("envelope", None, "it cannot be read (No such file or directory); check the path"),
+        ("envelope", b"no json\n", "give one JSON object a line"),
+        ("envelope", b"\xff\n", "give one JSON object a line"),
+    ],
+)
+def test_what_cannot_be_run_is_status_2(
+    cli: Cli, cases: Path, suite: str, content: bytes | None, said: str
+) -> None:
+    if content is not None:
+        cases.write_bytes(content)
+    answer = cli("conformance", suite, str(cases))
+    assert (answer.status, answer.out) == (2, "")
+    assert said in answer.err
+    assert answer.err.count("\n") == 1

@@ -1,0 +1,113 @@
+"""`holdfast doctor`: each check says OK, WARN or FAIL and the next step; only FAIL is status 1."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Cli, Terminal
+
+from holdfast.app.locations import NOWHERE
+from holdfast.surfaces.cli import checks
+from holdfast.surfaces.cli.looks import Finding
+from holdfast.surfaces.cli.screen import Screen
+
+
+def _only(findings: list[Finding]) -> Finding:
+    (found,) = findings
+    return found
+
+
+def test_a_healthy_machine_is_all_ok(cli: Cli) -> None:
+    answer = cli("doctor")
+    assert (answer.status, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert [line.split(":")[0].split(maxsplit=1)[1] for line in lines] == [
+        *("python", "system", "anyio", "jsonschema-rs", "msgspec", "rich"),
+        *("configuration", "data directory"),
+    ]
+    assert "sandbox" not in answer.out or "macOS" in answer.out
+
+
+def test_json_is_one_document(cli: Cli) -> None:
+    document = json.loads(cli("doctor", "--json").out)
+    assert document["ok"] is True
+    assert document["checks"][0].keys() == {"status", "name", "detail", "next_step"}
+
+
+def test_a_broken_configuration_fails_with_the_next_step(cli: Cli, home: Path) -> None:
+    (home / "config.toml").write_text("[limits]\nargument_byte = 1\n", "utf-8")
+    answer = cli("doctor")
+    assert answer.status == 1
+    assert f"FAIL  configuration: {home / 'config.toml'}: limits.argument_byte" in answer.out
+    assert "      -> did you mean 'argument_bytes'?" in answer.out
+    assert json.loads(cli("doctor", "--json").out)["ok"] is False
+
+
+def test_notices_are_warnings_and_no_failure(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / ".holdfast").mkdir()
+    (tmp_path / ".holdfast" / "config.toml").write_text('[tools]\nfiles = ["x"]\n', "utf-8")
+    answer = cli("doctor")
+    assert answer.status == 0
+    assert "WARN  configuration: not applied: " in answer.out
+    assert "      -> put it into your own configuration file" in answer.out
+
+
+def test_overrides_are_checked_too(cli: Cli) -> None:
+    assert cli("doctor", "--set", "limits.argument_bytes=0").status == 1
+
+
+def test_systems_are_told_apart() -> None:
+    assert checks.check_system("Linux").status == "OK"
+    mac = checks.check_system("Darwin")
+    assert (mac.status, "kernel sandbox is missing" in mac.detail) == ("WARN", True)
+    assert checks.check_system("Windows").status == "FAIL"
+
+
+def test_an_old_python_and_old_or_missing_packages_fail() -> None:
+    assert checks.check_python((3, 10)).next_step == "install Python 3.11 or newer"
+    assert checks.check_package("rich", "9999").status == "FAIL"
+    missing = checks.check_package("holdfast-no-such-part", "1.0")
+    assert missing == (
+        "FAIL",
+        "holdfast-no-such-part",
+        "not installed",
+        "run: pip install --upgrade 'holdfast-no-such-part>=1.0'",
+    )
+
+
+def test_the_data_directory_may_be_missing_private_or_open(tmp_path: Path) -> None:
+    where = tmp_path / "data"
+    assert "made when needed" in _only(list(checks.check_data_directory(where))).detail
+    where.mkdir(mode=0o700)
+    assert _only(list(checks.check_data_directory(where))).status == "OK"
+    where.chmod(0o755)
+    opened = _only(list(checks.check_data_directory(where)))
+    assert (opened.status, opened.next_step) == ("WARN", f"run: chmod 700 {where}")
+
+
+def test_a_data_directory_that_cannot_be_used_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+    for where in (tmp_path / "file", tmp_path / "file" / "below", NOWHERE):
+        assert _only(list(checks.check_data_directory(where))).status == "FAIL"
+    monkeypatch.setattr(checks.os, "access", lambda *_: False)
+    for where in (tmp_path, tmp_path / "below" / "deep"):
+        found = _only(list(checks.check_data_directory(where)))
+        assert (found.status, "HOLDFAST_HOME" in found.next_step) == ("FAIL", True)
+
+
+def test_a_directory_of_somebody_else_is_warned_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks.os, "getuid", lambda: 987_654)
+    found = _only(list(checks.check_data_directory(tmp_path)))
+    assert (found.status, "HOLDFAST_HOME" in found.next_step) == ("WARN", True)
+
+
+def test_a_person_at_a_terminal_sees_the_same_findings() -> None:
+    shown = Terminal()
+    found = Finding("WARN", "thing", "a [bold] detail", "do this")
+    Screen(shown, shown).look.findings([found, Finding("OK", "other", "fine")])
+    for part in ("WARN", "thing", "a [bold] detail", "do this", "other"):
+        assert part in shown.getvalue()

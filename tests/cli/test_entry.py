@@ -1,0 +1,199 @@
+"""The door: quick answers, grouped help, one-line errors, and no traceback for a closed pipe."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import HOLDFAST, Cli, start
+
+from holdfast import __version__
+from holdfast.surfaces.cli import entry, program
+
+HEAVY = {"argparse", "msgspec", "anyio", "rich", "asyncio", "jsonschema_rs"}
+
+
+def test_the_version_is_answered_without_loading_anything() -> None:
+    script = (
+        "import sys\n"
+        "from holdfast.surfaces.cli.entry import main\n"
+        "assert main(['--version']) == 0\n"
+        "print(' '.join(sys.modules))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    version, modules = result.stdout.splitlines()
+    assert version == f"holdfast {__version__}"
+    assert HEAVY.isdisjoint(modules.split())
+
+
+def _fastest(*command: str) -> float:
+    def once() -> float:
+        began = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        return time.perf_counter() - began
+
+    return min(once() for _ in range(7))
+
+
+def test_the_version_costs_at_most_four_bare_interpreters() -> None:
+    bare = _fastest(sys.executable, "-c", "pass")
+    assert _fastest(str(HOLDFAST), "--version") < 4 * bare
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
+def test_help_groups_the_verbs(cli: Cli, words: list[str]) -> None:
+    answer = cli(*words)
+    assert (answer.status, answer.err) == (0, "")
+    for line in ("See and call tools", "  call ", "Check", "  doctor ", "Learn", "  tour "):
+        assert f"\n{line}" in answer.out
+
+
+@pytest.mark.parametrize("verb", ["tools", "call", "doctor", "conformance", "tour", "completion"])
+def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
+    asked, helped = cli(verb, "--help"), cli("help", verb)
+    assert asked.status == helped.status == 0
+    assert f"usage: holdfast {verb}" in asked.out
+    assert asked.out == helped.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["toor"], "holdfast: there is no verb 'toor'; did you mean 'tour'?\n"),
+        (["xyzzy"], "holdfast: there is no verb 'xyzzy'; known: call, completion, "),
+        (["--versoin"], "holdfast: there is no option '--versoin'; "),
+        (["call"], "holdfast: the following arguments are required: TOOL"),
+        (
+            ["tour", "--plian"],
+            "holdfast: unrecognized arguments: --plian; see holdfast tour --help",
+        ),
+        (["completion", "tcsh"], "holdfast: argument shell: invalid choice: 'tcsh'"),
+        (
+            ["tools", "--workspace", "gone"],
+            "holdfast: --workspace gone: there is no such directory;",
+        ),
+        (["tools", "--set", "limits"], "holdfast: --set limits: there is no value; write --set"),
+        (["tools", "--profile", "x"], "holdfast: there is no profile 'x'; known: code; add a"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_status_2(
+    cli: Cli, words: list[str], said: str
+) -> None:
+    answer = cli(*words)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(said)
+    assert answer.err.count("\n") == 1
+
+
+def test_a_broken_configuration_is_one_line_that_names_the_place(cli: Cli, home: Path) -> None:
+    (home / "config.toml").write_text("[limits]\nargument_bytes = x\n", "utf-8")
+    answer = cli("tools")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"holdfast: {home / 'config.toml'}:2: not valid TOML")
+
+
+def test_a_traceback_is_shown_only_when_asked_for(home: Path) -> None:
+    plain = start("tools", "--from", "gone.py", home=home)
+    debugged = start("tools", "--from", "gone.py", home=home, variables={"HOLDFAST_DEBUG": "1"})
+    assert plain.status == debugged.status == 2
+    assert "Traceback" not in plain.err
+    assert "Traceback" in debugged.err
+    assert debugged.err.startswith(plain.err)
+
+
+def test_what_nobody_foresaw_is_still_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_words: list[str], _screen: object) -> int:
+        raise LookupError("odd\nthing")
+
+    monkeypatch.setattr(program, "_answer", fail)
+    answer = cli("tools")
+    assert answer.status == 1
+    assert answer.err == (
+        "holdfast: unexpected LookupError: odd thing;"
+        " run it again with HOLDFAST_DEBUG=1 to see where, and report it\n"
+    )
+
+
+def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_words: list[str], _screen: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "_answer", interrupt)
+    assert cli("tools") == (130, "", "holdfast: interrupted\n")
+
+
+def test_a_missing_part_says_how_to_get_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> object:
+        if name.endswith("program"):
+            raise ModuleNotFoundError("No module named 'msgspec'")
+        return sys.modules[name]
+
+    monkeypatch.setattr(entry, "import_module", fail)
+    answer = cli("tools")
+    assert answer.status == 1
+    assert answer.err == (
+        "holdfast: a part is missing (No module named 'msgspec'); run: pip install holdfast\n"
+    )
+    monkeypatch.setenv("HOLDFAST_DEBUG", "1")
+    with pytest.raises(ModuleNotFoundError):
+        cli("tools")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["tour"], ["completion", "bash"]])
+def test_a_reader_that_leaves_early_gets_no_traceback(home: Path, words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        result = subprocess.run(
+            [str(HOLDFAST), *words],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "HOLDFAST_HOME": str(home)},
+            check=False,
+            timeout=15,
+        )
+    finally:
+        os.close(writing)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_answer_that_cannot_be_written_is_a_failure(home: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [str(HOLDFAST), "completion", "bash"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "HOLDFAST_HOME": str(home)},
+            check=False,
+            timeout=15,
+        )
+    assert result.returncode == 1
+    assert result.stderr == (
+        b"holdfast: cannot write the answer (No space left on device); make room and try again\n"
+    )
+
+
+def test_closed_standard_streams_are_no_reason_to_crash(home: Path) -> None:
+    result = subprocess.run(
+        ["/bin/sh", "-c", f"'{HOLDFAST}' --version >&- && '{HOLDFAST}' toor 2>&-"],
+        capture_output=True,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        check=False,
+        timeout=15,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (2, b"", b"")
+
+
+def test_any_locale_can_hold_any_answer(home: Path, tool_file: Path) -> None:
+    answer = start(
+        *("call", "say", "text=naïve ☃", "--from", str(tool_file)),
+        home=home,
+        variables={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+    )
+    assert answer.status == 0
+    assert "naïve ☃" in answer.out or "na\\u" in answer.out

@@ -1,0 +1,93 @@
+"""`holdfast tools`: the list, one tool in full, and JSON for programs."""
+
+import json
+from pathlib import Path
+
+from command import Cli, Terminal
+
+from holdfast.surfaces.cli.parsing import Parser
+from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tools import add_arguments, run
+
+
+def test_the_list_shows_flags_limits_and_the_first_line(cli: Cli, tool_file: Path) -> None:
+    answer = cli("tools", "--from", str(tool_file))
+    assert (answer.status, answer.err) == (0, "")
+    heading, *rows = answer.out.splitlines()
+    assert heading.split() == ["NAME", "FLAGS", "LIMITS", "DESCRIPTION"]
+    assert [row.split()[0] for row in rows] == ["add", "wipe", "flood", "say", "crash"]
+    assert rows[0].endswith("read-only                  120 s, 100,000 bytes      Add two numbers.")
+    assert "writes, destructive, asks" in rows[1]
+    assert "120 s, 50 bytes, 9 items" in rows[2]
+
+
+def test_one_tool_is_shown_in_full(cli: Cli, tool_file: Path) -> None:
+    out = cli("tools", "flood", "--from", str(tool_file)).out
+    for part in ("flood\n-----", "Write lines.", '{"fs":{"read":["*"]', '"required": [', "result"):
+        assert part in out
+    assert "The second line." in cli("tools", "add", "--from", str(tool_file)).out
+    assert "requires    nothing" in cli("tools", "add", "--from", str(tool_file)).out
+
+
+def test_doubtful_schemas_are_warned_about(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        "from holdfast import tool\n"
+        "@tool(input_schema={'type': 'object', 'properties': {'a': {'pattern': '('}}})\n"
+        "def odd(a=None):\n    'Odd.'\n",
+        "utf-8",
+    )
+    out = cli("tools", "odd", "--from", "odd.py").out
+    assert "warning: odd: the top level: the object is not closed" in out
+    assert "warning: odd: a: the pattern '(' is not a valid regular expression" in out
+    assert len(json.loads(cli("tools", "odd", "--from", "odd.py", "--json").out)["warnings"]) == 2
+
+
+def test_json_is_one_document(cli: Cli, tool_file: Path) -> None:
+    several = json.loads(cli("tools", "--from", str(tool_file), "--json").out)
+    assert [one["name"] for one in several] == ["add", "wipe", "flood", "say", "crash"]
+    one = json.loads(cli("tools", "wipe", "--from", str(tool_file), "--json").out)
+    assert one == several[1]
+    assert one["destructive"] is True
+    assert one["limits"]["wall_seconds"] == 120.0
+    assert json.loads(cli("tools", "--json").out) == []
+
+
+def test_without_tools_it_says_where_they_come_from(cli: Cli) -> None:
+    answer = cli("tools")
+    assert answer.status == 0
+    assert "--from FILE.py" in answer.out
+
+
+def test_configured_files_are_loaded_once_even_if_named_again(
+    cli: Cli, home: Path, tool_file: Path
+) -> None:
+    (home / "config.toml").write_text(f'[tools]\nfiles = ["{tool_file}"]\n', "utf-8")
+    assert cli("tools").out == cli("tools", "--from", str(tool_file)).out != ""
+
+
+def test_an_unknown_name_offers_the_nearest(cli: Cli, tool_file: Path) -> None:
+    answer = cli("tools", "flod", "--from", str(tool_file))
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == "holdfast: there is no tool 'flod'; did you mean 'flood'?\n"
+
+
+def test_two_tools_of_one_name_are_an_error(cli: Cli, tool_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "again.py").write_text(tool_file.read_text("utf-8"), "utf-8")
+    answer = cli("tools", "--from", str(tool_file), "--from", "again.py")
+    assert answer.status == 2
+    assert "'add': a tool of this name is already registered" in answer.err
+
+
+def test_a_person_at_a_terminal_sees_a_table_that_nothing_can_steer(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "rude.py").write_text(
+        "from holdfast import tool\n@tool(description='a\\x1b[2J[bold]b')\ndef rude(): ...\n",
+        "utf-8",
+    )
+    parser = Parser()
+    add_arguments(parser)
+    for words in ([], ["rude"]):
+        shown = Terminal()
+        run(parser.parse_args([*words, "--from", "rude.py"]), Screen(shown, shown))
+        assert "a\\u001b[2J[bold]b" in shown.getvalue()

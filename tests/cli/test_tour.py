@@ -1,0 +1,72 @@
+"""`holdfast tour`: what `make run` shows. Every scene comes from the real pipeline."""
+
+import re
+from pathlib import Path
+
+from command import Cli, Terminal, start
+
+from holdfast.surfaces.cli.parsing import Parser
+from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tour import STOPS, add_arguments, run, scenes
+
+_DURATION = re.compile(r'"duration_ms": \d+')
+
+
+def test_each_stop_shows_what_it_promises() -> None:
+    seen = {scene.title.partition(". ")[2]: scene for scene in scenes()}
+    repairs = {
+        "A good call": [],
+        "A number written as text": ["integer_from_text at days"],
+        "Another spelling of a choice": ["enum_case at unit"],
+        "Arguments in a wrapper": ["lifted_wrapper at properties"],
+        "A list and a truth value written as text": [
+            "array_from_text at tags",
+            "boolean_from_text at pinned",
+        ],
+        "An empty filler": ["dropped_empty at unit"],
+    }
+    for title, expected in repairs.items():
+        assert (seen[title].ok, list(seen[title].repairs)) == (True, expected)
+    failures = {
+        "A missing argument": '"field": "city"',
+        "The same mistake again": '"example": {',
+        "A stray key": "colour",
+        "A tool that does not exist": '"kind": "tool_not_found"',
+        "A crash inside the tool": '"kind": "execution_error"',
+    }
+    for title, expected in failures.items():
+        assert not seen[title].ok
+        assert expected in seen[title].envelope
+    spilled = seen["More than a model should read"]
+    assert spilled.ok
+    assert '"truncated": true' in spilled.envelope
+    assert '"output_path": "…/sessions/ses_…/outputs/weather-cal_…"' in spilled.envelope
+    assert len(seen) == len(STOPS) == len(repairs) + len(failures) + 1
+
+
+def test_it_is_the_same_every_time_except_for_durations(cli: Cli) -> None:
+    first, second = cli("tour"), cli("tour", "--plain")
+    assert (first.status, first.err) == (0, "")
+    assert _DURATION.sub("", first.out) == _DURATION.sub("", second.out)
+
+
+def test_nothing_is_wider_than_a_hundred_columns(cli: Cli) -> None:
+    plain = [line for line in cli("tour").out.splitlines() if '"message"' not in line]
+    assert [line for line in plain if len(line) > 100 and '"tail"' not in line] == []
+
+
+def test_at_a_terminal_it_draws_panels(tmp_path: Path) -> None:
+    parser = Parser()
+    add_arguments(parser)
+    shown = Terminal()
+    assert run(parser.parse_args([]), Screen(shown, shown)) == 0
+    assert "╭─ 1. A good call ─" in shown.getvalue()
+    plain = Terminal()
+    run(parser.parse_args(["--plain"]), Screen(plain, plain))
+    assert plain.getvalue().isascii() or "╭" not in plain.getvalue()
+
+
+def test_it_needs_no_home_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    answer = start("tour", home=tmp_path / "file" / "below", variables={"TMPDIR": str(tmp_path)})
+    assert (answer.status, answer.err) == (0, "")
+    assert list(tmp_path.iterdir()) == []

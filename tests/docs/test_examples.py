@@ -1,0 +1,54 @@
+"""Every example runs as it says, and can be used from the command line where it holds tools."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+SAID = {
+    "weather_tool.py": [
+        '"degrees":[4.0]',
+        "['enum_case', 'integer_from_text']",
+        "invalid_args city",
+    ],
+    "progress_tool.py": ["1/3 read text 1", "3/3 read text 3", "{'texts': 3, 'words': 6}"],
+    "envelope_by_hand.py": ["Frank Herbert", '"shelf":["dune","emma"]', '"field":"title"'],
+    "blocking_use.py": ["{'square': 144}", "{'square': 16}]"],
+}
+
+
+def test_every_example_is_known_here() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(SAID)
+
+
+@pytest.mark.parametrize("name", sorted(SAID))
+def test_an_example_runs(name: str, tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HOLDFAST_HOME": str(tmp_path)},
+        cwd=tmp_path,
+        check=False,
+        timeout=15,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    for part in SAID[name]:
+        assert part in result.stdout
+
+
+@pytest.mark.parametrize("name", sorted(SAID))
+def test_an_example_is_a_tool_file(name: str, tmp_path: Path) -> None:
+    result = subprocess.run(
+        [str(Path(sys.executable).with_name("holdfast")), "tools", "--from", str(EXAMPLES / name)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HOLDFAST_HOME": str(tmp_path)},
+        check=False,
+        timeout=15,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
