@@ -28,7 +28,9 @@ def wipe(path: str) -> str:
     """Remove a thing."""
     return f"wiped {path}"
 
-@tool(limits=Limits(output=OutputBound(max_bytes=50, max_items=9)), requires={"fs": {"read": ["*"]}})
+SMALL = Limits(output=OutputBound(max_bytes=50, max_items=9))
+
+@tool(limits=SMALL, requires={"fs": {"read": ["*"]}})
 def flood(lines: int) -> dict[str, list[str]]:
     """Write lines."""
     return {"lines": ["line"] * lines}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command import Cli
 
-PASSING = '{"id": "p", "input": "{\\"ok\\": true, \\"result\\": 1}", "is_error": false}\n'
+OURS = Path(__file__).parents[1] / "conformance" / "cases"
 
 
 @pytest.fixture
@@ -14,21 +14,14 @@ def cases(tmp_path: Path) -> Path:
     return tmp_path / "envelope.jsonl"
 
 
-def _case(name: str, *, is_error: bool) -> str:
-    text = '{"ok":false,"kind":"timeout","message":"late"}'
-    return json.dumps({"id": name, "input": text, "expect": {"is_error": is_error}}) + "\n"
-
-
 def test_our_own_cases_pass(cli: Cli) -> None:
-    folder = Path(__file__).parents[1] / "conformance" / "cases"
-    answer = cli("conformance", "envelope", str(folder / "envelope.jsonl"))
+    answer = cli("conformance", "envelope", str(OURS / "envelope.jsonl"))
     assert answer.status == 0
     assert answer.out.endswith(" passed, 0 failed\n")
 
 
 def test_a_failure_is_one_line_and_status_1(cli: Cli, cases: Path) -> None:
-    folder = Path(__file__).parents[1] / "conformance" / "cases"
-    line = (folder / "envelope.jsonl").read_text("utf-8").splitlines()[0]
+    line = (OURS / "envelope.jsonl").read_text("utf-8").splitlines()[0]
     case = json.loads(line)
     case["id"], case["input"] = "mine", "nothing of the kind"
     case["is_error"] = True
@@ -44,8 +37,7 @@ def test_a_failure_is_one_line_and_status_1(cli: Cli, cases: Path) -> None:
 
 
 def test_cases_for_hand_written_tests_are_counted_as_skipped(cli: Cli) -> None:
-    folder = Path(__file__).parents[1] / "conformance" / "cases"
-    answer = cli("conformance", "openrath", str(folder / "openrath.jsonl"))
+    answer = cli("conformance", "openrath", str(OURS / "openrath.jsonl"))
     assert " skipped" in answer.out.splitlines()[-1]
 
 

@@ -1,6 +1,7 @@
 """`holdfast doctor`: each check says OK, WARN or FAIL and the next step; only FAIL is status 1."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ from holdfast.surfaces.cli.screen import Screen
 def _only(findings: list[Finding]) -> Finding:
     (found,) = findings
     return found
+
+
+def _never(_path: Path, _mode: int) -> bool:
+    return False
 
 
 def test_a_healthy_machine_is_all_ok(cli: Cli) -> None:
@@ -91,7 +96,7 @@ def test_a_data_directory_that_cannot_be_used_fails(
     (tmp_path / "file").write_text("", "utf-8")
     for where in (tmp_path / "file", tmp_path / "file" / "below", NOWHERE):
         assert _only(list(checks.check_data_directory(where))).status == "FAIL"
-    monkeypatch.setattr(checks.os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", _never)
     for where in (tmp_path, tmp_path / "below" / "deep"):
         found = _only(list(checks.check_data_directory(where)))
         assert (found.status, "HOLDFAST_HOME" in found.next_step) == ("FAIL", True)
@@ -100,7 +105,7 @@ def test_a_data_directory_that_cannot_be_used_fails(
 def test_a_directory_of_somebody_else_is_warned_about(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks.os, "getuid", lambda: 987_654)
+    monkeypatch.setattr(os, "getuid", lambda: 987_654)
     found = _only(list(checks.check_data_directory(tmp_path)))
     assert (found.status, "HOLDFAST_HOME" in found.next_step) == ("WARN", True)
 

@@ -1,5 +1,6 @@
 """The door: quick answers, grouped help, one-line errors, and no traceback for a closed pipe."""
 
+import json
 import os
 import subprocess
 import sys
@@ -161,6 +162,32 @@ def test_a_reader_that_leaves_early_gets_no_traceback(home: Path, words: list[st
     assert (result.returncode, result.stderr) == (141, b"")
 
 
+def test_the_door_itself_survives_a_reader_that_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        assert entry.main(["--version"]) == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [["--version"], ["completion", "bash"]])
+def test_the_door_itself_says_that_the_answer_did_not_get_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert entry.main(words) == 1
+    assert capsys.readouterr().err.startswith("holdfast: cannot write the answer (No space left")
+
+
+def test_the_door_itself_opens_streams_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert entry.main(["--version"]) == 0
+    assert sys.stdout.name == os.devnull
+    sys.stdout.close()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_an_answer_that_cannot_be_written_is_a_failure(home: Path) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -191,9 +218,9 @@ def test_closed_standard_streams_are_no_reason_to_crash(home: Path) -> None:
 
 def test_any_locale_can_hold_any_answer(home: Path, tool_file: Path) -> None:
     answer = start(
-        *("call", "say", "text=naïve ☃", "--from", str(tool_file)),
+        *("call", "say", "--json", '{"text": "na\\u00efve \\u2603"}', "--from", str(tool_file)),
         home=home,
         variables={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
     )
-    assert answer.status == 0
-    assert "naïve ☃" in answer.out or "na\\u" in answer.out
+    assert (answer.status, answer.err) == (0, "")
+    assert json.loads(answer.out)["result"] == {"text": "naïve ☃"}

@@ -3,6 +3,7 @@
 import io
 import json
 
+import pytest
 from command import Terminal
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +34,7 @@ def test_a_terminal_gets_nothing_that_steers_it() -> None:
     assert out.getvalue() == "a\\u001b[2J\\u202eb\\u009b\n"
 
 
-def test_no_color_switches_colours_off(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_no_color_switches_colours_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     coloured, plain = Terminal(), Terminal()
     monkeypatch.delenv("NO_COLOR", raising=False)

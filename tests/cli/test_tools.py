@@ -23,7 +23,13 @@ def test_the_list_shows_flags_limits_and_the_first_line(cli: Cli, tool_file: Pat
 
 def test_one_tool_is_shown_in_full(cli: Cli, tool_file: Path) -> None:
     out = cli("tools", "flood", "--from", str(tool_file)).out
-    for part in ("flood\n-----", "Write lines.", '{"fs":{"read":["*"]', '"required": [', "result"):
+    for part in (
+        "flood\n-----",
+        "Write lines.",
+        '{"fs":{"read":["*"]}}\n',
+        '"required": [',
+        "result",
+    ):
         assert part in out
     assert "The second line." in cli("tools", "add", "--from", str(tool_file)).out
     assert "requires    nothing" in cli("tools", "add", "--from", str(tool_file)).out

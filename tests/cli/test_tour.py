@@ -9,6 +9,7 @@ from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.tour import STOPS, add_arguments, run, scenes
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DURATION = re.compile(r'"duration_ms": \d+')
 
 
@@ -51,8 +52,8 @@ def test_it_is_the_same_every_time_except_for_durations(cli: Cli) -> None:
 
 
 def test_nothing_is_wider_than_a_hundred_columns(cli: Cli) -> None:
-    plain = [line for line in cli("tour").out.splitlines() if '"message"' not in line]
-    assert [line for line in plain if len(line) > 100 and '"tail"' not in line] == []
+    lines = cli("tour").out.splitlines()
+    assert [line for line in lines if len(line) > 100 and '"message"' not in line] == []
 
 
 def test_at_a_terminal_it_draws_panels(tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ def test_at_a_terminal_it_draws_panels(tmp_path: Path) -> None:
     add_arguments(parser)
     shown = Terminal()
     assert run(parser.parse_args([]), Screen(shown, shown)) == 0
-    assert "╭─ 1. A good call ─" in shown.getvalue()
+    assert "╭─ 1. A good call ─" in _COLOUR.sub("", shown.getvalue())
     plain = Terminal()
     run(parser.parse_args(["--plain"]), Screen(plain, plain))
     assert plain.getvalue().isascii() or "╭" not in plain.getvalue()

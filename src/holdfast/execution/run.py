@@ -43,26 +43,20 @@ def _begin(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending
     """Take the first step. For most tools it is the only one."""
     if runtime.abort.aborted:
         return Interrupted()
-    work: object
     try:
-        if body.style in _IN_PLACE:
-            work = body.invoke(values, runtime)
-            if type(work) is not CoroutineType:
-                return Returned(work)
-        else:
-            work = _elsewhere(body, values, runtime)
-        return _step(cast("Work", work))
+        in_place = body.style in _IN_PLACE
+        given = body.invoke(values, runtime) if in_place else _elsewhere(body, values, runtime)
+        if type(given) is not CoroutineType:
+            return Returned(given)
+        work = cast("Work", given)
+        try:
+            return _Waiting(work, work.send(None))
+        except StopIteration as finished:
+            return Returned(finished.value)
     except CancelledError:
         return Interrupted()
     except (Exception, SystemExit) as error:
         return Raised(error)
-
-
-def _step(work: Work) -> Ending | _Waiting:
-    try:
-        return _Waiting(work, work.send(None))
-    except StopIteration as finished:
-        return Returned(finished.value)
 
 
 async def _finish(begun: _Waiting, tool: Tool, runtime: Runtime) -> Ending:

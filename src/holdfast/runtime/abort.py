@@ -11,18 +11,14 @@ class Abort:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._aborted = False
-        self._stops: dict[object, Callable[[], None]] = {}
-
-    @property
-    def aborted(self) -> bool:
+        self.aborted = False
         """Whether the switch was pulled."""
-        return self._aborted
+        self._stops: dict[object, Callable[[], None]] = {}
 
     def set(self) -> None:
         """Pull the switch. Pulling it twice is harmless."""
         with self._lock:
-            self._aborted = True
+            self.aborted = True
             stops = list(self._stops.values())
             self._stops.clear()
         for stop in stops:
@@ -41,7 +37,7 @@ class Abort:
         """Have ``stop`` called once when the switch is pulled, at once if it was already."""
         mark = object()
         with self._lock:
-            late = self._aborted
+            late = self.aborted
             if not late:
                 self._stops[mark] = stop
         if late:

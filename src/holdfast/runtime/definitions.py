@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-import msgspec
-
+from holdfast.contract.json_value import plain
 from holdfast.contract.tool import Tool
 
 
@@ -29,7 +28,7 @@ def full_definition(tool: Tool) -> dict[str, object]:
     definition: dict[str, object] = {
         "name": tool.name,
         "input_schema": tool.input_schema,
-        "requires": msgspec.to_builtins(tool.requires),
+        "requires": plain(tool.requires),
         "ownership": tool.ownership,
         "permission_policy": tool.permission_policy,
         "effects": list(tool.effects),
@@ -38,7 +37,7 @@ def full_definition(tool: Tool) -> dict[str, object]:
         "interrupt_behavior": tool.interrupt_behavior,
         "acp_kind": tool.acp_kind,
         "parallel_safe": tool.parallel_safe,
-        "limits": msgspec.to_builtins(tool.limits),
+        "limits": plain(tool.limits),
     }
     if tool.description is not None:
         definition["description"] = tool.description

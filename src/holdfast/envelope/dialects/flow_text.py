@@ -45,7 +45,7 @@ def cut(text: str, limit: int) -> str:
 
 def _plain(value: object) -> str:
     try:
-        text = json.dumps(_finite(value, 0), ensure_ascii=False, default=text_of)
+        text = json.dumps(_finite(value), ensure_ascii=False, default=text_of)
     except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
         text = json.dumps({"repr": _repr(value), "type": type(value).__name__}, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
@@ -58,17 +58,15 @@ def _repr(value: object) -> str:
         return f"<{type(value).__name__}: repr() raised {type(problem).__name__}>"
 
 
-def _finite(value: object, depth: int) -> object:
+def _finite(value: object) -> object:
     """NaN and infinity become null; everything else stays for the encoder."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if depth > PLAIN_CHARACTERS:
-        raise ValueError("nested too deeply")
     if isinstance(value, dict):
         entries = cast("dict[object, object]", value)
-        return {key: _finite(item, depth + 1) for key, item in entries.items()}
+        return {key: _finite(item) for key, item in entries.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item, depth + 1) for item in cast("list[object]", value)]
+        return [_finite(item) for item in cast("list[object]", value)]
     return value
 
 

@@ -75,8 +75,16 @@ def _own_error(said: str) -> tuple[str, JsonObject] | None:
     return message, {key: value for key, value in spoken.items() if key != "error"}
 
 
+def content_from(left: ProgramExit, *, debug: bool = False) -> str:
+    """The transcript form of a program that ran: its own output on one line, or its error."""
+    envelope = envelope_from(left)
+    if envelope.failure is not None:
+        return render(envelope)
+    return _capped(one_line(left.stdout) or "{}", debug=debug)
+
+
 def render(envelope: Envelope, *, debug: bool = False) -> str:
-    """Write the transcript form."""
+    """Write the transcript form where only the envelope is at hand."""
     failure = envelope.failure
     if failure is not None:
         message = failure.message
@@ -90,7 +98,12 @@ def render(envelope: Envelope, *, debug: bool = False) -> str:
         content = one_line(result["text"])
     else:
         content = envelope.result_json.decode()
-    return content if debug or len(content.encode()) <= MAX_CONTENT_BYTES else TOO_LARGE
+    return _capped(content, debug=debug)
+
+
+def _capped(content: str, *, debug: bool) -> str:
+    size = len(content.encode("utf-8", "replace"))
+    return content if debug or size <= MAX_CONTENT_BYTES else TOO_LARGE
 
 
 def error_content(message: str) -> str:

@@ -32,12 +32,13 @@ def run(words: Sequence[str]) -> int:
         return _answer(list(words), screen)
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
         return _complain(screen, str(problem), USAGE)
-    except BrokenPipeError:
-        raise
     except KeyboardInterrupt:
         screen.remark("interrupted")
         return INTERRUPTED
-    except Exception as problem:  # noqa: BLE001 - a person never gets a traceback unasked
+    except Exception as problem:
+        # Without a file's name it is the answer that cannot be written: the door's business.
+        if isinstance(problem, OSError) and problem.filename is None:
+            raise
         advised = f"run it again with {DEBUG_VARIABLE}=1 to see where, and report it"
         said = f"unexpected {type(problem).__name__}: {problem}; {advised}"
         return _complain(screen, said, FAILED)

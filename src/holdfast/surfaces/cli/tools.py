@@ -4,7 +4,7 @@ from argparse import Namespace
 
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.spelling import advice
-from holdfast.contract.json_value import encode_json
+from holdfast.contract.json_value import JsonValue, encode_json, plain
 from holdfast.contract.tool import Tool
 from holdfast.sources.lint import lint
 from holdfast.surfaces.cli.looks import printable
@@ -65,7 +65,7 @@ def _show_one(tool: Tool, screen: Screen, *, as_json: bool) -> None:
             "flags": _flags(tool) or "-",
             "limits": _limits(tool),
             "permission": tool.permission_policy,
-            "requires": "nothing" if tool.requires.empty else _compact(tool.requires),
+            "requires": _requires(tool),
         }
     )
     look.text("\narguments")
@@ -120,5 +120,13 @@ def _first_line(tool: Tool) -> str:
     return printable((tool.description or "").partition("\n")[0])
 
 
-def _compact(value: object) -> str:
-    return printable(encode_json(value).decode())
+def _requires(tool: Tool) -> str:
+    needed = _without_empty(plain(tool.requires))
+    return printable(encode_json(needed).decode()) if needed else "nothing"
+
+
+def _without_empty(value: JsonValue) -> JsonValue:
+    if not isinstance(value, dict):
+        return value
+    kept = {key: _without_empty(item) for key, item in value.items()}
+    return {key: item for key, item in kept.items() if item not in ([], {}, None)}

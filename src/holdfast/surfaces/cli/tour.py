@@ -38,7 +38,7 @@ _GOODBYE = (
 )
 
 
-@tool(limits=Limits(output=OutputBound(max_bytes=160)))
+@tool(limits=Limits(output=OutputBound(max_bytes=70)))
 def weather(city: str, unit: Literal["c", "f"] = "c", days: int = 1) -> dict[str, object]:
     """The forecast for a city. days: how many, from today on."""
     station = _STATIONS[city]
@@ -134,7 +134,7 @@ STOPS = (
         "More than a model should read",
         "The beginning stays, the end is in `tail`, and the whole is kept in a file.",
         "weather",
-        '{"city": "Oslo", "days": 120}',
+        '{"city": "Oslo", "days": 45}',
     ),
 )
 
