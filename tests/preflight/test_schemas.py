@@ -63,7 +63,8 @@ def test_a_reference_to_the_network_is_refused_and_nobody_is_called(path: str) -
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.1)
         reference = f"http://127.0.0.1:{listener.getsockname()[1]}/{path}"
-        for child in ({"$ref": reference}, {"anyOf": [{"$ref": reference}]}):
+        children: list[JsonObject] = [{"$ref": reference}, {"anyOf": [{"$ref": reference}]}]
+        for child in children:
             with pytest.raises(SchemaProblem, match="not a usable JSON Schema"):
                 Plan(tool_of(one(child)))
         with pytest.raises(TimeoutError):

@@ -15,9 +15,10 @@ from typing import cast
 import msgspec
 
 from holdfast.app.environment import DEBUG_VARIABLE, variables
-from holdfast.app.keys import ConfigurationError, Table, check_keys
+from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import HOME_VARIABLE, home_of, project_file, user_file
 from holdfast.app.narrowing import Narrowed, Notice, narrow
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import DEFAULT_PROFILE, Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, path_in, read_toml, value_in
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
-from holdfast.app.configuration import ConfigurationError, load_settings
+from holdfast.app.configuration import load_settings
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
     ProfileSettings,

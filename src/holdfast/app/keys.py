@@ -9,6 +9,7 @@ from typing import TypeGuard, cast, get_args, get_origin
 
 import msgspec
 
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.app.spelling import advice
 
@@ -20,10 +21,6 @@ _NOT_A_KEY = "at_most"
 _WORDS = {"int": "a whole number", "float": "a number", "array": "a list", "str": "text"}
 _EXAMPLES = {"int": "1000", "float": "2.5", "array": '["one", "two"]', "str": '["one", "two"]'}
 _EXPECTED = re.compile(r"Expected `(\w+)[^`]*`(?: (?P<bound>[<>]=? [0-9.]+))?")
-
-
-class ConfigurationError(ValueError):
-    """The configuration cannot be used. The message says where, what is wrong and what to do."""
 
 
 def check_keys(table: Mapping[str, object], origin: str) -> None:

@@ -10,7 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import cast
 
-from holdfast.app.keys import ConfigurationError, Table
+from holdfast.app.keys import Table
+from holdfast.app.problems import ConfigurationError
 
 MAX_FILE_BYTES = 1024 * 1024
 

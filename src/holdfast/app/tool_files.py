@@ -12,14 +12,13 @@ from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from holdfast.app.problems import ToolFileError
 from holdfast.contract.tool import Tool
 from holdfast.sources.functions import FunctionTool
 
+__all__ = ["ToolFileError", "tools_in"]
+
 _FIELDS = (("id", "name"), ("description",), ("parameters", "input_schema"))
-
-
-class ToolFileError(ValueError):
-    """A tool file cannot be used. The message says where, what is wrong and what to do."""
 
 
 def tools_in(path: Path) -> list[object]:

@@ -10,7 +10,13 @@ import msgspec
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json
+from holdfast.contract.json_value import (
+    JsonObject,
+    JsonValue,
+    clean_text,
+    decode_json,
+    encode_json,
+)
 from holdfast.contract.truncate import cut_utf8
 
 TIMED_OUT = "tool timed out"
@@ -80,7 +86,7 @@ def content_from(left: ProgramExit, *, debug: bool = False) -> str:
     envelope = envelope_from(left)
     if envelope.failure is not None:
         return render(envelope)
-    return _capped(one_line(left.stdout) or "{}", debug=debug)
+    return _capped(one_line(clean_text(left.stdout)) or "{}", debug=debug)
 
 
 def render(envelope: Envelope, *, debug: bool = False) -> str:
@@ -102,8 +108,7 @@ def render(envelope: Envelope, *, debug: bool = False) -> str:
 
 
 def _capped(content: str, *, debug: bool) -> str:
-    size = len(content.encode("utf-8", "replace"))
-    return content if debug or size <= MAX_CONTENT_BYTES else TOO_LARGE
+    return content if debug or len(content.encode()) <= MAX_CONTENT_BYTES else TOO_LARGE
 
 
 def error_content(message: str) -> str:

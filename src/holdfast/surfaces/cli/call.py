@@ -46,7 +46,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     opened = chosen(arguments, screen)
     holdfast = Holdfast(
         tools=opened.tools,
-        profile=arguments.profile,
+        profile=opened.profile,
         workspace=arguments.workspace,
         settings=opened.settings,
         approver=approver_here(),

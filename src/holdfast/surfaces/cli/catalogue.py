@@ -30,7 +30,9 @@ def module_of(verb: Verb) -> VerbModule:
 def parser_of(verb: Verb, module: VerbModule) -> Parser:
     """The parser of one verb."""
     parser = Parser(
-        prog=f"holdfast {verb.name}", description=f"{verb.summary}.", allow_abbrev=False
+        prog=f"holdfast {verb.name}",
+        description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
+        allow_abbrev=False,
     )
     module.add_arguments(parser)
     return parser

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from holdfast.app.configuration import ConfigurationError, load_configuration
 from holdfast.app.locations import HOME_VARIABLE, NOWHERE
@@ -100,7 +101,7 @@ def check_data_directory(folder: Path | None = None) -> Iterator[Finding]:
         return
     if not stat.S_ISDIR(facts.st_mode):
         yield Finding("FAIL", name, f"{where} is not a directory", "remove it")
-    elif not os.access(where, os.W_OK | os.X_OK):
+    elif not _writable(where):
         yield Finding("FAIL", name, f"{where} cannot be written", _MOVE)
     elif facts.st_uid != os.getuid() or facts.st_mode & 0o077:
         step = f"run: chmod 700 {where}" if facts.st_uid == os.getuid() else _MOVE
@@ -109,9 +110,18 @@ def check_data_directory(folder: Path | None = None) -> Iterator[Finding]:
         yield Finding("OK", name, str(where))
 
 
+def _writable(folder: Path) -> bool:
+    """Try it: permission bits say little about root, read-only mounts and special file systems."""
+    try:
+        with TemporaryDirectory(prefix=".holdfast-", dir=folder):
+            return True
+    except OSError:
+        return False
+
+
 def _can_be_made(where: Path) -> Finding:
     nearest = next((folder for folder in where.parents if folder.exists()), Path("/"))
-    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+    if _writable(nearest):
         return Finding("OK", "data directory", f"{where} (made when needed)")
     detail = f"{where} cannot be made: {nearest} is not writable"
     return Finding("FAIL", "data directory", detail, _MOVE)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.app.configuration import load_configuration
-from holdfast.app.settings import Settings
+from holdfast.app.settings import DEFAULT_PROFILE, Settings
 from holdfast.app.tool_files import tools_in
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
@@ -16,6 +16,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     """What a command line stands for."""
 
     settings: Settings
+    profile: str
     tools: tuple[object, ...]
 
 
@@ -27,4 +28,5 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     named = [*loaded.settings.tools.files, *arguments.files]
     files = dict.fromkeys(Path(name).absolute() for name in named)
     tools = tuple(tool for file in files for tool in tools_in(file))
-    return Chosen(settings=loaded.settings, tools=tools)
+    profile = arguments.profile or DEFAULT_PROFILE
+    return Chosen(settings=loaded.settings, profile=profile, tools=tools)

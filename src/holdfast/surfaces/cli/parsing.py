@@ -7,8 +7,6 @@ from argparse import Action, ArgumentParser, Namespace
 from pathlib import Path
 from typing import NoReturn
 
-from holdfast.app.settings import DEFAULT_PROFILE
-
 
 class UsageError(ValueError):
     """The command line cannot be understood; the message says what is wrong and what to do."""
@@ -38,7 +36,7 @@ def add_tool_options(parser: ArgumentParser) -> None:
         help="a Python file with tools; may be given several times",
     )
     parser.add_argument(
-        "--profile", metavar="NAME", default=DEFAULT_PROFILE, help="which tools are visible"
+        "--profile", metavar="NAME", help="which tools are visible; code by default"
     )
     add_settings_options(parser)
 

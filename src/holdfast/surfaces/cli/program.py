@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from holdfast._version import __version__
 from holdfast.app.environment import DEBUG_VARIABLE, debugging
-from holdfast.app.keys import ConfigurationError
+from holdfast.app.problems import ConfigurationError, ToolFileError
 from holdfast.app.spelling import advice
-from holdfast.app.tool_files import ToolFileError
 from holdfast.contract.tool import ToolDefinitionError
 from holdfast.surfaces.cli.catalogue import module_of, parser_of
 from holdfast.surfaces.cli.parsing import UsageError

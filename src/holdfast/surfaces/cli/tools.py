@@ -27,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     opened = chosen(arguments, screen)
-    holdfast = Holdfast(tools=opened.tools, profile=arguments.profile, settings=opened.settings)
+    holdfast = Holdfast(tools=opened.tools, profile=opened.profile, settings=opened.settings)
     if arguments.name is None:
         _show_all(holdfast.tools, screen, as_json=arguments.json)
     else:

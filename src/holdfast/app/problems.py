@@ -1,0 +1,12 @@
+"""What an operator has to put right before anything can run. Light: nothing is imported.
+
+Each message says where, what is wrong and what to do; the command line shows it as it is.
+"""
+
+
+class ConfigurationError(ValueError):
+    """The configuration cannot be used."""
+
+
+class ToolFileError(ValueError):
+    """A tool file cannot be used."""
