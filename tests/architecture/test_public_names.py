@@ -10,7 +10,32 @@ import holdfast.flow
 
 
 def test_the_top_level_names_are_pinned() -> None:
-    assert sorted(holdfast.__all__) == snapshot()
+    assert sorted(holdfast.__all__) == snapshot(
+        [
+            "Binary",
+            "Envelope",
+            "Failure",
+            "FailureKind",
+            "Holdfast",
+            "Image",
+            "Limits",
+            "OutputBound",
+            "Progress",
+            "Runtime",
+            "Tool",
+            "ToolEnvelope",
+            "__version__",
+            "optional_string",
+            "parse",
+            "render",
+            "require_arguments",
+            "require_int",
+            "require_string",
+            "require_string_array",
+            "tool",
+            "truncate_for_model",
+        ]
+    )
 
 
 def test_every_promised_name_is_there() -> None:
@@ -28,6 +53,31 @@ def test_dir_lists_exactly_the_public_names() -> None:
 
 
 def test_the_flow_face_is_pinned() -> None:
-    assert sorted(holdfast.flow.__all__) == snapshot()
+    assert sorted(holdfast.flow.__all__) == snapshot(
+        [
+            "BackendTool",
+            "BackendToolCodeRun",
+            "BackendToolCommandRun",
+            "BackendToolFilesExists",
+            "BackendToolFilesList",
+            "BackendToolFilesRead",
+            "BackendToolFilesWrite",
+            "CodeResult",
+            "CommandResult",
+            "FileContent",
+            "FileEntries",
+            "FileEntry",
+            "FileWriteResult",
+            "FlowSandbox",
+            "FlowSession",
+            "FlowToolCall",
+            "ToolExecutionFailure",
+            "ToolNameConflictError",
+            "ToolResult",
+            "serialize",
+            "table_schemas",
+            "tool_table",
+        ]
+    )
     for name in holdfast.flow.__all__:
         assert hasattr(importlib.import_module("holdfast.flow"), name)

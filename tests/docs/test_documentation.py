@@ -19,11 +19,10 @@ def _blocks(page: Path, language: str) -> list[str]:
     return [body for name, body in BLOCK.findall(page.read_text("utf-8")) if name == language]
 
 
-def _with_python(page: Path) -> bool:
-    return bool(_blocks(page, "python"))
+WITH_PYTHON = [page for page in PAGES if _blocks(page, "python")]
 
 
-@pytest.mark.parametrize("page", filter(_with_python, PAGES), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
 def test_the_python_examples_of_a_page_run(page: Path) -> None:
     names: dict[str, object] = {"__name__": f"docs_{page.stem}"}
     for block in _blocks(page, "python"):

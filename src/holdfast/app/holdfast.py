@@ -30,6 +30,7 @@ from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
+from holdfast.sources.lint import lint
 
 
 class Options(TypedDict, total=False):
@@ -112,6 +113,16 @@ class Holdfast:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that can be called, in the order they were registered."""
         return tuple(self._catalog)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is doubtful about the tools' schemas; none of it keeps a tool from being called."""
+        return tuple(remark for tool in self._catalog for remark in self._doubts(tool))
+
+    def _doubts(self, tool: Tool) -> list[str]:
+        plan = self._catalog.plan(tool.name)
+        ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
+        return list(dict.fromkeys([*lint(tool), *ignored]))
 
     async def settle(
         self,
