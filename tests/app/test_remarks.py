@@ -25,8 +25,12 @@ class Elsewhere:
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf", "allOf"])
 @pytest.mark.req("OSA-SCH-17")
 async def test_a_top_level_combinator_is_flagged_when_the_tool_is_registered(keyword: str) -> None:
-    schema = {"type": "object", "additionalProperties": False, keyword: [{"required": ["a"]}]}
-    schema["properties"] = {"a": {"type": "string"}}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "additionalProperties": False,
+        keyword: [{"required": ["a"]}],
+    }
     async with Holdfast(tools=[Elsewhere(schema)]) as hf:
         (remark,) = hf.remarks
         assert remark.startswith(f"elsewhere: {keyword} at the top level")

@@ -65,7 +65,7 @@ def test_a_required_property_is_filled_with_something_that_fits(
         pytest.param({"type": "string", "minLength": 5_000}, id="a very long text"),
         pytest.param({"type": "array", "items": {}, "minItems": 9}, id="a long array"),
         pytest.param({"type": "array", "minItems": 1}, id="an array of anything"),
-        pytest.param({"anyOf": [True, {}], "type": "integer", "minimum": 2.5}, id="odd branches"),
+        pytest.param({"anyOf": [True], "type": "integer", "minimum": 2.5}, id="odd branches"),
         pytest.param(False, id="nothing"),
     ],
 )
@@ -163,11 +163,11 @@ async def test_a_refused_call_that_comes_again_gets_an_example_that_is_accepted(
     second = await _refused(pipeline, sent)
     example = second.extras["example"]
     assert example == {"source": "a", "times": 1}
-    assert second.message == (
-        "Property 'times' must be an integer This exact call was refused 2 times; unchanged it"
-        ' will be refused again. A call that would be accepted: {"source":"a","times":1}'
-    )
+    assert second.message.startswith(first.message)
+    assert "refused 2 times; unchanged it will be refused again." in second.message
+    assert second.message.endswith('A call that would be accepted: {"source":"a","times":1}')
     assert (second.kind, second.field) == (first.kind, first.field)
+    assert isinstance(example, dict)
     accepted = await pipeline.settle(make_call(arguments=example), Abort())
     assert accepted.ok
     third = await _refused(pipeline, sent)
