@@ -1,9 +1,13 @@
 """What a tool body raised, as a failure. No exception leaves the runtime any other way."""
 
+import errno
+
 from holdfast.contract.builders import failure_of
 from holdfast.contract.errors import Cancelled, ToolError
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import text_of
+
+_UNREACHABLE = frozenset({errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH})
 
 
 def failure_from(error: BaseException, *, tool: str | None = None) -> Failure:
@@ -15,7 +19,7 @@ def failure_from(error: BaseException, *, tool: str | None = None) -> Failure:
             return _told(error)
         case FileNotFoundError():
             return failure_of(FailureKind.NOT_FOUND, _message(error), field="path")
-        case ConnectionError():
+        case OSError() if isinstance(error, ConnectionError) or error.errno in _UNREACHABLE:
             return failure_of(FailureKind.UNAVAILABLE, _message(error))
         case _:
             return failure_of(FailureKind.EXECUTION_ERROR, _message(error))
