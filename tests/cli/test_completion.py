@@ -72,3 +72,25 @@ def test_zsh_can_read_its_script(cli: Cli) -> None:
 def test_fish_can_read_its_script(cli: Cli) -> None:
     script = cli("completion", "fish").out
     subprocess.run(["fish", "--no-execute"], input=script, text=True, check=True, timeout=10)
+
+
+@pytest.mark.system("fish")
+def test_fish_really_completes_verbs_and_flags(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "holdfast.fish"
+    script.write_text(cli("completion", "fish").out, "utf-8")
+
+    def offered(line: str) -> list[str]:
+        asked = f"source {script}; complete -C '{line}'"
+        answer = subprocess.run(
+            ["fish", "--no-config", "-c", asked],
+            env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+        return [found.split("\t")[0] for found in answer.stdout.splitlines()]
+
+    assert offered("holdfast to") == ["tools", "tour"]
+    assert "--dialect" in offered("holdfast call --d")
+    assert set(offered("holdfast completion ")) >= {"bash", "zsh", "fish"}

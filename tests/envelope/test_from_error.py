@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import anyio
+import anyio.lowlevel
 import msgspec
 import pytest
 from support import make_tool, settle
@@ -55,7 +56,7 @@ class SkipsInit(errors.UserDenied):
         self.extras = 5  # pyright: ignore[reportAttributeAccessIssue] - on purpose
 
 
-ANYTHING: list[BaseException] = [
+ANYTHING: tuple[BaseException, ...] = (
     ValueError("bad x"),
     KeyError("k"),
     RuntimeError(),
@@ -63,18 +64,17 @@ ANYTHING: list[BaseException] = [
     TimeoutError("socket"),
     StopIteration(5),
     StopAsyncIteration(),
-    GeneratorExit(),
     SystemExit(3),
     SystemExit(),
     RecursionError("deep"),
     MemoryError(),
-    ExceptionGroup("several", [ValueError("a"), KeyError("b")]),
+    ExceptionGroup("several", [ValueError("a")]),
     UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
     Rude(),
     OddKind("odd"),
     SkipsInit(),
     ToolError(field=5, expected=["a"]),  # pyright: ignore[reportArgumentType] - on purpose
-]
+)
 
 
 @pytest.mark.req("OSA-ERR-01", "OSA-FAI-03")
@@ -88,7 +88,7 @@ async def test_no_exception_of_a_body_leaves_the_runtime(error: BaseException) -
 
 def _styles(error: Exception) -> dict[RunStyle, Invoke]:
     async def awaited(_values: Mapping[str, object], _runtime: Runtime) -> object:
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         raise error
 
     def items(_values: Mapping[str, object], _runtime: Runtime) -> Iterator[int]:

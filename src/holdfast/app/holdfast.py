@@ -1,6 +1,6 @@
 """The opened whole: tools, policy, sidecars and one session to settle calls in."""
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
@@ -124,15 +124,15 @@ class Holdfast:
         ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
         return list(dict.fromkeys([*lint(tool), *ignored]))
 
-    async def settle(
+    def settle(
         self,
         tool: str,
         arguments: RawArguments = None,
         *,
         model_call_id: str | None = None,
         abort: AbortSignal | None = None,
-    ) -> Envelope:
-        """Take one call to its one answer, whatever happens on the way."""
+    ) -> Coroutine[object, object, Envelope]:
+        """Take one call to its one answer, whatever happens on the way. Await it."""
         if not self._open:
             raise RuntimeError("Holdfast is not open; use it as: async with Holdfast(...) as hf")
         call = ToolCall(
@@ -142,7 +142,7 @@ class Holdfast:
             session_id=self._session.id,
             model_call_id=model_call_id,
         )
-        return await self._pipeline.settle(call, abort or self._abort)
+        return self._pipeline.settle(call, abort or self._abort)
 
 
 async def _nobody(_ask: Ask) -> Answer | None:

@@ -47,7 +47,8 @@ class _PathTool(FlowToolCall):
 
     def __call__(self, session: FlowSession, arguments: Mapping[str, object]) -> object:
         """Dispatch the payload."""
-        return session.require_sandbox().dispatch(self._payload(arguments))
+        payload = self._payload(arguments)
+        return session.require_sandbox().dispatch(payload)
 
     def resource_key(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """The path it touches, and how."""

@@ -3,17 +3,22 @@
 from collections.abc import Mapping
 
 from holdfast.contract.backend import BackendToolCommandRun
+from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.flow import FlowSession, FlowToolCall
 
 MAX_COMMAND_CHARACTERS = 2_048
 
 
+class CommandRefused(InvalidArguments, ValueError):
+    """The argument is at fault: a ValueError to a flow loop, invalid_args in an envelope."""
+
+
 def guarded(command: str) -> str:
     """Refuse what this tool never runs, before any sandbox exists."""
     if "\n" in command or "\r" in command:
-        raise ValueError("multiline commands are rejected")
+        raise CommandRefused("multiline commands are rejected", field="cmd")
     if len(command) > MAX_COMMAND_CHARACTERS:
-        raise ValueError("command too long")
+        raise CommandRefused("command too long", field="cmd")
     return command
 
 
