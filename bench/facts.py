@@ -19,7 +19,7 @@ def machine() -> dict[str, str]:
     return {
         "CPU": cpu(),
         "cores": str(os.cpu_count()),
-        "kernel": f"{platform.system()} {platform.release()}",
+        "kernel": f"{platform.system()} {platform.release().partition('-')[0]}",
         "Python": platform.python_version(),
     }
 

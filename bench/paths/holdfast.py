@@ -1,18 +1,21 @@
 """holdfast: `render(await hf.settle(name, text))` on an open Holdfast, everything switched on.
 
 That is parsing, preflight with repairs, the permission decision, running, the output bound,
-metadata, an id for the call and the rendered envelope.
+metadata, an id for the call and the rendered envelope. What this machine's environment holds does
+not matter: the known secrets are given, none in all rows but one.
 """
 
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TypedDict
 
 import tools_msgspec
 import tools_pydantic
 import tools_typed
 from holdfast import Holdfast, render, tool
-from holdfast.app.settings import Settings
+from holdfast.app.settings import Settings, Surroundings
 from rows import Call, Kind, Row
 
 ROWS: tuple[tuple[str, Kind, str, str], ...] = (
@@ -24,13 +27,24 @@ ROWS: tuple[tuple[str, Kind, str, str], ...] = (
 )
 
 
+SECRETS = ("sk-bench-0123456789abcdef", "correct horse battery staple", "hunter2-hunter2")
+
+
 @asynccontextmanager
 async def opened() -> AsyncIterator[list[Row]]:
-    async with Holdfast(tools=_tools(), settings=Settings()) as hf:
-        yield [
+    async with _holdfast(()) as hf, _holdfast(SECRETS) as redacting:
+        rows = [
             Row(path, kind, _call(hf, small), _call(hf, nested), role="ours")
             for path, kind, small, nested in ROWS
         ]
+        name = f"holdfast settle + render ({len(SECRETS)} secrets to redact)"
+        secret = Row(name, "async", _call(redacting, "add"), _call(redacting, "order"), role="ours")
+        yield [*rows, secret]
+
+
+def _holdfast(secrets: tuple[str, ...]) -> Holdfast:
+    surroundings = Surroundings(data_home=Path(tempfile.gettempdir()), secrets=secrets)
+    return Holdfast(tools=_tools(), settings=Settings(), surroundings=surroundings)
 
 
 def _call(hf: Holdfast, name: str) -> Call:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from envelope.strategies import steady
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ def test_bytes_become_text_one_way_or_the_other(content: bytes | str, text: str)
     assert text_in(content) == text
 
 
+@steady
 @given(st.binary())
 def test_any_bytes_become_text_and_never_a_literal(content: bytes) -> None:
     text = text_in(content)

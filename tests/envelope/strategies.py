@@ -1,11 +1,15 @@
 """What hypothesis may make up: JSON values, failures and whole envelopes."""
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonValue, encode_json
+
+steady = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail; pytest's own time limit holds."""
 
 texts = st.text(max_size=20)
 optional_texts = st.none() | texts

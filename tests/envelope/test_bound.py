@@ -3,7 +3,7 @@
 from typing import cast
 
 import pytest
-from envelope.strategies import json_values
+from envelope.strategies import json_values, steady
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +52,7 @@ def _as_text(value: JsonValue) -> str:
 
 
 @pytest.mark.req("SPEC-TRUNC-15", "SPEC-TRUNC-18", "SPEC-TRUNC-19")
+@steady
 @given(json_values, st.integers(min_value=0, max_value=60))
 def test_whatever_is_cut_the_head_is_a_beginning_and_the_counts_are_exact(
     value: JsonValue, limit: int
@@ -93,6 +94,7 @@ def _nothing_else_changed(value: JsonValue, bounded: Envelope, content: bytes) -
 
 
 @pytest.mark.req("SPEC-TRUNC-16")
+@steady
 @given(st.text(min_size=1, max_size=40))
 def test_output_of_exactly_the_limit_is_whole_and_one_byte_less_is_not(text: str) -> None:
     size = len(text.encode())
@@ -108,6 +110,7 @@ def test_a_list_of_exactly_the_limit_is_whole() -> None:
     assert _result(_bounded(lines, max_bytes=6)) == {"head": "ab\ncd\n"}
 
 
+@steady
 @given(json_values, st.integers(min_value=0, max_value=200))
 def test_the_cheap_look_never_misses_what_has_to_be_cut(value: JsonValue, limit: int) -> None:
     bound = OutputBound(max_bytes=limit)
@@ -221,6 +224,7 @@ def test_an_empty_object_is_never_cut() -> None:
 
 
 @pytest.mark.req("SPEC-TRUNC-19")
+@steady
 @given(st.integers(min_value=1, max_value=300))
 def test_past_the_quota_the_rest_is_dropped_and_counted(quota: int) -> None:
     kept = Kept(quota)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from envelope.strategies import envelopes, json_values
+from envelope.strategies import envelopes, json_values, steady
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_tool, settle
@@ -37,6 +37,7 @@ def _reading(text: str) -> str:
 
 
 @pytest.mark.req("OSA-DET-01", "OSA-DET-02")
+@steady
 @given(envelopes())
 def test_every_rendered_envelope_is_told_for_what_it_is(envelope: Envelope) -> None:
     text = ok.render(envelope)
@@ -45,6 +46,7 @@ def test_every_rendered_envelope_is_told_for_what_it_is(envelope: Envelope) -> N
 
 
 @pytest.mark.req("OSA-DET-03")
+@steady
 @given(json_values)
 def test_the_payload_of_a_success_is_its_result_whatever_it_is(value: JsonValue) -> None:
     assert success_payload(ok.render(success(value))) == value
@@ -146,6 +148,7 @@ def test_everything_else_is_neither(text: str) -> None:
 
 
 @pytest.mark.req("OSA-DET-10")
+@steady
 @given(
     st.text()
     | st.text(alphabet='{}[]":,okfalsetrue \n\\', max_size=40)
@@ -173,6 +176,7 @@ def test_of_a_repeated_key_the_last_one_counts(text: str, reading: str) -> None:
 
 
 @pytest.mark.req("OSA-DET-11", "OSA-DET-15")
+@steady
 @given(envelopes(), envelopes())
 def test_an_envelope_inside_another_never_matters(outer: Envelope, inner: Envelope) -> None:
     text = ok.render(inner)
@@ -201,6 +205,7 @@ def test_only_the_top_level_decides(text: str, reading: str) -> None:
 
 
 @pytest.mark.req("OSA-DET-12")
+@steady
 @given(st.lists(st.text(alphabet=" \t\r\n", max_size=3), min_size=9, max_size=9), st.booleans())
 def test_json_whitespace_anywhere_is_accepted(blanks: list[str], value: bool) -> None:
     parts = ["", "{", '"ok"', ":", json.dumps(value), ",", '"result"', ":", "1}"]
@@ -246,6 +251,7 @@ def test_cut_text_is_judged_by_its_first_readable_verdict(text: str, reading: st
 
 
 @pytest.mark.req("OSA-DET-14")
+@steady
 @given(envelopes(), st.data())
 def test_a_cut_envelope_is_told_rightly_or_not_at_all(
     envelope: Envelope, data: st.DataObject

@@ -14,6 +14,7 @@ from typing import NoReturn
 import msgspec
 import pydantic
 import pytest
+from envelope.strategies import steady
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -315,6 +316,7 @@ def _objects() -> st.SearchStrategy[object]:
 
 
 @pytest.mark.req("OSA-ENV-12")
+@steady
 @given(_objects())
 def test_encoding_never_raises_and_always_gives_json(value: object) -> None:
     encoded = encode_json(value)

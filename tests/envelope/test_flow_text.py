@@ -8,6 +8,7 @@ from typing import cast
 
 import pydantic
 import pytest
+from envelope.strategies import steady
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_tool, settle
@@ -268,6 +269,7 @@ def test_bytes_are_decoded_one_way_or_the_other_and_escaped(content: bytes, text
         assert _object(written)[key] == text
 
 
+@steady
 @given(st.binary(max_size=50))
 def test_no_bytes_of_a_file_can_break_the_text(content: bytes) -> None:
     assert _object(serialize(FileContent(content))).keys() == {"data"}

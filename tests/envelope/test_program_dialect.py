@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from envelope.strategies import steady
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_call, make_pipeline, make_tool, settle
@@ -173,6 +174,7 @@ def test_content_is_one_line_and_text_inside_strings_is_untouched(
 
 
 @pytest.mark.req("CLI-RUN-10")
+@steady
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner, max_size=3)))
 def test_collapsing_blanks_never_changes_what_json_says(value: JsonValue) -> None:
     pretty = json.dumps({"k": value}, indent=4, ensure_ascii=False)
@@ -181,6 +183,7 @@ def test_collapsing_blanks_never_changes_what_json_says(value: JsonValue) -> Non
     assert json.loads(collapsed) == {"k": value}
 
 
+@steady
 @given(st.text(alphabet=' \n\r\t"\\{}[]ab,:'))
 def test_one_line_is_one_line_whatever_is_in_the_text(text: str) -> None:
     collapsed = one_line(text)

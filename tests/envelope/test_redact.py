@@ -7,7 +7,7 @@ from typing import NoReturn, cast
 
 import msgspec
 import pytest
-from envelope.strategies import metadata
+from envelope.strategies import metadata, steady
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_tool, settle
@@ -258,6 +258,7 @@ def _leaky(draw: st.DrawFn) -> tuple[list[str], Envelope]:
     )
 
 
+@steady
 @given(_leaky())
 def test_after_redaction_no_dialect_shows_a_secret(leaky: tuple[list[str], Envelope]) -> None:
     secrets, envelope = leaky
@@ -271,6 +272,7 @@ def test_after_redaction_no_dialect_shows_a_secret(leaky: tuple[list[str], Envel
     assert cleaned.ok == envelope.ok
 
 
+@steady
 @given(_leaky(), st.integers(min_value=0, max_value=40))
 def test_after_redaction_no_sidecar_holds_a_secret(
     leaky: tuple[list[str], Envelope], limit: int
@@ -288,6 +290,7 @@ def test_after_redaction_no_sidecar_holds_a_secret(
         assert secret not in ok.render(cleaned)
 
 
+@steady
 @given(st.lists(secret_texts, min_size=1, max_size=3), st.lists(st.binary(max_size=9)))
 def test_no_stored_bytes_hold_a_secret(secrets: list[str], around: list[bytes]) -> None:
     content = b"".join(part + secret.encode() for part in around for secret in secrets)

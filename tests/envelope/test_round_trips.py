@@ -5,7 +5,7 @@ from typing import cast
 
 import msgspec
 import pytest
-from envelope.strategies import envelopes, json_values
+from envelope.strategies import envelopes, json_values, steady
 from hypothesis import given
 
 from holdfast.contract.envelope import Envelope, Metadata, envelope_of
@@ -16,12 +16,14 @@ from holdfast.envelope.render import TEXT_DIALECTS, TextDialect, parse, render
 FALSY: list[JsonValue] = [False, 0, "", [], {}, None]
 
 
+@steady
 @given(envelopes())
 def test_the_ok_dialect_loses_nothing(envelope: Envelope) -> None:
     assert ok.parse(ok.render(envelope)) == envelope
 
 
 @pytest.mark.req("SPEC-ENV-01")
+@steady
 @given(envelopes())
 def test_the_typed_dialect_loses_nothing(envelope: Envelope) -> None:
     text = typed.render(envelope)
@@ -29,12 +31,14 @@ def test_the_typed_dialect_loses_nothing(envelope: Envelope) -> None:
     assert typed.parse(text) == envelope
 
 
+@steady
 @given(envelopes())
 def test_an_mcp_result_loses_nothing(envelope: Envelope) -> None:
     wire: JsonObject = json.loads(json.dumps(mcp_result.render(envelope)))
     assert mcp_result.parse(wire) == envelope
 
 
+@steady
 @given(envelopes())
 def test_an_openai_message_loses_nothing_and_keeps_the_call_id(envelope: Envelope) -> None:
     message: JsonObject = json.loads(
@@ -51,6 +55,7 @@ def test_an_openai_message_loses_nothing_and_keeps_the_call_id(envelope: Envelop
     )
 
 
+@steady
 @given(envelopes())
 def test_one_envelope_can_be_carried_from_dialect_to_dialect(envelope: Envelope) -> None:
     once = typed.parse(typed.render(ok.parse(ok.render(envelope))))
@@ -58,6 +63,7 @@ def test_one_envelope_can_be_carried_from_dialect_to_dialect(envelope: Envelope)
 
 
 @pytest.mark.req("OSA-ENV-11")
+@steady
 @given(envelopes())
 def test_rendering_is_byte_stable_compact_and_sorted(envelope: Envelope) -> None:
     text = ok.render(envelope)
@@ -65,6 +71,7 @@ def test_rendering_is_byte_stable_compact_and_sorted(envelope: Envelope) -> None
     assert msgspec.json.encode(json.loads(text), order="sorted").decode() == text
 
 
+@steady
 @given(json_values)
 def test_equal_results_give_equal_bytes_whatever_the_order_of_their_keys(value: JsonValue) -> None:
     def reversed_keys(value: JsonValue) -> JsonValue:
@@ -99,11 +106,13 @@ def test_a_falsy_result_survives_an_mcp_result(value: JsonValue) -> None:
     assert (type(read.result), read.result) == (type(value), value)
 
 
+@steady
 @given(json_values)
 def test_a_flow_text_of_plain_data_reads_back_as_that_data(value: JsonValue) -> None:
     assert flow_text.parse(flow_text.render(envelope_of(value))).result == value
 
 
+@steady
 @given(json_values)
 def test_a_program_content_reads_back_unless_it_is_text_or_an_error(value: JsonValue) -> None:
     if isinstance(value, dict) and value.keys() in ({"text"}, {"error"}):
@@ -111,6 +120,7 @@ def test_a_program_content_reads_back_unless_it_is_text_or_an_error(value: JsonV
     assert program.parse(program.render(envelope_of(value), debug=True)).result == value
 
 
+@steady
 @given(envelopes())
 def test_every_text_dialect_renders_and_reads_every_envelope(envelope: Envelope) -> None:
     for dialect in TEXT_DIALECTS:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from envelope.strategies import steady
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_tool, settle
@@ -157,6 +158,7 @@ def test_no_session_id_leads_out_of_the_root_and_none_shares_anothers_folder(
     assert (root / "a_b" / "outputs" / "n").read_bytes() == b"a_b"
 
 
+@steady
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_different_names_stay_different(one: str, other: str) -> None:
     with TemporaryDirectory() as folder:

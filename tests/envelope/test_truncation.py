@@ -251,7 +251,9 @@ async def test_a_failure_that_is_cut_stays_a_failure(tmp_path: Path) -> None:
 LINES = ["a", "é€", "", "😀" * 9, "x" * 30]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None
+)
 @given(
     lines=st.lists(st.sampled_from(LINES), max_size=30),
     limit=st.integers(min_value=1, max_value=200),

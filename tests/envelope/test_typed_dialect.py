@@ -4,7 +4,7 @@ import json
 from typing import cast
 
 import pytest
-from envelope.strategies import envelopes
+from envelope.strategies import envelopes, steady
 from hypothesis import given
 
 from holdfast.contract.builders import failure, success
@@ -23,6 +23,7 @@ def _metadata(envelope: Envelope) -> JsonObject:
 
 
 @pytest.mark.req("SPEC-ENV-01", "SPEC-ENV-02", "SPEC-ENV-03", "SPEC-ENV-04")
+@steady
 @given(envelopes())
 def test_every_result_is_an_output_or_an_error_and_says_how_long_it_took(
     envelope: Envelope,
@@ -98,7 +99,7 @@ def test_another_hosts_error_without_a_kind_is_an_execution_error() -> None:
         "",
         "[]",
         "{}",
-        "[" * 5_000,
+        '{"type":"output","data":' + "[" * 5_000,
         '{"type":"output","data":1}',
         '{"type":"output","data":1,"metadata":[]}',
         '{"type":"output","metadata":{}}',

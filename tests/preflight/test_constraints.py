@@ -6,6 +6,10 @@ import pytest
 from preflight.kit import accepted, one, prepared, refused, same
 
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.preflight.explain import explain
+from holdfast.preflight.schema import compile_validator
+
+INTEGER: JsonObject = {"type": "integer"}
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
@@ -241,6 +245,11 @@ def test_what_has_no_words_of_ours_is_said_in_the_validators(
     assert failure.field.startswith("x")
     assert failure.message.startswith(f"Property '{failure.field}': ")
     assert len(failure.message) > len("Property 'x': ")
+
+
+def test_there_are_words_even_where_nothing_is_wrong() -> None:
+    schema = one(INTEGER)
+    assert explain(schema, {"x": 1}, compile_validator(schema)).message
 
 
 def test_what_was_expected_comes_from_the_schema() -> None:

@@ -233,6 +233,27 @@ def test_a_misspelt_optional_key_is_refused_by_name(sent: str) -> None:
     assert failure.expected == "did you mean `timeout`?"
 
 
+UNRELATED: JsonObject = {"zz": "15", "Yes": "yes", "": "", "list": ["1", None], "o": {"a": ""}}
+
+
+@pytest.mark.req("OSA-COE-28")
+def test_keys_the_schema_does_not_know_are_left_untouched() -> None:
+    schema: JsonObject = {**READ, "additionalProperties": True}
+    sent: JsonObject = {"properties": {"path": "p", "limit": "3"}, "note": " ", **UNRELATED}
+    assert same(accepted(schema, sent), {"path": "p", "limit": 3, **UNRELATED})
+
+
+@pytest.mark.req("OSA-COE-28")
+def test_repaired_arguments_sent_again_are_not_repaired_again() -> None:
+    schema: JsonObject = {**READ, "additionalProperties": True}
+    sent: JsonObject = {"arguments": '{"file": "p", "limit": "3"}', "note": "", **UNRELATED}
+    once = prepared(schema, sent)
+    again = prepared(schema, once.arguments)
+    assert len(once.repairs) == 4
+    assert again.repairs == ()
+    assert same(again.arguments, once.arguments)
+
+
 @pytest.mark.req("OSA-RES-02")
 def test_an_object_is_lifted_then_relieved_of_fillers_then_coerced_property_by_property() -> None:
     schema: JsonObject = {

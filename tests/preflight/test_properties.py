@@ -3,6 +3,7 @@
 import copy
 import json
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from preflight.kit import prepare, same, tool_of
@@ -18,7 +19,7 @@ from holdfast.preflight.repair import repair_arguments
 from holdfast.preflight.schema import SchemaProblem, compile_validator, effective_schema
 from holdfast.preflight.shape import shape_of
 
-many = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _plan(schema: JsonObject) -> Plan:
@@ -38,6 +39,7 @@ def _repaired(schema: JsonObject, arguments: JsonObject) -> JsonObject:
 
 @many
 @given(cases())
+@pytest.mark.req("OSA-COE-28")
 def test_repairing_twice_changes_nothing_more(case: Case) -> None:
     _plan(case.schema)
     shape = shape_of(effective_schema(case.schema).schema)
@@ -132,7 +134,7 @@ JSON_PIECES = st.sampled_from(
 TEXTS = st.text() | st.lists(JSON_PIECES).map("".join) | json_values.map(json.dumps)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(TEXTS | st.binary() | TEXTS.map(json.dumps))
 def test_any_text_is_read_or_refused(raw: str | bytes) -> None:
     found = parse_arguments(raw)
@@ -148,7 +150,7 @@ def test_any_text_for_any_tool_ends_prepared_or_rejected(
     assert isinstance(prepare(_plan(schema), raw), (Prepared, Rejected))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(json_values.filter(lambda value: isinstance(value, dict)))
 def test_any_object_is_parsed_as_itself(value: JsonValue) -> None:
     found = parse_arguments(json.dumps(value))

@@ -163,6 +163,35 @@ def test_a_schema_nested_too_deep_is_a_schema_problem(keyword: str, levels: int)
         Plan(tool_of(schema))
 
 
+def _chained(definitions: int, levels: int) -> JsonObject:
+    """Definitions that are deep each, and each continued by the next."""
+    chain: JsonObject = {str(definitions): {"type": "integer"}}
+    for number in range(definitions):
+        node: JsonObject = {"$ref": f"#/$defs/{number + 1}"}
+        for _ in range(levels):
+            node = {"type": "object", "properties": {"a": node}}
+        chain[str(number)] = node
+    return {"type": "object", "properties": {"x": {"$ref": "#/$defs/0"}}, "$defs": chain}
+
+
+def test_a_schema_that_is_endlessly_deep_through_its_references_is_a_schema_problem() -> None:
+    with pytest.raises(SchemaProblem, match="nests too deeply"):
+        Plan(tool_of(_chained(40, 60)))
+
+
+def test_a_schema_deeper_than_arguments_can_be_is_still_enforced() -> None:
+    schema = _chained(4, 60)
+    assert accepted(schema, {"x": {"a": "{}"}}) == {"x": {"a": {}}}
+    assert refused(schema, {"x": {"a": {"a": 5}}}).field == "x.a.a"
+
+
+def test_deep_annotations_are_nobodys_business() -> None:
+    notes: JsonValue = 1
+    for _ in range(200):
+        notes = {"more": notes}
+    assert accepted({**one(INTEGER), "x-notes": notes}, {"x": "1"}) == {"x": 1}
+
+
 def test_a_default_nested_a_thousand_deep_is_a_schema_problem() -> None:
     default: JsonValue = None
     for _ in range(1_000):

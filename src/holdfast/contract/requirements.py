@@ -33,13 +33,9 @@ ArgPattern = str | Wildcard | Prefix
 
 def argument_matches(pattern: ArgPattern, argument: str) -> bool:
     """Judge one argument by one pattern."""
-    match pattern:
-        case str():
-            return argument == pattern
-        case Wildcard():
-            return True
-        case Prefix(prefix=prefix):
-            return argument.startswith(prefix)
+    if isinstance(pattern, Prefix):
+        return argument.startswith(pattern.prefix)
+    return isinstance(pattern, Wildcard) or argument == pattern
 
 
 class ShellRunRequirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

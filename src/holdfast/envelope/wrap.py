@@ -47,7 +47,7 @@ def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
             return Envelope(failure=failure_from(ending.error, tool=tool), tool=tool)
         case TimedOut():
             return Envelope(failure=timed_out(tool, ending.seconds), tool=tool)
-        case Interrupted():
+        case Interrupted():  # pragma: no branch - there is no fifth way to end
             return Envelope(failure=cancelled(tool), tool=tool)
 
 

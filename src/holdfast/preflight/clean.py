@@ -8,7 +8,13 @@ are the one thing a schema cannot tell from integers; `WholeFloats` looks for th
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.preflight.literals import WHITE_SPACE, is_blank
 from holdfast.preflight.repair import WRAPPERS
-from holdfast.preflight.schema import SchemaNode, only_annotations, pointed, with_single_all_of
+from holdfast.preflight.schema import (
+    SchemaNode,
+    in_every_subschema,
+    only_annotations,
+    pointed,
+    with_single_all_of,
+)
 from holdfast.preflight.shape import Shape, is_alternative
 
 _NOT_BLANK: JsonObject = {"pattern": "[^" + "".join(f"\\u{ord(c):04x}" for c in WHITE_SPACE) + "]"}
@@ -26,7 +32,7 @@ def clean_schema(effective: JsonObject, keep_empty: frozenset[str]) -> JsonObjec
     """The schema of arguments that need no repair; None when it cannot be written down."""
     try:
         root = _Inliner(effective).inline(effective, ())
-    except _NeedsReferences:
+    except (_NeedsReferences, RecursionError):
         return None
     return None if isinstance(root, bool) else _clean(root, keep_empty)
 
@@ -51,25 +57,17 @@ class _Inliner:
             if reference in inside or not alone or not isinstance(target, (dict, bool)):
                 raise _NeedsReferences
             return self.inline(target, (*inside, reference))
-        return {
-            keyword: self._inline_value(keyword, value, inside)
+        inlined = {
+            keyword: value
             for keyword, value in node.items()
             if keyword not in {"$defs", "definitions"}
         }
 
-    def _inline_value(self, keyword: str, value: JsonValue, inside: tuple[str, ...]) -> JsonValue:
-        if keyword in {"properties", "patternProperties", "dependentSchemas"}:
-            if isinstance(value, dict):
-                return {name: self._inline_below(child, inside) for name, child in value.items()}
-        elif keyword in {"allOf", "anyOf", "prefixItems"}:
-            if isinstance(value, list):
-                return [self._inline_below(child, inside) for child in value]
-        elif keyword not in {"const", "enum", "default", "examples"}:
-            return self._inline_below(value, inside)
-        return value
+        def below(child: JsonValue, _name: str) -> JsonValue:
+            return self.inline(child, inside) if isinstance(child, dict) else child
 
-    def _inline_below(self, value: JsonValue, inside: tuple[str, ...]) -> JsonValue:
-        return self.inline(value, inside) if isinstance(value, dict) else value
+        in_every_subschema(inlined, below)
+        return inlined
 
 
 def _clean(node: JsonObject, keep_empty: frozenset[str]) -> JsonObject:

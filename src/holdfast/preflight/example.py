@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
-from holdfast.preflight.schema import SchemaNode, resolve
+from holdfast.preflight.schema import resolve
 
 _MAX_DEPTH = 6
 _MAX_VALUES = 500
@@ -48,25 +48,20 @@ class _Filler:
         required = node.get("required")
         declared = properties if isinstance(properties, dict) else {}
         needed = required if isinstance(required, list) else []
-        filled: JsonObject = {}
-        for name in needed:
-            if isinstance(name, str):
-                child = declared.get(name, True)
-                filled[name] = self._value(
-                    child if isinstance(child, (dict, bool)) else True, depth
-                )
-        return filled
+        return {
+            name: self._value(declared.get(name), depth) for name in needed if isinstance(name, str)
+        }
 
-    def _value(self, child: SchemaNode, depth: int) -> JsonValue:
+    def _value(self, child: JsonValue, depth: int) -> JsonValue:
         self._left -= 1
-        if isinstance(child, bool) or depth > _MAX_DEPTH or self._left < 0:
+        if not isinstance(child, dict) or depth > _MAX_DEPTH or self._left < 0:
             return "text"
         node = resolve(self._root, child)
         given = _given(node)
         if given is not None:
             return given
         branches = node.get("anyOf")
-        if isinstance(branches, list) and branches and isinstance(branches[0], dict):
+        if isinstance(branches, list) and branches:
             return self._value(branches[0], depth + 1)
         return self._by_type(node, depth)
 

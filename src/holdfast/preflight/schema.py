@@ -84,7 +84,7 @@ class _Rewriting:
         def below(child: JsonValue, name: str) -> JsonValue:
             return self._below(child, f"{path}.{name}" if path else name, depth + 1)
 
-        _in_every_subschema(schema, below)
+        in_every_subschema(schema, below)
         _null_counts_as_missing(schema, self._root)
         return schema
 
@@ -96,7 +96,8 @@ class _Rewriting:
         return self.object(given, path, depth)
 
 
-def _in_every_subschema(schema: JsonObject, below: Callable[[JsonValue, str], JsonValue]) -> None:
+def in_every_subschema(schema: JsonObject, below: Callable[[JsonValue, str], JsonValue]) -> None:
+    """Put in the place of each schema directly inside this one what ``below`` makes of it."""
     for keyword in _SUBSCHEMA:
         if keyword in schema:
             schema[keyword] = below(schema[keyword], keyword)

@@ -1,0 +1,180 @@
+"""The published cases pass, and the runner that says so can also say that they do not."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.testing.conformance import Report, UnknownSuite, run
+from holdfast.testing.conformance.runner import SUITES
+
+CASES = Path(__file__).parent / "cases"
+SUPPORTED = sorted(path for path in CASES.glob("*.jsonl") if path.stem in SUITES)
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def written(*lines: JsonObject | str) -> Path:
+        path = tmp_path / "cases.jsonl"
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("\n".join(texts), "utf-8")
+        return path
+
+    return written
+
+
+def _cases(suite: str) -> list[JsonObject]:
+    lines = (CASES / f"{suite}.jsonl").read_text("utf-8").split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def test_every_suite_of_this_version_has_cases() -> None:
+    assert {path.stem for path in SUPPORTED} == set(SUITES)
+
+
+@pytest.mark.parametrize("path", SUPPORTED, ids=lambda path: path.stem)
+def test_every_case_of_the_suite_passes(path: Path) -> None:
+    report = run(path.stem, path)
+    assert report.failures == []
+    assert report.passed > 0
+    assert report.passed + report.skipped == len(_cases(path.stem))
+
+
+def test_every_case_about_arguments_is_run() -> None:
+    assert run("coercion", CASES / "coercion.jsonl").skipped == 0
+
+
+PREFLIGHT: JsonObject = {
+    "id": "integer-from-text",
+    "op": "preflight",
+    "schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    "args": {"n": "15"},
+    "expect": {"ok": True, "args": {"n": 15}},
+}
+REFUSAL: JsonObject = {
+    **PREFLIGHT,
+    "id": "a-word",
+    "args": {"n": "abc"},
+    "expect": {
+        "ok": False,
+        "kind": "invalid_args",
+        "field": "n",
+        "message_contains": ["integer"],
+        "field_any": ["n", "m"],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "expect", "said"),
+    [
+        (PREFLIGHT, {"ok": True, "args": {"n": 16}}, "args: expected {'n': 16}, got {'n': 15}"),
+        (PREFLIGHT, {"ok": True, "args": {"n": "15"}}, "args: expected"),
+        (PREFLIGHT, {"ok": True, "args": {}}, "args: expected"),
+        (PREFLIGHT, {"ok": True, "args": {"n": True}}, "args: expected"),
+        (PREFLIGHT, {"ok": False}, "accepted as {'n': 15}"),
+        (REFUSAL, {"ok": True}, "refused: Property 'n' must be an integer"),
+        (REFUSAL, {"ok": False, "kind": "rejected"}, "kind: expected 'rejected'"),
+        (REFUSAL, {"ok": False, "field": "m"}, "field: expected 'm', got 'n'"),
+        (REFUSAL, {"ok": False, "field_any": ["m"]}, "field: expected one of ['m']"),
+        (REFUSAL, {"ok": False, "message": "no"}, "message: expected 'no'"),
+        (REFUSAL, {"ok": False, "message_contains": ["no"]}, "message: expected 'no' in"),
+        (REFUSAL, {"ok": False, "expected": "a word"}, "expected: expected 'a word'"),
+    ],
+)
+def test_a_broken_expectation_is_counted_and_said(
+    write: Write, case: JsonObject, expect: JsonObject, said: str
+) -> None:
+    report = run("coercion", write(PREFLIGHT, {**case, "id": "broken", "expect": expect}, REFUSAL))
+    assert report.passed == 2
+    (failure,) = report.failures
+    assert failure.id == "broken"
+    assert said in failure.message
+
+
+@pytest.mark.parametrize("suite", sorted(SUITES))
+def test_turning_every_expectation_round_makes_its_cases_fail(suite: str, write: Write) -> None:
+    turned = [_turned(suite, case) for case in _cases(suite)]
+    report = run(suite, write(*[case for case in turned if case is not None]))
+    assert report.passed == 0
+    assert len(report.failures) > 10
+
+
+IMPOSSIBLE: dict[str, JsonObject] = {
+    "serialize": {"length": -1},
+    "parse_arguments": {"parsed": {"never": 1}},
+    "table": {"schema_order": [], "raises": "KeyError"},
+    "shell_guard": {"raises": "KeyError"},
+    "envelope_build": {"expect": {"ok": "neither"}},
+    "from_error": {"expect": {"kind": "neither"}},
+    "truncate": {"expect": {"omitted": -1}},
+    "classify": {"expect": "neither"},
+    "runner_content": {"expect_content": "neither"},
+}
+
+
+def _turned(suite: str, case: JsonObject) -> JsonObject | None:
+    """The same case with an expectation that cannot hold; None for a part that is not run."""
+    if suite == "envelope":
+        return {**case, "is_error": not case["is_error"]}
+    expect, given = case.get("expect"), case.get("given")
+    if suite == "coercion":
+        assert isinstance(expect, dict)
+        return {**case, "expect": {**expect, "ok": not expect["ok"]}}
+    wrong = IMPOSSIBLE.get(str(case.get("suite", case.get("area"))))
+    if wrong is None or (isinstance(given, dict) and "flow" in given):
+        return None
+    if suite == "openrath":
+        assert isinstance(expect, dict)
+        wrong = {"expect": {**expect, **wrong}}
+    return {**case, **wrong}
+
+
+def test_cases_of_parts_that_are_not_here_are_counted_as_skipped(write: Write) -> None:
+    unknown: JsonObject = {"id": "later", "op": "something_new"}
+    assert run("coercion", write(PREFLIGHT, unknown, unknown)) == Report(1, [], 2)
+    prose: JsonObject = {"id": "words", "area": "loop", "given": {"flow": "it runs"}, "expect": {}}
+    assert run("openrath", write(prose)) == Report(0, [], 1)
+
+
+def test_blank_lines_are_passed_over_and_a_case_without_an_id_is_named_by_its_line(
+    write: Write,
+) -> None:
+    nameless = {key: value for key, value in REFUSAL.items() if key != "id"}
+    nameless["expect"] = {"ok": True}
+    report = run("coercion", write("", PREFLIGHT, "  ", nameless, ""))
+    assert report.passed == 1
+    assert [failure.id for failure in report.failures] == ["line 4"]
+
+
+@pytest.mark.parametrize("suite", ["", "Coercion", "manifest-v2", "../coercion"])
+def test_a_suite_of_another_name_is_refused_and_the_known_ones_listed(suite: str) -> None:
+    with pytest.raises(UnknownSuite, match="coercion, envelope, extra, openrath"):
+        run(suite, CASES / "coercion.jsonl")
+
+
+@pytest.mark.parametrize("line", ["{", "not JSON", "[1]", '"text"', '{"id": "a"} {"id": "b"}'])
+def test_a_line_that_is_no_json_object_is_an_error_of_the_file(line: str, write: Write) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        run("coercion", write(PREFLIGHT, line))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"op": 5}, id="no operation"),
+        pytest.param({"expect": "ok"}, id="an expectation that is no object"),
+        pytest.param({"op": "require_string"}, id="a helper without its key"),
+    ],
+)
+def test_a_case_that_lacks_its_parts_is_a_failure_of_that_case(
+    change: JsonObject, write: Write
+) -> None:
+    report = run("coercion", write({**PREFLIGHT, **change}, PREFLIGHT))
+    assert report.passed == 1
+    (failure,) = report.failures
+    assert failure.message.startswith("the case cannot be read: the case has no ")
