@@ -1,6 +1,6 @@
 """Measure holdfast and its peers in one run and write bench/RESULTS.md.
 
-python bench/run.py            the whole run, some ten minutes
+python bench/run.py            the whole run, five to fifteen minutes
 python bench/run.py --quick    a short one, printed and not written: too few rounds to publish
 """
 

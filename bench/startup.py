@@ -63,7 +63,7 @@ STARTS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=21)
+    parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     print(json.dumps(measure(5 if options.quick else options.runs)))

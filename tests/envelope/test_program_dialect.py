@@ -124,6 +124,13 @@ async def test_the_content_is_cut_and_the_envelope_keeps_both_streams_bounded(
     assert json.loads(program.render(answer)).keys() == {"error"}
 
 
+@pytest.mark.req("CLI-RUN-08")
+@pytest.mark.parametrize("size", [999, 1_000, 1_001])
+def test_an_error_text_of_a_thousand_bytes_is_whole_and_a_longer_one_is_cut(size: int) -> None:
+    left = _ran(f"print('out'); sys.stderr.write('e' * {size}); sys.exit(1)")
+    assert json.loads(content_from(left)) == {"error": "e" * min(size, 1_000)}
+
+
 def test_short_streams_are_kept_whole() -> None:
     left = _ran("print('o' * 1_500); sys.stderr.write('e'); sys.exit(1)")
     assert _failure(envelope_from(left)).extras["stdout"] == "o" * 1_500 + "\n"
