@@ -289,20 +289,20 @@ def test_no_refusal_repeats_a_megabyte(schema: JsonObject, sent: JsonObject) -> 
 
 def test_a_fault_at_the_end_of_a_long_array_is_found_quickly() -> None:
     items: JsonObject = {"anyOf": [{"type": "integer"}, {"type": "boolean"}]}
-    started = time.perf_counter()
+    started = time.process_time()
     failure = refused(one({"type": "array", "items": items}), {"x": [1] * 200_000 + ["x"]})
     assert failure.field == "x[200000]"
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 3
 
 
 def test_a_missing_key_among_very_many_others_is_found_quickly() -> None:
-    names: list[JsonValue] = [f"needed_{number}" for number in range(20)]
+    names: list[JsonValue] = [f"needed_{number}" for number in range(40)]
     schema: JsonObject = {
         "type": "object",
         "properties": {str(name): {"type": "string"} for name in names},
         "required": names,
     }
-    sent: JsonObject = {f"key_{number}": number for number in range(100_000)}
-    started = time.perf_counter()
+    sent: JsonObject = {f"key_{number}": number for number in range(50_000)}
+    started = time.process_time()
     assert refused(schema, sent).field == "needed_0"
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 3

@@ -115,9 +115,9 @@ def test_an_endless_schema_has_no_example_and_costs_little(width: int) -> None:
         "required": names,
     }
     plan = Plan(tool_of({**one({"$ref": "#/$defs/node"}, required=True), "$defs": {"node": node}}))
-    started = time.perf_counter()
+    started = time.process_time()
     assert plan.example({}) is None
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_an_example_is_one_the_decoder_takes_too() -> None:

@@ -109,9 +109,9 @@ def test_a_mapping_that_contains_itself_is_refused_quickly() -> None:
     cycle: dict[str, object] = {}
     cycle["a"] = [cycle]
     cycle["b"] = cycle
-    started = time.perf_counter()
+    started = time.process_time()
     assert unparsed(cycle).message == TOO_DEEP
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def _nested(levels: int) -> dict[str, object]:

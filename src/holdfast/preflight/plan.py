@@ -34,8 +34,8 @@ class Plan:
         effective = effective_schema(tool.input_schema)
         self.remarks = effective.remarks
         self._schema = effective.schema
-        self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty)
         self._validator = compile_validator(effective.schema)
+        self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty)
         clean = clean_schema(effective.schema, tool.keep_empty)
         self._is_clean = compile_validator(clean).is_valid if clean is not None else _never
         floats = WholeFloats(self._shape) if clean is not None else None

@@ -6,7 +6,9 @@ bounds every walk. It knows nothing of values.
 
 from typing import Literal, cast
 
-from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
+import msgspec
+
+from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.preflight.schema import resolve
 
 Kind = Literal["object", "array", "string", "integer", "number", "boolean"]
@@ -63,7 +65,7 @@ class _Compiler:
         if not isinstance(node, dict):
             return Shape()
         # By what is written there: what stands beside a reference is part of the shape.
-        written = encode_json(node)
+        written = msgspec.json.encode(node)
         if written not in self._known:
             # Entered before it is filled, so that a recursive schema finds itself.
             self._known[written] = Shape()
