@@ -279,7 +279,6 @@ async def test_an_unknown_tool_is_reported_before_anything_else_is_looked_at(
     assert "could not be parsed" in both.message
 
 
-@pytest.mark.req("OSA-GEN-01")
 async def test_every_failed_call_ends_in_one_json_object(tmp_path: Path) -> None:
     for envelope in (await _every_failure(tmp_path)).values():
         assert isinstance(json.loads(ok.render(envelope)), dict)

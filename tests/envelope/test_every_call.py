@@ -123,7 +123,6 @@ BODIES: dict[RunStyle, Callable[[Values, Runtime], object]] = {
 }
 
 
-@pytest.mark.req("OSA-GEN-01")
 @pytest.mark.parametrize("ownership", ["managed", "mcp"])
 @pytest.mark.parametrize("style", BODIES)
 async def test_every_call_of_every_tool_ends_in_one_envelope(
@@ -140,7 +139,6 @@ async def test_every_call_of_every_tool_ends_in_one_envelope(
         assert ok.render(ok.parse(text)) == text
 
 
-@pytest.mark.req("OSA-GEN-01")
 async def test_a_tool_the_application_fulfils_ends_in_one_envelope_as_well() -> None:
     tool = msgspec.structs.replace(make_tool(BODIES["inline"]), ownership="custom")
     answer = await settle(tool)
@@ -148,7 +146,6 @@ async def test_a_tool_the_application_fulfils_ends_in_one_envelope_as_well() -> 
     assert _failure(answer).kind is FailureKind.UNAVAILABLE
 
 
-@pytest.mark.req("OSA-GEN-01")
 async def test_every_flow_tool_ends_in_one_envelope_too() -> None:
     arguments: JsonObject = {"path": "a", "content": "x", "cmd": "ls", "code": "1"}
     for flow in FLOW_BUILTINS.values():

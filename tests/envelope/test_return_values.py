@@ -213,7 +213,6 @@ MALFORMED: tuple[object, ...] = (
 )
 
 
-@pytest.mark.req("OSA-GEN-01")
 @pytest.mark.parametrize("returned", MALFORMED, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("secrets", [(), ("hunter2!",)], ids=["plain", "redacting"])
 async def test_values_put_together_wrongly_are_the_tools_fault_and_not_ours(

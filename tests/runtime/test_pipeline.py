@@ -175,6 +175,41 @@ async def test_a_secret_in_a_refusal_is_taken_out() -> None:
     assert REDACTED in text
 
 
+async def test_a_secret_in_a_name_a_key_or_a_sign_of_life_is_taken_out() -> None:
+    secret = "hunter2hunter2"
+    redactor = Redactor([secret])
+    pipeline = make_pipeline(make_tool(schema=CLOSED), redactor=redactor)
+    for name, arguments in (
+        (secret, "{}"),
+        ("probe", f'{{"n": 1, "{secret}": 1}}'),
+        ("probe", secret),
+    ):
+        text = ok.render(await pipeline.settle(make_call(name, arguments), Abort()))
+        assert secret not in text
+        assert REDACTED in text
+    progress = FakeProgress()
+
+    def body(_values: Mapping[str, object], runtime: Runtime) -> object:
+        runtime.progress(Progress(message=f"using {secret}", partial={"key": secret}))
+        runtime.progress(Progress(done=1))
+        return None
+
+    await settle(make_tool(body), redactor=redactor, progress=progress)
+    assert progress.heard == [
+        Progress(message=f"using {REDACTED}", partial={"key": REDACTED}),
+        Progress(done=1),
+    ]
+
+
+async def test_a_refusal_is_bounded_whatever_the_model_wrote() -> None:
+    pipeline = make_pipeline(make_tool(schema=CLOSED))
+    endless = "k" * 1_000_000
+    for name, arguments in (("probe", f'{{"{endless}": 1}}'), (endless, "{}")):
+        envelope = await pipeline.settle(make_call(name, arguments), Abort())
+        assert not envelope.ok
+        assert len(ok.render(envelope)) < 20_000
+
+
 async def test_bytes_come_back_by_reference(tmp_path: Path) -> None:
     tool = make_tool(lambda _values, _runtime: b"\x00\x01\x02")
     envelope = await settle(tool, sidecars=SidecarFiles(tmp_path))

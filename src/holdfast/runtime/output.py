@@ -9,8 +9,10 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Outcome
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import decode_json, encode_json
 from holdfast.contract.ports import SidecarStore, StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
+from holdfast.contract.runtime import Progress, ProgressSink
 from holdfast.contract.tool import OutputBound
 from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
 from holdfast.envelope.redact import Redactor
@@ -49,6 +51,33 @@ class Output:
         prepared = outcome.permit.prepared
         call = prepared.call
         return partial(self._sidecars.keep, call.session_id, f"{prepared.tool.name}-{call.id}")
+
+
+def bounded_refusal(refused: Envelope) -> Envelope:
+    """A refusal no longer than it may be. What a model sent is not kept for it to read again."""
+    bound = OutputBound()
+    if not may_exceed(refused, bound):
+        return refused
+    return bound_envelope(refused, bound, lambda _content: None)
+
+
+def redacted_progress(sink: ProgressSink, redactor: Redactor) -> ProgressSink:
+    """A sink that passes signs of life on without secrets."""
+    if not redactor.active:
+        return sink
+
+    def pass_on(progress: Progress, /) -> None:
+        message = progress.message
+        sink(
+            Progress(
+                message=None if message is None else redactor.text(message),
+                done=progress.done,
+                total=progress.total,
+                partial=decode_json(redactor.json(encode_json(progress.partial))),
+            )
+        )
+
+    return pass_on
 
 
 def fits(answer: Envelope | Image | Binary, bound: OutputBound) -> TypeGuard[Envelope]:

@@ -20,8 +20,11 @@ from holdfast.policy.permission import decide
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.output import Output, fits
+from holdfast.runtime.output import Output, bounded_refusal, fits, redacted_progress
 from holdfast.runtime.repeats import RefusedCalls
+
+MAX_NAME_CHARACTERS = 200
+"""How much of a tool's name an answer repeats; models have been seen to send whole pages."""
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +48,7 @@ class Pipeline:
         self._parts = parts
         self._ticks = parts.clock.ticks
         self._output = Output(parts.redactor, parts.sidecars)
+        self._progress = redacted_progress(parts.progress, parts.redactor)
         self._refused = RefusedCalls()
 
     async def settle(self, call: ToolCall, abort: AbortSignal) -> Envelope:
@@ -69,7 +73,7 @@ class Pipeline:
             failure = failure_of(verdict.kind, verdict.reason)
             return self._sealed(Envelope(failure=failure), call, prepared.repairs, started)
         runtime = Runtime(
-            call_id=call.id, session=parts.session, progress=parts.progress, abort=abort
+            call_id=call.id, session=parts.session, progress=self._progress, abort=abort
         )
         outcome = await run(verdict, runtime, self._ticks)
         answer = self._output.wrapped(outcome)
@@ -81,8 +85,8 @@ class Pipeline:
         self, rejected: Rejected, plan: Plan | None, started: int, parsed: Parsed | None = None
     ) -> Envelope:
         sent = {} if parsed is None else parsed.arguments
-        failure = self._refused.advise(rejected, plan, sent)
-        return self._sealed(Envelope(failure=failure), rejected.call, rejected.repairs, started)
+        refused = Envelope(failure=self._refused.advise(rejected, plan, sent))
+        return self._sealed(bounded_refusal(refused), rejected.call, rejected.repairs, started)
 
     def _sealed(
         self, envelope: Envelope, call: ToolCall, repairs: tuple[Repair, ...], started: int
@@ -93,17 +97,15 @@ class Pipeline:
             metadata = Metadata(duration_ms=duration, repairs=repairs)
         else:
             metadata = msgspec.structs.replace(metadata, duration_ms=duration, repairs=repairs)
-        failure = envelope.failure
-        if failure is not None and self._parts.redactor.active:
-            failure = self._parts.redactor.failure(failure)
-        return Envelope(
+        sealed = Envelope(
             result_json=envelope.result_json,
-            failure=failure,
-            tool=envelope.tool or call.tool,
+            failure=envelope.failure,
+            tool=envelope.tool or call.tool[:MAX_NAME_CHARACTERS],
             call_id=call.id,
             warnings=envelope.warnings,
             metadata=metadata,
         )
+        return self._parts.redactor.envelope(sealed)
 
 
 def not_ours(name: str) -> Failure:
@@ -117,4 +119,5 @@ def not_ours(name: str) -> Failure:
 
 def unknown_tool(name: str) -> Failure:
     """The failure of a call to nothing. It never lists other names: models would try them."""
-    return failure_of(FailureKind.TOOL_NOT_FOUND, f"There is no tool named '{name}'.")
+    shown = name[:MAX_NAME_CHARACTERS]
+    return failure_of(FailureKind.TOOL_NOT_FOUND, f"There is no tool named '{shown}'.")

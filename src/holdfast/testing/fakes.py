@@ -74,9 +74,9 @@ class FakeSidecars:
         session = self.kept.setdefault(session_id, {})
         room = self._quota - sum(len(stored) for stored in session.values())
         shown = cut_utf8(content, max(room, 0))
-        if content and not shown:
-            return None
         path = f"/sidecars/{session_id}/{name}"
+        if (content and not shown) or path in session:
+            return None
         session[path] = shown
         return StoredOutput(path=path, stored_bytes=len(shown))
 

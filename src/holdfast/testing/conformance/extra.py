@@ -177,7 +177,7 @@ def _runner_content(case: Case) -> Iterator[str]:
         exit_code=exit_code if isinstance(exit_code, int) else 0,
         timed_out=case.get("timed_out") is True,
     )
-    content = program.render(program.envelope_from(left))
+    content = program.content_from(left)
     if "expect_content" in case:
         yield from differs("content", content, case["expect_content"])
     if "expect_error_length" in case:
