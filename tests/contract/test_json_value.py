@@ -14,7 +14,6 @@ from holdfast.contract.json_value import (
     decode_json,
     depth_of,
     encode_json,
-    is_object,
     plain,
     type_name,
 )
@@ -126,9 +125,3 @@ def test_depth_is_that_of_the_deepest_branch() -> None:
 )
 def test_types_are_named_as_json_names_them(value: object, name: str) -> None:
     assert type_name(value) == name
-
-
-def test_an_object_is_known_as_one() -> None:
-    assert is_object({})
-    others: list[JsonValue] = [[], "", None, 1, True]
-    assert not any(is_object(value) for value in others)

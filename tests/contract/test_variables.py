@@ -93,7 +93,6 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("pattern", UNKNOWN)
-@pytest.mark.req("SPEC-VAR-07")
 def test_an_unknown_variable_raises_when_the_declaration_is_read(pattern: str) -> None:
     for declared in (
         {"fs": {"read": ["src/**", pattern]}},

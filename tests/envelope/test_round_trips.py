@@ -35,7 +35,7 @@ def test_the_typed_dialect_loses_nothing(envelope: Envelope) -> None:
 @given(envelopes())
 def test_an_mcp_result_loses_nothing(envelope: Envelope) -> None:
     wire: JsonObject = json.loads(json.dumps(mcp_result.render(envelope)))
-    assert mcp_result.parse(wire) == envelope
+    assert mcp_result.parse(wire, ours=True) == envelope
 
 
 @steady
@@ -59,7 +59,7 @@ def test_an_openai_message_loses_nothing_and_keeps_the_call_id(envelope: Envelop
 @given(envelopes())
 def test_one_envelope_can_be_carried_from_dialect_to_dialect(envelope: Envelope) -> None:
     once = typed.parse(typed.render(ok.parse(ok.render(envelope))))
-    assert mcp_result.parse(mcp_result.render(once)) == envelope
+    assert mcp_result.parse(mcp_result.render(once), ours=True) == envelope
 
 
 @pytest.mark.req("OSA-ENV-11")
@@ -140,10 +140,10 @@ def test_an_empty_tool_name_counts_as_none_everywhere() -> None:
     nameless = envelope_of(1, tool="")
     assert decode_json(ok.render(nameless)) == {"ok": True, "result": 1}
     assert typed.parse(typed.render(nameless)).tool is None
-    assert mcp_result.parse(mcp_result.render(nameless)).tool is None
+    assert mcp_result.parse(mcp_result.render(nameless), ours=True).tool is None
 
 
 def test_an_unmeasured_envelope_gets_its_metadata_back_as_none() -> None:
     bare = envelope_of({"a": 1})
     assert ok.parse(ok.render(bare)).metadata == Metadata()
-    assert mcp_result.parse(mcp_result.render(bare)).metadata == Metadata()
+    assert mcp_result.parse(mcp_result.render(bare), ours=True).metadata == Metadata()

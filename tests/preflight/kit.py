@@ -1,14 +1,22 @@
-"""One call through parse, repair and check, without a pipeline around it."""
+"""One call through parse, repair and check, without a pipeline around it.
 
+Whatever is prepared here is also prepared the slow way, without the check that lets clean arguments
+pass: both must come to the same end.
+"""
+
+import copy
 from collections.abc import Iterable
 
 from holdfast.contract.call import Prepared, RawArguments, Rejected, ToolCall
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.tool import Body, Decode, Tool
 from holdfast.preflight.parse import Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
+from holdfast.preflight.repair import repair_arguments
+from holdfast.preflight.schema import compile_validator, effective_schema
+from holdfast.preflight.shape import shape_of
 
 
 def tool_of(
@@ -29,7 +37,21 @@ def prepare(plan: Plan, arguments: RawArguments) -> Prepared | Rejected:
     parsed = parse_arguments(arguments)
     if isinstance(parsed, Failure):
         return Rejected(call=call, failure=parsed)
-    return plan.prepare(call, parsed)
+    slow = copy.deepcopy(parsed.arguments)
+    found = plan.prepare(call, parsed)
+    if plan.tool.body.decode is None:
+        _agree(found, plan.tool, slow)
+    return found
+
+
+def _agree(found: Prepared | Rejected, tool: Tool, arguments: JsonObject) -> None:
+    schema = effective_schema(tool.input_schema).schema
+    repairs = repair_arguments(shape_of(schema, keep_empty=tool.keep_empty), arguments)
+    fits = depth_of(arguments) <= MAX_DEPTH and compile_validator(schema).is_valid(arguments)
+    assert isinstance(found, Prepared) is fits
+    if isinstance(found, Prepared):
+        assert same(found.arguments, arguments)
+        assert [*found.repairs][len(found.repairs) - len(repairs) :] == repairs
 
 
 def prepared(

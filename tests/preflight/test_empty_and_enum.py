@@ -125,6 +125,7 @@ def test_a_tool_can_keep_the_empty_text_of_a_field() -> None:
         pytest.param(
             {"type": ["string", "null"], "enum": ["null", "a"]}, "null", "null", id="allowed word"
         ),
+        pytest.param({"enum": ["null", None]}, "null", "null", id="allowed word beside null"),
     ],
 )
 @pytest.mark.req("OSA-COE-31")

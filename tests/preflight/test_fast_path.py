@@ -28,6 +28,11 @@ REFUSED: dict[str, tuple[JsonObject, JsonValue]] = {
         {"type": "integer", "minimum": -10, "allOf": [{"minimum": 0}]},
         -5,
     ),
+    "below the bound of the second of two": (
+        {"allOf": [{"type": "integer"}, {"minimum": 0}]},
+        -5,
+    ),
+    "an allOf of nothing": ({"allOf": [False]}, 1),
     "without what a single allOf requires": (
         {
             "type": "object",
@@ -58,6 +63,7 @@ KEPT: dict[str, tuple[JsonObject, JsonValue]] = {
     "a described reference": ({"$ref": "#/$defs/count", "description": "How many."}, 3),
     "an allOf of one": ({"allOf": [{"$ref": "#/$defs/count"}], "default": 1}, 3),
     "an allOf of one allOf": ({"allOf": [{"allOf": [{"type": "string"}]}]}, "a"),
+    "an allOf of anything": ({"allOf": [True]}, 1),
     "text that may be an object": ({"type": ["object", "string"], "properties": {}}, "{}"),
     "text under alternatives": ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "null"),
     "an allowed blank": ({"type": "string", "enum": ["", "a"]}, ""),

@@ -176,7 +176,7 @@ NAMED: JsonObject = {
             id="a name without letters",
         ),
         pytest.param(
-            {"type": "object", "properties": {}, "required": ["zz"]},
+            {"type": "object", "properties": {"a": {}}, "required": ["zz"]},
             {"ZZ": 1},
             "zz",
             id="a required name that is not declared",
@@ -205,8 +205,10 @@ def test_they_are_taken_only_where_path_is_declared_required_and_absent() -> Non
     assert refused(READ, {"file": "a", "filename": "b"}).field == "path"
     optional: JsonObject = {**READ, "required": []}
     assert refused(optional, {"file": "a"}).field == "file"
-    undeclared: JsonObject = {"type": "object", "properties": {}, "required": ["path"]}
+    undeclared: JsonObject = {"type": "object", "properties": {"a": {}}, "required": ["path"]}
     assert refused(undeclared, {"file": "a"}).field == "path"
+    assert refused(NAMED, {"file": "a"}).field == "pattern"
+    assert refused(READ, {"Path": "a", "PATH": "b", "file": "c"}).field == "path"
 
 
 def test_a_common_name_that_the_schema_declares_otherwise_is_not_taken_for_path() -> None:

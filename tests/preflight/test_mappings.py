@@ -14,7 +14,7 @@ from support import make_call, make_pipeline, make_tool
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import MAX_DEPTH, JsonValue
 from holdfast.contract.runtime import Runtime
-from holdfast.preflight.parse import TOO_DEEP
+from holdfast.preflight.copying import TOO_DEEP
 from holdfast.runtime.abort import Abort
 
 

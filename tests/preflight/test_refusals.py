@@ -99,6 +99,13 @@ def test_null_counts_as_missing_where_the_property_has_no_type(child: JsonValue)
     assert accepted(schema, {"x": 5}) == {"x": 5}
 
 
+def test_what_is_said_of_a_property_holds_beside_the_rule_about_null() -> None:
+    assert refused(one({"not": {"type": "string"}}, required=True), {"x": "a"}).field == "x"
+    schema: JsonObject = {"type": "object", "required": ["zz"], "allOf": [{"maxProperties": 1}]}
+    assert accepted(schema, {"zz": 1}) == {"zz": 1}
+    assert refused(schema, {"zz": 1, "a": 2}).message.startswith("Arguments: ")
+
+
 @pytest.mark.parametrize(
     "sent",
     [

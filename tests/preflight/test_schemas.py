@@ -55,7 +55,12 @@ def test_a_pattern_that_is_no_regular_expression_leaves_a_remark_at_registration
 
 
 def test_a_bad_pattern_at_the_top_is_remarked_too() -> None:
-    assert len(effective_schema({"pattern": "(["}).remarks) == 1
+    assert effective_schema({"pattern": "(["}).remarks == (
+        "the schema: the pattern '([' is not a valid regular expression",
+    )
+    assert effective_schema(one({"patternProperties": {"(": {}}})).remarks == (
+        "x: the pattern '(' is not a valid regular expression",
+    )
 
 
 @pytest.mark.parametrize("path", ["schema.json", "schema.json#/$defs/a"])
@@ -148,9 +153,7 @@ def test_references_that_only_lead_to_each_other_are_refused(schema: JsonObject)
         Plan(tool_of(schema))
 
 
-@pytest.mark.parametrize("keyword", ["properties", "items", "anyOf", "not", "$defs"])
-@pytest.mark.parametrize("levels", [MAX_SCHEMA_DEPTH + 1, 1_000, 100_000])
-def test_a_schema_nested_too_deep_is_a_schema_problem(keyword: str, levels: int) -> None:
+def _deep(keyword: str, levels: int) -> JsonObject:
     schema: JsonObject = {}
     for _ in range(levels):
         below: JsonValue = schema
@@ -159,8 +162,15 @@ def test_a_schema_nested_too_deep_is_a_schema_problem(keyword: str, levels: int)
         if keyword == "anyOf":
             below = [schema]
         schema = {keyword: below}
+    return schema
+
+
+@pytest.mark.parametrize("keyword", ["properties", "items", "anyOf", "not", "$defs"])
+@pytest.mark.parametrize("levels", [MAX_SCHEMA_DEPTH + 1, 1_000, 100_000])
+def test_a_schema_nested_too_deep_is_a_schema_problem(keyword: str, levels: int) -> None:
+    assert effective_schema(_deep(keyword, MAX_SCHEMA_DEPTH)).schema
     with pytest.raises(SchemaProblem, match="64 levels"):
-        Plan(tool_of(schema))
+        Plan(tool_of(_deep(keyword, levels)))
 
 
 def _chained(definitions: int, levels: int) -> JsonObject:

@@ -88,7 +88,6 @@ def test_effects_are_a_list_from_the_closed_set_and_empty_by_default() -> None:
         Tool(**{**_fields(), "effects": ("file_read",)})  # pyright: ignore[reportArgumentType] - the bad value is the test
 
 
-@pytest.mark.req("BOA-DEF-01")
 def test_catalog_and_every_export_read_one_definition() -> None:
     tool = make_tool(name="one", schema={"type": "object", "properties": {"a": {}}})
     catalog = Catalog([tool])
@@ -140,7 +139,6 @@ def test_a_definition_holds_nothing_about_scheduling_routing_or_environments() -
         (Visibility(deny=("", " ")), ["read_a", "read_b", "write_a"]),
     ],
 )
-@pytest.mark.req("BOA-VIS-01")
 def test_visibility_filters_the_catalog(visibility: Visibility, seen: list[str]) -> None:
     catalog = Catalog(make_tool(name=name) for name in ("read_a", "read_b", "write_a"))
     assert [tool.name for tool in visible(catalog, visibility)] == seen

@@ -114,7 +114,6 @@ def test_a_bound_tool_tells_the_model_nothing_more() -> None:
     assert _function(bare).keys() == {"name", "parameters"}
 
 
-@pytest.mark.req("RATH-STM-13")
 async def test_a_tool_of_name_parameters_and_call_is_complete() -> None:
     assert FlowToolCall.__abstractmethods__ == {"name", "parameters", "__call__"}
     session, tool = FakeFlowSession(), Count()
@@ -125,7 +124,6 @@ async def test_a_tool_of_name_parameters_and_call_is_complete() -> None:
     assert arguments == {"text": "a b c"}
 
 
-@pytest.mark.req("RATH-STM-13")
 def test_nothing_a_flow_tool_provides_or_is_given_speaks_of_streams() -> None:
     offered = {name for name in vars(FlowToolCall) if not name.startswith("_")}
     assert offered == {"name", "description", "parameters", "resource_key", "parallel_safe"}

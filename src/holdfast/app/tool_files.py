@@ -66,6 +66,7 @@ def _load(path: Path) -> ModuleType:
     module = module_from_spec(spec)
     # Annotations are looked up in the module by its name; neighbours can be imported, last in line.
     sys.modules[name] = module
+    before = list(sys.path)
     sys.path.append(str(path.absolute().parent))
     try:
         loader.exec_module(module)
@@ -73,7 +74,7 @@ def _load(path: Path) -> ModuleType:
         sys.modules.pop(name, None)
         raise ToolFileError(_explained(path, error)) from error
     finally:
-        sys.path.remove(str(path.absolute().parent))
+        sys.path[:] = before
     return module
 
 

@@ -43,6 +43,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     dropped_bytes: int | None = None
     """How much of it was kept nowhere."""
     repairs: tuple[Repair, ...] = ()
+    repair_count: int | None = None
+    """How many repairs there were, when not all are named."""
 
 
 NO_METADATA = Metadata()

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import msgspec
 
@@ -131,11 +131,6 @@ def clean_text(value: object) -> str:
     """Text as valid Unicode; anything else as its ``str()``."""
     text = value if isinstance(value, str) else text_of(value)
     return str.encode(text, "utf-8", "replace").decode("utf-8")
-
-
-def is_object(value: JsonValue) -> TypeGuard[JsonObject]:
-    """Whether the value is a JSON object."""
-    return isinstance(value, dict)
 
 
 def depth_of(value: JsonValue) -> int:

@@ -86,7 +86,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     output: OutputBound = OutputBound()
 
     def __post_init__(self) -> None:
-        if self.wall_seconds is not None and self.wall_seconds <= 0:
+        if self.wall_seconds is not None and not self.wall_seconds > 0:
             raise ValueError("limits.wall_seconds must be positive, or None to opt out")
 
 
@@ -143,6 +143,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.name:
             raise ToolDefinitionError("a tool needs a name: it is empty")
+        if not self.name.isprintable():
+            raise ToolDefinitionError(f"tool {self.name!r}: a name cannot hold control characters")
         for field, value, allowed in (
             ("ownership", self.ownership, get_args(Ownership)),
             ("permission_policy", self.permission_policy, get_args(PermissionPolicy)),

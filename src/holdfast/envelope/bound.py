@@ -17,6 +17,7 @@ from holdfast.contract.truncate import cut_utf8, tail_utf8, truncate_for_model
 
 TAIL_BYTES = 2_048
 _EXTRA_CHARACTERS = 2_000
+_LONG_KEY = 1_000
 _MESSAGE_CHARACTERS = 4_000
 _WARNINGS = 20
 _WARNING_CHARACTERS = 1_000
@@ -127,7 +128,7 @@ def _cut_largest(result: JsonObject, bound: OutputBound) -> Cut | None:
         return _cut_whole(result, bound)
     beside = {key: value for key, value in result.items() if key != largest}
     around = len(encode_json(beside)) if beside else 0
-    if around > bound.max_bytes // 2:
+    if around > bound.max_bytes // 2 or len(largest) > max(bound.max_bytes // 2, _LONG_KEY):
         return _cut_whole(result, bound)
     return _cut_value(result[largest], beside, bound.max_bytes - around, bound)
 

@@ -5,7 +5,7 @@ JSON inside text writes it, and taken out of the decoded value, so the text stay
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -24,6 +24,9 @@ REDACTED = "***REDACTED***"
 SHORTEST_SECRET = 6
 """A shorter value would be found everywhere and hide nothing."""
 
+CUT_MARK = "…"
+"""What ends a text that preflight has cut for a message."""
+
 
 class Redactor:
     """Takes known secrets out of text and values."""
@@ -39,9 +42,24 @@ class Redactor:
         self.active = bool(self._forms)
 
     def text(self, text: str) -> str:
-        """The text without secrets."""
+        """The text without secrets, nor the beginning of one where the text was cut."""
+        spots = sorted(spot for form in self._forms for spot in _found(form, text))
+        shown, done = "", 0
+        for start, end in spots:
+            if start >= done:
+                shown += text[done:start] + REDACTED
+            done = max(done, end)
+        return self._without_cut_secret(shown + text[done:])
+
+    def _without_cut_secret(self, text: str) -> str:
+        """Take away a secret's beginning that stands at the end, before the mark of a cut."""
+        if not text.endswith(CUT_MARK):
+            return text
+        core = text.removesuffix(CUT_MARK)
         for form in self._forms:
-            text = text.replace(form, REDACTED)
+            for length in range(min(len(form), len(core)), SHORTEST_SECRET - 1, -1):
+                if core.endswith(form[:length]):
+                    return core[: len(core) - length] + REDACTED + CUT_MARK
         return text
 
     def content(self, content: bytes) -> bytes:
@@ -113,12 +131,22 @@ class Redactor:
                 return REDACTED if any(form in shown for form in self._forms) else value
 
 
+def _found(form: str, text: str) -> Iterator[tuple[int, int]]:
+    """Every place of the form, overlapping ones too."""
+    start = text.find(form)
+    while start >= 0:
+        yield start, start + len(form)
+        start = text.find(form, start + 1)
+
+
 def _forms(secret: str) -> set[str]:
     """The secret as it is, and as JSON writes it, and as JSON inside JSON does."""
     plain_form = clean_text(secret)
-    inside = {_escaped(plain_form), _ascii(plain_form)}
-    deeper = {again(form) for form in inside for again in (_escaped, _ascii)}
-    return {plain_form} | inside | deeper
+    stripped = plain_form.strip()
+    plains = {plain_form, stripped} if len(stripped) >= SHORTEST_SECRET else {plain_form}
+    inside = {write(form) for form in plains for write in _WRITERS}
+    deeper = {write(form) for form in inside for write in _WRITERS}
+    return plains | inside | deeper
 
 
 def _escaped(text: str) -> str:
@@ -127,3 +155,16 @@ def _escaped(text: str) -> str:
 
 def _ascii(text: str) -> str:
     return json.dumps(text)[1:-1]
+
+
+def _slashed(text: str) -> str:
+    """As PHP and some browsers write JSON."""
+    return _ascii(text).replace("/", "\\/")
+
+
+def _for_the_web(text: str) -> str:
+    """As Go writes JSON."""
+    return "".join(f"\\u{ord(mark):04x}" if mark in "<>&" else mark for mark in _escaped(text))
+
+
+_WRITERS = (_escaped, _ascii, _slashed, _for_the_web)

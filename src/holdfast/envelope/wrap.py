@@ -15,7 +15,7 @@ from holdfast.contract.backend import (
 )
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ending, Interrupted, Raised, Returned, TimedOut
-from holdfast.contract.envelope import NULL, Envelope
+from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import decode_json, encode_json, plain
 from holdfast.contract.results import Binary, Image
@@ -66,7 +66,8 @@ def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
         return Envelope(result_json=encode_json(value), tool=tool)
     match value:
         case Envelope():
-            return _sound(value if value.tool else with_tool(value, tool))
+            # Measurements are the runtime's to make; a tool cannot claim any.
+            return _sound(msgspec.structs.replace(value, tool=tool, metadata=NO_METADATA))
         case str():
             return wrap_text(value, tool)
         case Image() | Binary():
@@ -88,17 +89,12 @@ def _sound(envelope: Envelope) -> Envelope:
     return msgspec.structs.replace(msgspec.convert(rest, Envelope), result_json=result_json)
 
 
-def with_tool(envelope: Envelope, tool: str) -> Envelope:
-    """Fill in the tool's name."""
-    return msgspec.structs.replace(envelope, tool=tool)
-
-
 def wrap_text(text: str, tool: str) -> Envelope:
     """Plain text becomes a result with `text`; text that is an envelope passes as that envelope."""
     made = strict_parse(text)
     if made is None:
         return Envelope(result_json=encode_json({"text": text}), tool=tool)
-    return made if made.tool else with_tool(made, tool)
+    return msgspec.structs.replace(made, tool=tool)
 
 
 def backend_failure(value: ToolExecutionFailure) -> Failure:

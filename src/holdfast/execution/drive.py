@@ -9,6 +9,7 @@ Exceptions of the body pass through; what they mean is not known here.
 
 import asyncio
 from collections.abc import Coroutine, Generator
+from contextlib import suppress
 from functools import partial
 from typing import cast
 
@@ -19,6 +20,24 @@ CLEANUP_SECONDS = 0.5
 
 
 CancelledError = asyncio.CancelledError
+
+
+class Wakeup:
+    """An event of one loop that any thread may set."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._event = asyncio.Event()
+
+    def set(self) -> None:
+        """Wake whoever waits; harmless when the loop has ended."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._event.set)
+
+    async def wait(self) -> None:
+        """Return once it is set."""
+        await self._event.wait()
+
 
 Work = Coroutine[object, object, object]
 
@@ -71,7 +90,7 @@ class Suspended:
                 sent = yield waiting_for
             except asyncio.CancelledError as cancelled:
                 if self._is_over(cancelled):
-                    return self._ended(None)
+                    return self._given_up()
                 step = partial(self._body.throw, cancelled)
             except Exception as problem:  # noqa: BLE001 - what the body waited for failed: its business
                 step = partial(self._body.throw, problem)
@@ -94,7 +113,8 @@ class Suspended:
         self._timer = self._loop.call_later(seconds, self._stop, ending)
 
     def _on_abort(self) -> None:
-        self._loop.call_soon_threadsafe(self._stop, Interrupted())
+        with suppress(RuntimeError):  # the loop has ended, and the call with it
+            self._loop.call_soon_threadsafe(self._stop, Interrupted())
 
     def _stop(self, ending: Ending) -> None:
         if self._finished:
@@ -121,6 +141,16 @@ class Suspended:
         self._cleaning_up = True
         self._arm(CLEANUP_SECONDS, self._stopped_by or Interrupted())
         return False
+
+    def _given_up(self) -> Ending:
+        """Answer for a body that would not end, and undo what its open scopes left cancelled.
+
+        A cancellation from outside in that moment cannot be told from theirs. anyio repeats its own
+        at the caller's next step; a bare ``Task.cancel()`` in those 0.5 s is lost.
+        """
+        while self._task.cancelling() > self._cancelled_before:
+            self._task.uncancel()
+        return self._stopped_by or Interrupted()
 
     def _cancelled_from_outside(self) -> bool:
         """Whether somebody other than us and the body's own scopes wants this task to end.

@@ -12,9 +12,10 @@ from typing import cast
 import msgspec
 from anyio import to_thread
 
-from holdfast.contract.call import Ending, Interrupted, Outcome, Permit, Raised, Returned
+from holdfast.contract.call import Ask, Ending, Interrupted, Outcome, Permit, Raised, Returned
 from holdfast.contract.json_value import plain
-from holdfast.contract.runtime import Progress, ProgressSink, Runtime
+from holdfast.contract.ports import Answer, Approver
+from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, Runtime
 from holdfast.contract.tool import Body, Tool
 from holdfast.execution.drive import CancelledError, Suspended, Work
 
@@ -85,6 +86,29 @@ def _elsewhere(body: Body, values: Mapping[str, object], runtime: Runtime) -> Wo
             return _drain_async(body.invoke(values, runtime), runtime.progress)
         case _:
             return _in_thread(lambda: body.invoke(values, runtime))
+
+
+async def answer_to(
+    ask: Ask, approver: Approver, abort: AbortSignal
+) -> Answer | Interrupted | None:
+    """Put the question; an abort ends the wait. An approver that fails counts as nobody there."""
+    work = _asked(approver, ask)
+    try:
+        waiting_for = work.send(None)
+    except StopIteration as finished:
+        return cast("Answer | None", finished.value)
+    try:
+        ending = await Suspended(work, waiting_for, None, abort)
+    finally:
+        _close(work)
+    return cast("Answer | None", ending.value) if isinstance(ending, Returned) else Interrupted()
+
+
+async def _asked(approver: Approver, ask: Ask) -> object:
+    try:
+        return await approver(ask)
+    except Exception:
+        return None
 
 
 async def _in_thread(call: Callable[[], object]) -> object:

@@ -77,7 +77,7 @@ class SidecarFiles:
     def _write(self, session_id: str, name: str, content: bytes) -> Path:
         session = self._root / _safe(session_id)
         path = session / _DIRECTORY / _safe(name)
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(self._root)
         with ExitStack() as opened:
             above = _opened(opened, self._root, 0)
             for part in (session.name, _DIRECTORY):
@@ -106,6 +106,13 @@ def _empty(session: int) -> None:
     shutil.rmtree(_DIRECTORY, ignore_errors=True, dir_fd=session)
     with suppress(OSError):
         os.unlink(_DIRECTORY, dir_fd=session)
+
+
+def _make_private(folder: Path) -> None:
+    """Make the folder and what is missing above it, each for its owner alone."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    for place in reversed(missing):
+        place.mkdir(mode=0o700, exist_ok=True)
 
 
 def _safe(name: str) -> str:

@@ -20,7 +20,8 @@ from holdfast.preflight.shape import spelling
 _MAX_SHOWN = 200
 _MAX_WORDS = 2_000
 _MAX_ALLOWED = 60
-_MAX_NEAR = 500
+_MAX_NEAR = 100
+_NEAR_CHARACTERS = 40
 
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "boolean": bool,
@@ -346,9 +347,9 @@ def _comma_list(values: list[JsonValue]) -> str:
 
 
 def _near(name: str, candidates: list[str]) -> str | None:
-    few = [word for word in candidates[:_MAX_NEAR] if len(word) <= _MAX_SHOWN]
+    few = [word for word in candidates[:_MAX_NEAR] if len(word) <= _NEAR_CHARACTERS]
     by_spelling = {spelling(candidate): candidate for candidate in few}
-    found = get_close_matches(spelling(name[:_MAX_SHOWN]), list(by_spelling), n=1, cutoff=0.7)
+    found = get_close_matches(spelling(name[:_NEAR_CHARACTERS]), list(by_spelling), n=1, cutoff=0.7)
     return by_spelling[found[0]] if found else None
 
 

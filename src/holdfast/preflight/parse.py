@@ -5,7 +5,6 @@ key the last one counts, here and for every later stage, so no two stages can di
 It knows no schema.
 """
 
-import math
 from collections.abc import Mapping
 from typing import cast
 
@@ -16,19 +15,14 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Repair
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import (
-    MAX_DEPTH,
-    MAX_INTEGER_BITS,
-    JsonObject,
-    JsonValue,
-    depth_of,
-    type_name,
-)
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of, type_name
+from holdfast.preflight.copying import TOO_DEEP, NotJson, copy_object
 
 MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
 
 NOT_AN_OBJECT = "Arguments must be an object"
-TOO_DEEP = f"Arguments are nested too deeply: at most {MAX_DEPTH} levels are accepted."
+
+_SHOWN = 60
 
 _decode = msgspec.json.Decoder().decode
 
@@ -50,7 +44,7 @@ def parse_arguments(raw: RawArguments, *, max_bytes: int = MAX_ARGUMENT_BYTES) -
         return _parse_text(raw, max_bytes)
     if raw is None:
         return Parsed({})
-    return _copy_mapping(raw)
+    return _copy_mapping(raw, max_bytes)
 
 
 def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:
@@ -96,11 +90,12 @@ def _too_large(size: int, limit: int) -> Failure:
 
 
 def _unparseable(raw: str | bytes, problem: ValueError) -> Failure:
-    near = raw[:60] if isinstance(raw, str) else raw[:60].decode("utf-8", "replace")
+    start = raw[:_SHOWN] if isinstance(raw, str) else raw[:_SHOWN].decode("utf-8", "replace")
+    near = start.encode("utf-8", "replace").decode() + ("…" if len(raw) > _SHOWN else "")
     return failure_of(
         FailureKind.INVALID_ARGS,
         UNPARSEABLE,
-        extras={"reason": str(problem), "received": near.encode("utf-8", "replace").decode()},
+        extras={"reason": str(problem), "received": near},
     )
 
 
@@ -115,73 +110,13 @@ def _invalid(message: str) -> Failure:
     return failure_of(FailureKind.INVALID_ARGS, message)
 
 
-class _NotJson(Exception):
-    """Raised and caught inside this module while copying a mapping."""
-
-
-def _copy_mapping(raw: object) -> Parsed | Failure:
-    """Copy, so that what is checked is what runs whatever the caller does to its own object."""
+def _copy_mapping(raw: object, max_bytes: int) -> Parsed | Failure:
     if not isinstance(raw, Mapping):
         return not_an_object(raw)
     try:
-        return Parsed(_copy_object(cast("Mapping[object, object]", raw), "", 1))
-    except _NotJson as problem:
+        return Parsed(copy_object(cast("Mapping[object, object]", raw), max_bytes=max_bytes))
+    except NotJson as problem:
         return _invalid(str(problem))
-
-
-def _copy_object(value: Mapping[object, object], path: str, depth: int) -> JsonObject:
-    copied: JsonObject = {}
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise _NotJson(
-                f"Arguments must have text keys; {path or 'the top level'} has a key of type"
-                f" {type(key).__name__}."
-            )
-        name = str.__str__(key)
-        here = f"{path}.{name}" if path else name
-        _unicode(name, here)
-        copied[name] = _copy(item, here, depth)
-    return copied
-
-
-def _copy(value: object, path: str, depth: int) -> JsonValue:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return _unicode(value, path)
-    if isinstance(value, (int, float)):
-        return _number(value, path)
-    if depth >= MAX_DEPTH:
-        raise _NotJson(TOO_DEEP)
-    if isinstance(value, Mapping):
-        return _copy_object(cast("Mapping[object, object]", value), path, depth + 1)
-    if isinstance(value, (list, tuple)):
-        members = cast("list[object]", value)
-        return [_copy(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(members)]
-    raise _NotJson(f"Argument `{path}` holds a {type(value).__name__}, which JSON cannot hold.")
-
-
-def _number(value: int | float, path: str) -> int | float:
-    """As a plain number: a subclass can carry anything along."""
-    if isinstance(value, int):
-        if value.bit_length() > MAX_INTEGER_BITS:
-            raise _NotJson(f"Argument `{path}` is an integer of too many digits.")
-        return int.__int__(value)
-    if not math.isfinite(value):
-        raise _NotJson(f"Argument `{path}` must be a finite number; got {float.__repr__(value)}.")
-    return float.__float__(value)
-
-
-def _unicode(text: str, path: str) -> str:
-    """As a plain text: a subclass can carry anything along."""
-    try:
-        if not str.isascii(text):
-            str.encode(text)
-    except UnicodeEncodeError:
-        raise _NotJson(
-            f"Argument `{path.encode('utf-8', 'replace').decode()}` is not valid Unicode text."
-        ) from None
-    return str.__str__(text)
 
 
 def parse_flow_arguments(raw: str | None) -> tuple[JsonObject | None, bool]:

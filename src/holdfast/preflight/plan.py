@@ -10,12 +10,17 @@ from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import MAX_DEPTH, JsonObject, depth_of
 from holdfast.contract.tool import ArgumentFault, Tool
 from holdfast.preflight.clean import WholeFloats, clean_schema
+from holdfast.preflight.copying import TOO_DEEP
 from holdfast.preflight.example import example_call
+from holdfast.preflight.expansion import refuse_expansion_beyond
 from holdfast.preflight.explain import explain
-from holdfast.preflight.parse import TOO_DEEP, Parsed
+from holdfast.preflight.parse import Parsed
 from holdfast.preflight.repair import repair_arguments
 from holdfast.preflight.schema import SchemaProblem, compile_validator, effective_schema
 from holdfast.preflight.shape import shape_of
+
+MAX_CHECKS = 100_000
+"""How many checks a schema may stand for once its references are followed."""
 
 
 class Plan:
@@ -32,6 +37,7 @@ class Plan:
 
     def _compile(self, tool: Tool) -> None:
         effective = effective_schema(tool.input_schema)
+        refuse_expansion_beyond(effective.schema, MAX_CHECKS)
         self.remarks = effective.remarks
         self._schema = effective.schema
         self._validator = compile_validator(effective.schema)

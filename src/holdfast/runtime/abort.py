@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from anyio import Event
+from holdfast.execution.drive import Wakeup
 
 
 class Abort:
@@ -25,8 +25,8 @@ class Abort:
             stop()
 
     async def wait(self) -> None:
-        """Return once the switch is pulled. Pull it from the event loop's own thread."""
-        pulled = Event()
+        """Return once the switch is pulled, from whichever thread."""
+        pulled = Wakeup()
         unsubscribe = self.subscribe(pulled.set)
         try:
             await pulled.wait()

@@ -1,9 +1,10 @@
 """From how a body ended to what a model is shown: wrap, take out secrets, bound, keep the whole."""
 
+import re
 from functools import partial
 from typing import TypeGuard
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Outcome
@@ -18,6 +19,10 @@ from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
 from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
 
+_MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
+_ANY_BYTES = "application/octet-stream"
+_WRITERS = 4
+
 
 class Output:
     """The one boundary every tool's answer crosses."""
@@ -25,6 +30,8 @@ class Output:
     def __init__(self, redactor: Redactor, sidecars: SidecarStore) -> None:
         self._redactor = redactor
         self._sidecars = sidecars
+        # Its own threads: tools that block must not keep others from being answered.
+        self._writers = CapacityLimiter(_WRITERS)
 
     def wrapped(self, outcome: Outcome) -> Envelope | Image | Binary:
         """The answer to a call that ran, without secrets; bytes still have to be stored."""
@@ -43,14 +50,18 @@ class Output:
         tool = outcome.permit.prepared.tool
         keep = self._keep(outcome)
         if isinstance(answer, Envelope):
-            return await to_thread.run_sync(bound_envelope, answer, tool.limits.output, keep)
-        stored = await to_thread.run_sync(keep, answer.content)
+            return await to_thread.run_sync(
+                bound_envelope, answer, tool.limits.output, keep, limiter=self._writers
+            )
+        stored = await to_thread.run_sync(keep, answer.content, limiter=self._writers)
         return _by_reference(answer, stored, tool.name)
 
     def _keep(self, outcome: Outcome) -> Keep:
         prepared = outcome.permit.prepared
         call = prepared.call
-        return partial(self._sidecars.keep, call.session_id, f"{prepared.tool.name}-{call.id}")
+        keep = partial(self._sidecars.keep, call.session_id, f"{prepared.tool.name}-{call.id}")
+        # Once more before it is written: joining fields may have put a secret together again.
+        return lambda content: keep(self._redactor.content(content))
 
 
 def bounded_refusal(refused: Envelope) -> Envelope:
@@ -87,10 +98,9 @@ def fits(answer: Envelope | Image | Binary, bound: OutputBound) -> TypeGuard[Env
 
 def _by_reference(given: Image | Binary, stored: StoredOutput | None, tool: str) -> Envelope:
     size = len(given.content)
+    media_type = given.media_type if _MEDIA_TYPE.fullmatch(given.media_type) else _ANY_BYTES
     if stored is None or stored.stored_bytes < size:
         message = f"The tool answered with {size:,} bytes, more than there is room to store."
         return Envelope(failure=failure_of(FailureKind.UNAVAILABLE, message), tool=tool)
     part = ImagePart if isinstance(given, Image) else BinaryPart
-    return envelope_of(
-        part(path=stored.path, media_type=given.media_type, byte_count=size), tool=tool
-    )
+    return envelope_of(part(path=stored.path, media_type=media_type, byte_count=size), tool=tool)

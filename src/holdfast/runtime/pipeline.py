@@ -9,13 +9,15 @@ bad argument, a refusal, a timeout and a crash of the tool are values that end i
 import msgspec
 
 from holdfast.contract.builders import failure_of
-from holdfast.contract.call import Ask, Deny, Rejected, ToolCall
+from holdfast.contract.call import Ask, Deny, Interrupted, Rejected, ToolCall
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.json_value import decode_json, encode_json
 from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
 from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
+from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
-from holdfast.execution.run import run
+from holdfast.execution.run import answer_to, run
 from holdfast.policy.permission import decide
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
@@ -25,6 +27,9 @@ from holdfast.runtime.repeats import RefusedCalls
 
 MAX_NAME_CHARACTERS = 200
 """How much of a tool's name an answer repeats; models have been seen to send whole pages."""
+
+MAX_REPAIRS = 50
+"""How many repairs an answer names one by one."""
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +73,11 @@ class Pipeline:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
         if isinstance(verdict, Ask):
-            verdict = decide(verdict, await parts.approver(verdict))
+            answer = await answer_to(shown_to_a_person(verdict), parts.approver, abort)
+            if isinstance(answer, Interrupted):
+                failure = cancelled(call.tool)
+                return self._sealed(Envelope(failure=failure), call, prepared.repairs, started)
+            verdict = decide(verdict, answer)
         if isinstance(verdict, Deny):
             failure = failure_of(verdict.kind, verdict.reason)
             return self._sealed(Envelope(failure=failure), call, prepared.repairs, started)
@@ -92,20 +101,32 @@ class Pipeline:
         self, envelope: Envelope, call: ToolCall, repairs: tuple[Repair, ...], started: int
     ) -> Envelope:
         duration = (self._ticks() - started) // 1_000_000
+        shown = repairs[:MAX_REPAIRS]
         metadata = envelope.metadata
         if metadata is NO_METADATA:
-            metadata = Metadata(duration_ms=duration, repairs=repairs)
+            metadata = Metadata(duration_ms=duration, repairs=shown)
         else:
-            metadata = msgspec.structs.replace(metadata, duration_ms=duration, repairs=repairs)
+            metadata = msgspec.structs.replace(metadata, duration_ms=duration, repairs=shown)
+        if len(repairs) > MAX_REPAIRS:
+            metadata = msgspec.structs.replace(metadata, repair_count=len(repairs))
         sealed = Envelope(
             result_json=envelope.result_json,
             failure=envelope.failure,
-            tool=envelope.tool or call.tool[:MAX_NAME_CHARACTERS],
+            tool=call.tool[:MAX_NAME_CHARACTERS],
             call_id=call.id,
             warnings=envelope.warnings,
             metadata=metadata,
         )
         return self._parts.redactor.envelope(sealed)
+
+
+def shown_to_a_person(ask: Ask) -> Ask:
+    """The question with its own copy of the arguments: whoever answers cannot change the call."""
+    prepared = ask.prepared
+    copied = decode_json(encode_json(prepared.arguments))
+    arguments = copied if isinstance(copied, dict) else {}
+    seen = msgspec.structs.replace(prepared, arguments=arguments, values=arguments)
+    return msgspec.structs.replace(ask, prepared=seen)
 
 
 def not_ours(name: str) -> Failure:

@@ -25,7 +25,6 @@ from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, dum
 PLAIN_CHARACTERS = 48_000
 FILE_CHARACTERS = 12_000
 MAX_ENTRIES = 500
-ECHOED_CHARACTERS = 2_000
 MARKER = "...(truncated)"
 
 

@@ -73,9 +73,9 @@ def _text_part(text: str) -> JsonValue:
     return {"type": "text", "text": text}
 
 
-def parse(wire: JsonObject) -> Envelope:
-    """Read a result object, ours or another server's."""
-    meta = _own_meta(wire)
+def parse(wire: JsonObject, *, ours: bool = False) -> Envelope:
+    """Read a result object. Only from a server known to be ours is `_meta` believed."""
+    meta = _own_meta(wire) if ours else _Meta()
     if wire.get("isError") is True:
         failure = meta.failure or failure_of(FailureKind.EXECUTION_ERROR, _joined_text(wire))
         return Envelope(

@@ -15,6 +15,9 @@ _decode = msgspec.json.Decoder().decode
 _SUCCESS_KEYS = frozenset({"ok", "tool", "result", "warnings", "metadata"})
 
 
+_NOT_A_TOOLS_TO_SAY = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
+
+
 class NotAnEnvelope(ValueError):
     """The text is not an envelope in this dialect."""
 
@@ -75,13 +78,16 @@ def parse(text: str | bytes) -> Envelope:
 def strict_parse(text: str) -> Envelope | None:
     """The envelope a tool wrote as text, or None when the text is not exactly one.
 
-    Measurements are the runtime's to make: a `metadata` the text carries is dropped.
+    Measurements are the runtime's to make: a `metadata` the text carries is dropped. Only policy
+    and a person can refuse: text that claims they did stays text.
     """
     if not text.startswith("{") or '"ok"' not in text:
         return None
     try:
         made = parse(text)
     except NotAnEnvelope:
+        return None
+    if made.failure is not None and made.failure.kind in _NOT_A_TOOLS_TO_SAY:
         return None
     top: JsonObject = _decode(text)
     if made.failure is None and ("result" not in top or not top.keys() <= _SUCCESS_KEYS):

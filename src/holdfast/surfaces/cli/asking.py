@@ -1,6 +1,8 @@
 """Asking the person at the terminal whether a call may run. Without a terminal nobody is asked."""
 
 import sys
+import termios
+from contextlib import suppress
 from typing import TextIO
 
 from anyio import wait_readable
@@ -23,6 +25,9 @@ class TerminalApprover:
 
     async def __call__(self, ask: Ask, /) -> Answer | None:
         """Wait for an answer; a closed terminal gives none."""
+        # What was typed before the question was there is no answer to it.
+        with suppress(termios.error):
+            termios.tcflush(self._answers.fileno(), termios.TCIFLUSH)
         prepared = ask.prepared
         shown = printable(indented(encode_json(prepared.arguments)))
         self._questions.write(f"{one_line(ask.reason)}\n{prepared.tool.name} {shown}\n")

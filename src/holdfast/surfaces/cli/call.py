@@ -64,7 +64,10 @@ def _sent(arguments: Namespace) -> RawArguments:
         return arguments_from(arguments.pairs)
     if arguments.pairs:
         raise UsageError("arguments are given twice; use either key=value or --json")
-    return sys.stdin.buffer.read() if arguments.json == "-" else str(arguments.json)
+    if arguments.json != "-":
+        return str(arguments.json)
+    # Closed before we started: there is no standard input at all.
+    return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def _show(envelope: Envelope, arguments: Namespace, screen: Screen) -> None:

@@ -6,6 +6,7 @@ from holdfast.app.holdfast import Holdfast
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonValue, encode_json, plain
 from holdfast.contract.tool import Tool
+from holdfast.runtime.definitions import full_definition
 from holdfast.sources.lint import lint
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import chosen
@@ -78,24 +79,8 @@ def _show_one(tool: Tool, screen: Screen, *, as_json: bool) -> None:
 
 
 def definition(tool: Tool) -> dict[str, object]:
-    """A tool as plain data: everything but its body."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": tool.input_schema,
-        "output_schema": tool.output_schema,
-        "requires": tool.requires,
-        "ownership": tool.ownership,
-        "permission_policy": tool.permission_policy,
-        "effects": tool.effects,
-        "read_only": tool.read_only,
-        "destructive": tool.destructive,
-        "interrupt_behavior": tool.interrupt_behavior,
-        "acp_kind": tool.acp_kind,
-        "limits": tool.limits,
-        "parallel_safe": tool.parallel_safe,
-        "warnings": lint(tool),
-    }
+    """A tool as plain data: everything but its body, and what is doubtful about it."""
+    return {**full_definition(tool), "warnings": lint(tool)}
 
 
 def _flags(tool: Tool) -> str:

@@ -83,7 +83,10 @@ def _preflight(case: Case) -> "JsonObject | Failure":
 
 
 def _compare(found: object, expect: JsonObject, key: str) -> Iterator[str]:
-    if expect.get("ok") is True:
+    if not isinstance(expect.get("ok"), bool):
+        yield "the case expects neither success nor refusal"
+        return
+    if expect["ok"]:
         if isinstance(found, Failure):
             yield f"refused: {found.message}"
         elif key in expect:

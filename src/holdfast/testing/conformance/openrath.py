@@ -162,6 +162,9 @@ def _table(case: Case) -> Iterator[str]:
     if "builtin_names" in expect:
         names: list[JsonValue] = [*sorted(FLOW_BUILTINS)]
         yield from differs("builtin_names", names, expect["builtin_names"])
+    missing = set(texts(expect, "seed_minimum")) - set(FLOW_BUILTINS)
+    if missing:
+        yield f"built-ins are missing: {sorted(missing)}"
     if "raises" in expect:
         yield f"expected {expect['raises']!r}, but nothing was raised"
 

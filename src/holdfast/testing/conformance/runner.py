@@ -54,6 +54,8 @@ def run(suite: str, path: Path) -> Report:
             continue
         except ValueError as problem:
             problems = [f"the case cannot be read: {problem}"]
+        except (TypeError, KeyError, AttributeError) as problem:
+            problems = [f"the case cannot be read: {type(problem).__name__}: {problem}"]
         if problems:
             failures.append(CaseFailure(name, "; ".join(problems)))
         else:
