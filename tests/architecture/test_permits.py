@@ -29,9 +29,9 @@ def test_only_policy_makes_a_permit() -> None:
 
 def test_execution_accepts_a_permit_and_nothing_weaker() -> None:
     tree = ast.parse((SOURCE / "execution" / "run.py").read_text("utf-8"))
-    (run,) = (
-        node for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and node.name == "run"
+    (begin,) = (
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "begin"
     )
-    first = run.args.args[0].annotation
+    first = begin.args.args[0].annotation
     assert isinstance(first, ast.Name)
     assert first.id == "Permit"

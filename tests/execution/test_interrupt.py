@@ -12,7 +12,7 @@ from support import make_call, make_tool
 from holdfast.contract.call import Ending, Interrupted, Permit, Prepared, Returned, TimedOut
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.tool import InterruptBehavior, Tool
-from holdfast.execution.run import run
+from holdfast.execution.run import Begun, begin, finish
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeProgress
 
@@ -39,7 +39,10 @@ async def _run(tool: Tool, abort: Abort) -> Ending:
         abort=abort,
     )
     permit = Permit(prepared=prepared, grounds="a test")
-    return (await run(permit, runtime, time.perf_counter_ns)).ending
+    begun = begin(permit, runtime, time.perf_counter_ns)
+    if isinstance(begun, Begun):
+        return (await finish(begun, time.perf_counter_ns)).ending
+    return begun.ending
 
 
 async def _aborted(tool: Tool, abort: Abort) -> Ending:

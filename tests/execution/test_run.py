@@ -24,7 +24,7 @@ from holdfast.contract.call import (
 from holdfast.contract.runtime import AbortSignal, Progress, Runtime, SessionFacts
 from holdfast.contract.tool import Limits, RunStyle, Tool
 from holdfast.execution.drive import Suspended
-from holdfast.execution.run import run
+from holdfast.execution.run import Begun, begin, finish
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeProgress
 
@@ -43,7 +43,8 @@ def _runtime(abort: AbortSignal | None = None, progress: FakeProgress | None = N
 async def _run(tool: Tool, runtime: Runtime | None = None, **values: object) -> Outcome:
     prepared = Prepared(call=make_call(), tool=tool, arguments={}, values=values)
     permit = Permit(prepared=prepared, grounds="a test")
-    return await run(permit, runtime or _runtime(), time.perf_counter_ns)
+    begun = begin(permit, runtime or _runtime(), time.perf_counter_ns)
+    return await finish(begun, time.perf_counter_ns) if isinstance(begun, Begun) else begun
 
 
 def _tool(

@@ -69,6 +69,8 @@ def encode_json(value: object) -> bytes:
     """
     try:
         encoded = _encoder.encode(value)
+        if len(encoded) <= 2 * MAX_DEPTH:  # two characters a level: too short to nest too deep
+            return encoded
         fits = not _may_be_deep(encoded) or depth_of(_decoder.decode(encoded)) <= MAX_DEPTH
     except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
         encoded, fits = b"", False
@@ -77,7 +79,7 @@ def encode_json(value: object) -> bytes:
 
 def _may_be_deep(encoded: bytes) -> bool:
     """Count brackets: much cheaper than a walk, and text with few of them cannot nest deep."""
-    return len(encoded) > 2 * MAX_DEPTH and encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH
+    return encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH
 
 
 def decode_json(text: bytes | str) -> JsonValue:

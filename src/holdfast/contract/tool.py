@@ -109,6 +109,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     style: RunStyle
     invoke: Callable[[Mapping[str, object], Runtime], object]
     decode: Decode | None = None
+    exact: frozenset[str] = frozenset()
+    """Arguments whose decoding refuses a float where an integer belongs."""
 
 
 class ToolDefinitionError(ValueError):

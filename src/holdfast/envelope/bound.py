@@ -41,7 +41,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
 def may_exceed(envelope: Envelope, bound: OutputBound) -> bool:
     """Whether a closer look is needed. JSON text is never shorter than the text inside it."""
-    if _too_many(envelope.warnings):
+    if envelope.warnings and _too_many(envelope.warnings):
         return True
     if envelope.failure is not None:
         return bool(envelope.failure.extras) or _is_wordy(envelope.failure)

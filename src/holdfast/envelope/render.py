@@ -25,7 +25,7 @@ _PARSE: dict[TextDialect, Callable[[str], Envelope]] = {
 
 def render(envelope: Envelope, dialect: TextDialect = "ok") -> str:
     """Write an envelope as text."""
-    return _RENDER[dialect](envelope)
+    return ok.render(envelope) if dialect == "ok" else _RENDER[dialect](envelope)
 
 
 def parse(text: str, dialect: TextDialect = "ok") -> Envelope:

@@ -14,7 +14,7 @@ from holdfast.contract.backend import (
     text_in,
 )
 from holdfast.contract.builders import failure_of
-from holdfast.contract.call import Ending, Interrupted, Raised, Returned, TimedOut
+from holdfast.contract.call import Ending, Raised, Returned, TimedOut
 from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import decode_json, encode_json, plain
@@ -40,15 +40,15 @@ _PLAIN = frozenset({bool, int, float, dict, list, type(None)})
 
 def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
     """Turn how a body ended into an envelope, or hand back bytes that must be stored first."""
-    match ending:
-        case Returned():
-            return _wrap_returned(ending.value, tool)
-        case Raised():
-            return Envelope(failure=failure_from(ending.error, tool=tool), tool=tool)
-        case TimedOut():
-            return Envelope(failure=timed_out(tool, ending.seconds), tool=tool)
-        case Interrupted():  # pragma: no branch - there is no fifth way to end
-            return Envelope(failure=cancelled(tool), tool=tool)
+    if isinstance(ending, Returned):
+        if type(ending.value) in _PLAIN:
+            return Envelope(result_json=encode_json(ending.value), tool=tool)
+        return _wrap_returned(ending.value, tool)
+    if isinstance(ending, Raised):
+        return Envelope(failure=failure_from(ending.error, tool=tool), tool=tool)
+    if isinstance(ending, TimedOut):
+        return Envelope(failure=timed_out(tool, ending.seconds), tool=tool)
+    return Envelope(failure=cancelled(tool), tool=tool)
 
 
 def _wrap_returned(value: object, tool: str) -> Envelope | Binary | Image:

@@ -29,15 +29,29 @@ class _Waiting(msgspec.Struct, frozen=True):
     waiting_for: object
 
 
-async def run(permit: Permit, runtime: Runtime, ticks: Callable[[], int]) -> Outcome:
-    """Run the call that was permitted."""
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that took its first step and has to be awaited."""
+
+    permit: Permit
+    runtime: Runtime
+    waiting: _Waiting
+    started: int
+
+
+def begin(permit: Permit, runtime: Runtime, ticks: Callable[[], int]) -> Outcome | Begun:
+    """Take the first step of a permitted call. Most calls end there, and nothing was awaited."""
     started = ticks()
     prepared = permit.prepared
-    tool = prepared.tool
-    ending = _begin(tool.body, prepared.values, runtime)
+    ending = _begin(prepared.tool.body, prepared.values, runtime)
     if isinstance(ending, _Waiting):
-        ending = await _finish(ending, tool, runtime)
+        return Begun(permit=permit, runtime=runtime, waiting=ending, started=started)
     return Outcome(permit=permit, ending=ending, duration_ns=ticks() - started)
+
+
+async def finish(begun: Begun, ticks: Callable[[], int]) -> Outcome:
+    """Take a call that waits to its end."""
+    ending = await _finish(begun.waiting, begun.permit.prepared.tool, begun.runtime)
+    return Outcome(permit=begun.permit, ending=ending, duration_ns=ticks() - begun.started)
 
 
 def _begin(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending | _Waiting:

@@ -138,9 +138,14 @@ class WholeFloats:
 
     __slots__ = ("_below", "_here", "_integers", "_items")
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, *, decoded: frozenset[str] = frozenset()) -> None:
         self._here = shape.kind == "integer"
-        spots = {name: WholeFloats(child) for name, child in shape.properties.items()}
+        # What is decoded refuses such a float by itself, and then takes the careful path.
+        spots = {
+            name: WholeFloats(child)
+            for name, child in shape.properties.items()
+            if name not in decoded
+        }
         # Integers directly below are looked at without a call each: this runs for every call.
         self._integers = tuple(name for name, spot in spots.items() if spot._here)
         self._below = tuple(

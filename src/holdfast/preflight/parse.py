@@ -48,8 +48,8 @@ def parse_arguments(raw: RawArguments, *, max_bytes: int = MAX_ARGUMENT_BYTES) -
 
 
 def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:
-    size = _size(raw, max_bytes)
-    if size > max_bytes:
+    # Text this short fits however it is encoded.
+    if len(raw) > max_bytes // 4 and (size := _size(raw, max_bytes)) > max_bytes:
         return _too_large(size, max_bytes)
     try:
         decoded: JsonValue = _decode(raw)

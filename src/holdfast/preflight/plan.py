@@ -44,20 +44,32 @@ class Plan:
         self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty)
         clean = clean_schema(effective.schema, tool.keep_empty)
         self._is_clean = compile_validator(clean).is_valid if clean is not None else _never
-        floats = WholeFloats(self._shape) if clean is not None else None
+        floats = None if clean is None else WholeFloats(self._shape, decoded=tool.body.exact)
         self._floats = floats if floats is not None and floats.possible else None
 
     def prepare(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
         """Make the call ready to be judged, or say why it cannot run."""
         arguments = parsed.arguments
-        repairs = parsed.repairs
-        if not self._is_clean(arguments) or (
-            self._floats is not None and self._floats.found_in(arguments)
+        if self._is_clean(arguments) and (
+            self._floats is None or not self._floats.found_in(arguments)
         ):
-            repairs += tuple(repair_arguments(self._shape, arguments))
-            problem = self._problem(arguments)
-            if problem is not None:
-                return Rejected(call=call, failure=problem, repairs=repairs)
+            values = arguments if self._decode is None else self._decode(arguments)
+            if not isinstance(values, ArgumentFault):
+                return Prepared(
+                    call=call,
+                    tool=self.tool,
+                    arguments=arguments,
+                    values=values,
+                    repairs=parsed.repairs,
+                )
+        return self._prepare_with_repairs(call, parsed)
+
+    def _prepare_with_repairs(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
+        arguments = parsed.arguments
+        repairs = parsed.repairs + tuple(repair_arguments(self._shape, arguments))
+        problem = self._problem(arguments)
+        if problem is not None:
+            return Rejected(call=call, failure=problem, repairs=repairs)
         values = arguments if self._decode is None else self._decode(arguments)
         if isinstance(values, ArgumentFault):
             failure = failure_of(FailureKind.INVALID_ARGS, values.message, field=values.field)

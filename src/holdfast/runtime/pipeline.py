@@ -17,7 +17,7 @@ from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
 from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
-from holdfast.execution.run import answer_to, run
+from holdfast.execution.run import Begun, answer_to, begin, finish
 from holdfast.policy.permission import decide
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
@@ -53,6 +53,7 @@ class Pipeline:
         self._parts = parts
         self._ticks = parts.clock.ticks
         self._output = Output(parts.redactor, parts.sidecars)
+        self._redactor = parts.redactor
         self._progress = redacted_progress(parts.progress, parts.redactor)
         self._refused = RefusedCalls()
 
@@ -84,7 +85,9 @@ class Pipeline:
         runtime = Runtime(
             call_id=call.id, session=parts.session, progress=self._progress, abort=abort
         )
-        outcome = await run(verdict, runtime, self._ticks)
+        outcome = begin(verdict, runtime, self._ticks)
+        if isinstance(outcome, Begun):
+            outcome = await finish(outcome, self._ticks)
         answer = self._output.wrapped(outcome)
         if not fits(answer, plan.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
@@ -101,14 +104,15 @@ class Pipeline:
         self, envelope: Envelope, call: ToolCall, repairs: tuple[Repair, ...], started: int
     ) -> Envelope:
         duration = (self._ticks() - started) // 1_000_000
-        shown = repairs[:MAX_REPAIRS]
         metadata = envelope.metadata
         if metadata is NO_METADATA:
-            metadata = Metadata(duration_ms=duration, repairs=shown)
+            metadata = Metadata(duration_ms=duration, repairs=repairs)
         else:
-            metadata = msgspec.structs.replace(metadata, duration_ms=duration, repairs=shown)
+            metadata = msgspec.structs.replace(metadata, duration_ms=duration, repairs=repairs)
         if len(repairs) > MAX_REPAIRS:
-            metadata = msgspec.structs.replace(metadata, repair_count=len(repairs))
+            metadata = msgspec.structs.replace(
+                metadata, repairs=repairs[:MAX_REPAIRS], repair_count=len(repairs)
+            )
         sealed = Envelope(
             result_json=envelope.result_json,
             failure=envelope.failure,
@@ -117,7 +121,7 @@ class Pipeline:
             warnings=envelope.warnings,
             metadata=metadata,
         )
-        return self._parts.redactor.envelope(sealed)
+        return self._redactor.envelope(sealed) if self._redactor.active else sealed
 
 
 def shown_to_a_person(ask: Ask) -> Ask:

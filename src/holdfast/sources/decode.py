@@ -17,6 +17,15 @@ from holdfast.sources.native import decode_foreign, is_plain, native_form
 from holdfast.sources.shapes import Qualified, Scalar, Shape
 
 
+def exactly_decoded(parameters: Mapping[str, Shape]) -> frozenset[str]:
+    """The parameters msgspec converts: it takes no float for an integer, not even a whole one."""
+    return frozenset(
+        name
+        for name, shape in parameters.items()
+        if not is_plain(shape) and not _is_float(shape) and native_form(shape) is not None
+    )
+
+
 def compile_decode(parameters: Mapping[str, Shape]) -> Decode | None:
     """Prepare the decoding of these parameters; None when there is nothing to convert."""
     converted = {name: shape for name, shape in parameters.items() if not is_plain(shape)}

@@ -17,7 +17,7 @@ from holdfast.contract.results import Binary, Image
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Body, RunStyle, Tool, ToolDefinitionError
 from holdfast.sources.annotations import or_null, read_annotation
-from holdfast.sources.decode import compile_decode
+from holdfast.sources.decode import compile_decode, exactly_decoded
 from holdfast.sources.docstring import Docstring, read_docstring
 from holdfast.sources.hints import Unresolved
 from holdfast.sources.merging import types_of
@@ -99,10 +99,12 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         input_schema=schema,
         output_schema=_output_schema(signature, style, options, owner),
     )
+    shapes = {field.name: field.shape for field in fields}
     body = Body(
         style=style,
         invoke=_invoke(function, takes_runtime=signature.takes_runtime),
-        decode=compile_decode({field.name: field.shape for field in fields}),
+        decode=compile_decode(shapes),
+        exact=exactly_decoded(shapes),
     )
     return build_tool(face, body, options)
 

@@ -48,8 +48,9 @@ def _wire(envelope: Envelope) -> dict[str, object]:
         wire["tool"] = envelope.tool
     if envelope.warnings:
         wire["warnings"] = envelope.warnings
-    if envelope.metadata is not NO_METADATA and envelope.metadata != NO_METADATA:
-        wire["metadata"] = envelope.metadata
+    metadata = envelope.metadata
+    if metadata.duration_ms is not None or metadata != NO_METADATA:
+        wire["metadata"] = metadata
     return wire
 
 
