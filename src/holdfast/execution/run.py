@@ -42,7 +42,7 @@ def begin(permit: Permit, runtime: Runtime, ticks: Callable[[], int]) -> Outcome
     """Take the first step of a permitted call. Most calls end there, and nothing was awaited."""
     started = ticks()
     prepared = permit.prepared
-    ending = _begin(prepared.tool.body, prepared.values, runtime)
+    ending = _first_step(prepared.tool.body, prepared.values, runtime)
     if isinstance(ending, _Waiting):
         return Begun(permit=permit, runtime=runtime, waiting=ending, started=started)
     return Outcome(permit=permit, ending=ending, duration_ns=ticks() - started)
@@ -54,7 +54,7 @@ async def finish(begun: Begun, ticks: Callable[[], int]) -> Outcome:
     return Outcome(permit=begun.permit, ending=ending, duration_ns=ticks() - begun.started)
 
 
-def _begin(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending | _Waiting:
+def _first_step(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending | _Waiting:
     """Take the first step. For most tools it is the only one."""
     if runtime.abort.aborted:
         return Interrupted()

@@ -3,8 +3,11 @@
 Silence is not consent: without anybody to answer, a question is a denial by policy.
 """
 
+import msgspec
+
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import decode_json, encode_json
 from holdfast.contract.ports import Answer
 
 NOBODY_TO_ASK = (
@@ -19,6 +22,15 @@ def judge_by_tool(prepared: Prepared) -> Verdict:
     if tool.permission_policy == "always_allow":
         return Permit(prepared=prepared, grounds="the tool asks for no confirmation")
     return Ask(prepared=prepared, reason=f"Tool '{tool.name}' always asks before it runs.")
+
+
+def shown_to_a_person(ask: Ask) -> Ask:
+    """The question with its own copy of the arguments: whoever answers cannot change the call."""
+    prepared = ask.prepared
+    copied = decode_json(encode_json(prepared.arguments))
+    arguments = copied if isinstance(copied, dict) else {}
+    seen = msgspec.structs.replace(prepared, arguments=arguments, values=arguments)
+    return msgspec.structs.replace(ask, prepared=seen)
 
 
 def decide(ask: Ask, answer: Answer | None) -> Permit | Deny:

@@ -23,6 +23,8 @@ MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
 NOT_AN_OBJECT = "Arguments must be an object"
 
 _SHOWN = 60
+_SHORT = 2 * MAX_DEPTH
+"""Text of so few characters cannot nest too deep: a level takes two."""
 
 _decode = msgspec.json.Decoder().decode
 
@@ -41,10 +43,21 @@ def parse_arguments(raw: RawArguments, *, max_bytes: int = MAX_ARGUMENT_BYTES) -
     object as text is read one level further.
     """
     if isinstance(raw, (str, bytes)):
+        if len(raw) <= _SHORT <= max_bytes:
+            return _parse_short(raw)
         return _parse_text(raw, max_bytes)
     if raw is None:
         return Parsed({})
     return _copy_mapping(raw, max_bytes)
+
+
+def _parse_short(raw: str | bytes) -> Parsed | Failure:
+    """Most calls: an object too short to be too large or too deep."""
+    try:
+        decoded: JsonValue = _decode(raw)
+    except ValueError:
+        decoded = None
+    return Parsed(decoded) if type(decoded) is dict else _parse_text(raw, 4 * _SHORT)
 
 
 def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:

@@ -2,7 +2,7 @@
 
 import re
 from functools import partial
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from anyio import CapacityLimiter, to_thread
 
@@ -17,11 +17,14 @@ from holdfast.contract.runtime import Progress, ProgressSink
 from holdfast.contract.tool import OutputBound
 from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
 from holdfast.envelope.redact import Redactor
-from holdfast.envelope.wrap import wrap
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 _ANY_BYTES = "application/octet-stream"
 _WRITERS = 4
+
+
+Answer: TypeAlias = Envelope | Image | Binary
+"""What a body's end was wrapped into: an envelope, or bytes that still have to be stored."""
 
 
 class Output:
@@ -33,16 +36,13 @@ class Output:
         # Its own threads: tools that block must not keep others from being answered.
         self._writers = CapacityLimiter(_WRITERS)
 
-    def wrapped(self, outcome: Outcome) -> Envelope | Image | Binary:
-        """The answer to a call that ran, without secrets; bytes still have to be stored."""
-        answer = wrap(outcome.ending, outcome.permit.prepared.tool.name)
-        if not self._redactor.active:
-            return answer
+    def without_secrets(self, answer: Answer) -> Answer:
+        """The answer with known secrets taken out, before it is cut or stored."""
         if isinstance(answer, Envelope):
             return self._redactor.envelope(answer)
         return type(answer)(self._redactor.content(answer.content), answer.media_type)
 
-    async def bounded(self, answer: Envelope | Image | Binary, outcome: Outcome) -> Envelope:
+    async def bounded(self, answer: Answer, outcome: Outcome) -> Envelope:
         """The answer cut to its bound, the whole of it kept in a file.
 
         Off the event loop: writing blocks.
@@ -91,7 +91,7 @@ def redacted_progress(sink: ProgressSink, redactor: Redactor) -> ProgressSink:
     return pass_on
 
 
-def fits(answer: Envelope | Image | Binary, bound: OutputBound) -> TypeGuard[Envelope]:
+def fits(answer: Answer, bound: OutputBound) -> TypeGuard[Envelope]:
     """Whether the answer can be shown as it is."""
     return isinstance(answer, Envelope) and not may_exceed(answer, bound)
 

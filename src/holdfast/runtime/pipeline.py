@@ -9,24 +9,22 @@ bad argument, a refusal, a timeout and a crash of the tool are values that end i
 import msgspec
 
 from holdfast.contract.builders import failure_of
-from holdfast.contract.call import Ask, Deny, Interrupted, Rejected, ToolCall
+from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Rejected, ToolCall
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
-from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import decode_json, encode_json
+from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
 from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
+from holdfast.envelope.wrap import wrap
 from holdfast.execution.run import Begun, answer_to, begin, finish
-from holdfast.policy.permission import decide
+from holdfast.policy.permission import decide, shown_to_a_person
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.output import Output, bounded_refusal, fits, redacted_progress
+from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
 from holdfast.runtime.repeats import RefusedCalls
-
-MAX_NAME_CHARACTERS = 200
-"""How much of a tool's name an answer repeats; models have been seen to send whole pages."""
 
 MAX_REPAIRS = 50
 """How many repairs an answer names one by one."""
@@ -73,25 +71,35 @@ class Pipeline:
         if plan.tool.ownership == "custom":
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
-        if isinstance(verdict, Ask):
-            answer = await answer_to(shown_to_a_person(verdict), parts.approver, abort)
-            if isinstance(answer, Interrupted):
-                failure = cancelled(call.tool)
-                return self._sealed(Envelope(failure=failure), call, prepared.repairs, started)
-            verdict = decide(verdict, answer)
-        if isinstance(verdict, Deny):
-            failure = failure_of(verdict.kind, verdict.reason)
-            return self._sealed(Envelope(failure=failure), call, prepared.repairs, started)
+        if not isinstance(verdict, Permit):
+            verdict = await self._leave(verdict, abort)
+            if isinstance(verdict, Failure):
+                return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
         runtime = Runtime(
             call_id=call.id, session=parts.session, progress=self._progress, abort=abort
         )
         outcome = begin(verdict, runtime, self._ticks)
         if isinstance(outcome, Begun):
             outcome = await finish(outcome, self._ticks)
-        answer = self._output.wrapped(outcome)
+        answer = wrap(outcome.ending, call.tool)
+        if self._redactor.active:
+            answer = self._output.without_secrets(answer)
         if not fits(answer, plan.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
+
+    async def _leave(self, verdict: Ask | Deny, abort: AbortSignal) -> Permit | Failure:
+        """What becomes of a call that policy did not permit by itself."""
+        if isinstance(verdict, Ask):
+            asked = shown_to_a_person(verdict)
+            answer = await answer_to(asked, self._parts.approver, abort)
+            if isinstance(answer, Interrupted):
+                return cancelled(verdict.prepared.tool.name)
+            decided = decide(verdict, answer)
+            if isinstance(decided, Permit):
+                return decided
+            verdict = decided
+        return failure_of(verdict.kind, verdict.reason)
 
     def _refuse(
         self, rejected: Rejected, plan: Plan | None, started: int, parsed: Parsed | None = None
@@ -122,27 +130,3 @@ class Pipeline:
             metadata=metadata,
         )
         return self._redactor.envelope(sealed) if self._redactor.active else sealed
-
-
-def shown_to_a_person(ask: Ask) -> Ask:
-    """The question with its own copy of the arguments: whoever answers cannot change the call."""
-    prepared = ask.prepared
-    copied = decode_json(encode_json(prepared.arguments))
-    arguments = copied if isinstance(copied, dict) else {}
-    seen = msgspec.structs.replace(prepared, arguments=arguments, values=arguments)
-    return msgspec.structs.replace(ask, prepared=seen)
-
-
-def not_ours(name: str) -> Failure:
-    """The failure of a call that only the application can fulfil."""
-    return failure_of(
-        FailureKind.UNAVAILABLE,
-        f"Tool '{name}' is fulfilled by the application, and nobody is waiting to fulfil it here.",
-        retryable=False,
-    )
-
-
-def unknown_tool(name: str) -> Failure:
-    """The failure of a call to nothing. It never lists other names: models would try them."""
-    shown = name[:MAX_NAME_CHARACTERS]
-    return failure_of(FailureKind.TOOL_NOT_FOUND, f"There is no tool named '{shown}'.")
