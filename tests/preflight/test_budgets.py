@@ -22,7 +22,7 @@ def test_shared_parts_cannot_multiply_without_limit() -> None:
     shared: list[object] = [1]
     for _ in range(60):
         shared = [shared, shared]
-    refused = parse_arguments({"a": shared})
+    refused = parse_arguments({"a": shared}, max_bytes=100_000)
     assert isinstance(refused, Failure)
 
 

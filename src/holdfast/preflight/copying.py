@@ -12,7 +12,8 @@ from holdfast.contract.json_value import MAX_DEPTH, MAX_INTEGER_BITS, JsonObject
 
 TOO_DEEP = f"Arguments are nested too deeply: at most {MAX_DEPTH} levels are accepted."
 
-_PER_VALUE = 2
+_PER_VALUE = 8
+"""What a value costs of the budget: more than its text, for it is an object in memory."""
 
 _Place: TypeAlias = "tuple[_Place, str | int] | None"
 """The way to a value, innermost step last. Written out only when something is wrong."""

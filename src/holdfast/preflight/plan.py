@@ -50,9 +50,8 @@ class Plan:
     def prepare(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
         """Make the call ready to be judged, or say why it cannot run."""
         arguments = parsed.arguments
-        if self._is_clean(arguments) and (
-            self._floats is None or not self._floats.found_in(arguments)
-        ):
+        floats = self._floats
+        if self._is_clean(arguments) and (floats is None or not floats.found_in(arguments)):
             values = arguments if self._decode is None else self._decode(arguments)
             if not isinstance(values, ArgumentFault):
                 return Prepared(

@@ -4,8 +4,8 @@ Arguments a body takes as they are cost nothing; the others are converted by msg
 It does not check a schema; that has been done before.
 """
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 import msgspec
 
@@ -41,7 +41,8 @@ def compile_decode(parameters: Mapping[str, Shape]) -> Decode | None:
             forms[name] = form
         else:
             others.append((name, converter_of(shape)))
-    return _decode(forms, others)
+    plain = [name for name in parameters if name not in converted]
+    return _decode(plain, forms, others)
 
 
 def _is_float(shape: Shape) -> bool:
@@ -65,25 +66,26 @@ def _floats(names: tuple[str, ...]) -> Decode:
     return decode
 
 
-def _decode(forms: dict[str, object], others: list[tuple[str, Convert]]) -> Decode:
+def _decode(
+    plain: Iterable[str], forms: dict[str, object], others: list[tuple[str, Convert]]
+) -> Decode:
     # One struct for all parameters: msgspec compiles it once, and names the place of an error.
+    # What stays as it is rides along as Any, so that one call gives all the values.
+    fields = {**dict.fromkeys([*plain, *(name for name, _ in others)], Any), **forms}
     struct = msgspec.defstruct(
         "arguments",
-        [(name, cast("type", form), msgspec.UNSET) for name, form in forms.items()],
+        [(name, cast("type", form), msgspec.UNSET) for name, form in fields.items()],
     )
-    names = tuple(forms)
     # msgspec compiles on first use; a first call should not pay for it.
     msgspec.json.Decoder(struct)
 
     def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
-        values = cast("dict[str, object]", arguments.copy())
         steps: tuple[str, ...] = ()
         try:
-            if names:
-                converted = msgspec.convert(arguments, struct, dec_hook=decode_foreign)
-                for name in names:
-                    if name in values:
-                        values[name] = getattr(converted, name)
+            converted = msgspec.convert(arguments, struct, dec_hook=decode_foreign)
+            values: dict[str, object] = msgspec.structs.asdict(converted)
+            if len(arguments) < len(fields):
+                values = {name: values[name] for name in arguments if name in fields}
             for name, convert in others:
                 if name in values:
                     steps = (name,)

@@ -25,9 +25,23 @@ class NotAnEnvelope(ValueError):
 def render(envelope: Envelope) -> str:
     """Write the envelope. Never raises."""
     try:
+        if envelope.failure is None and not envelope.warnings and envelope.tool:
+            return _plain_success(envelope, envelope.tool)
         return _encode(_wire(envelope)).decode()
     except (ValueError, TypeError, OverflowError, RecursionError):
         return _careful(envelope)
+
+
+def _plain_success(envelope: Envelope, tool: str) -> str:
+    """What most calls end in, put together from parts that are JSON already."""
+    metadata = envelope.metadata
+    measured = b""
+    if metadata.duration_ms is not None or metadata != NO_METADATA:
+        measured = b'"metadata":' + _encode(metadata) + b","
+    result = envelope.result_json
+    return (
+        b"{" + measured + b'"ok":true,"result":' + result + b',"tool":' + _encode(tool) + b"}"
+    ).decode()
 
 
 def _wire(envelope: Envelope) -> dict[str, object]:
