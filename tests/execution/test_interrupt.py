@@ -1,7 +1,6 @@
 """Aborts reach the calls that allow it; a caller's own cancellation is never swallowed."""
 
 import threading
-import time
 from collections.abc import Mapping
 
 import anyio
@@ -39,9 +38,9 @@ async def _run(tool: Tool, abort: Abort) -> Ending:
         abort=abort,
     )
     permit = Permit(prepared=prepared, grounds="a test")
-    begun = begin(permit, runtime, time.perf_counter_ns)
+    begun = begin(permit, runtime)
     if isinstance(begun, Begun):
-        return (await finish(begun, time.perf_counter_ns)).ending
+        return (await finish(begun)).ending
     return begun.ending
 
 

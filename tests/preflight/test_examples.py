@@ -35,6 +35,7 @@ FILLED: list[tuple[JsonObject, JsonValue]] = [
     ({"const": 7}, 7),
     ({"type": "string", "examples": ["2026-01-01"]}, "2026-01-01"),
     ({"type": "integer", "default": 30}, 30),
+    ({"type": "integer", "examples": []}, 1),
     ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, 1),
     ({"oneOf": [{"type": "boolean"}]}, True),
     ({"$ref": "#/$defs/word"}, "text"),

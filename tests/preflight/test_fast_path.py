@@ -5,7 +5,7 @@ Both ways must agree.
 """
 
 import pytest
-from preflight.kit import prepare, same, tool_of
+from preflight.kit import one, prepare, same, tool_of
 
 from holdfast.contract.call import Rejected
 from holdfast.contract.json_value import JsonObject, JsonValue
@@ -109,6 +109,11 @@ REPAIRED: dict[str, tuple[JsonObject, JsonValue, JsonValue]] = {
         {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}},
         [{"n": 1}, {"n": 2.0}],
         [{"n": 1}, {"n": 2}],
+    ),
+    "a whole float several objects down": (
+        one(one({"type": "integer"})),
+        {"x": {"x": 2.0}},
+        {"x": {"x": 2}},
     ),
     "a whole float in a tuple": (
         {"type": "array", "prefixItems": [{}, {"type": "integer"}]},

@@ -62,6 +62,7 @@ def test_text_that_is_not_json_is_refused_and_says_why(raw: str | bytes) -> None
     assert failure.extras["reason"]
     received = failure.extras["received"]
     assert isinstance(received, str)
+    assert received.endswith("…") is (len(raw) > 60)
     assert len(received.removesuffix("…")) <= 60
     received.encode()
 
@@ -145,7 +146,8 @@ def _nested(levels: int) -> str:
 @pytest.mark.parametrize("as_bytes", [False, True])
 @pytest.mark.req("OSA-VAL-23")
 def test_the_deepest_accepted_text_has_exactly_as_many_levels_as_is_said(as_bytes: bool) -> None:
-    deepest, deeper = _nested(MAX_DEPTH), _nested(MAX_DEPTH + 1)
+    beside = '{"b": [[], {}, []], "a": '
+    deepest, deeper = (beside + _nested(levels) + "}" for levels in (MAX_DEPTH - 1, MAX_DEPTH))
     assert str(MAX_DEPTH) in TOO_DEEP
     assert parsed(deepest.encode() if as_bytes else deepest)
     assert unparsed(deeper.encode() if as_bytes else deeper).message == TOO_DEEP
@@ -203,6 +205,7 @@ def test_fifty_megabytes_are_refused_at_once_and_without_copying_them() -> None:
         " Write large content to a file and pass its path."
     )
     assert float(seconds) < 0.5
+    assert MAX_ARGUMENT_BYTES == 8 * 1024 * 1024
     kilobytes = int(grown) // (1024 if sys.platform == "darwin" else 1)
     assert kilobytes < 5_000
 

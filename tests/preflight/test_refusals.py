@@ -268,6 +268,12 @@ def test_required_groups_are_named_as_alternatives(sent: JsonObject, keyword: st
         assert accepted(schema, whole) == whole
 
 
+def test_an_object_with_required_groups_is_repaired_like_any_other() -> None:
+    schema: JsonObject = {**one({"type": "integer"}), "anyOf": [{"required": ["x"]}]}
+    assert same(accepted(schema, {"x": "1"}), {"x": 1})
+    assert same(accepted(one(schema), {"x": {"properties": {"x": "1"}}}), {"x": {"x": 1}})
+
+
 def test_groups_that_are_met_are_not_blamed_for_another_fault() -> None:
     schema: JsonObject = {
         "type": "object",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from preflight.kit import accepted, one, prepared, refused, same, tool_of
 
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of
 from holdfast.contract.tool import ToolDefinitionError
 from holdfast.preflight.plan import Plan
 from holdfast.preflight.schema import (
@@ -112,7 +112,7 @@ def test_a_recursive_schema_is_repaired_and_checked_at_every_depth() -> None:
 
 
 def _text_inside_text(texts: int, levels: int) -> JsonValue:
-    value: JsonValue = {"n": 1}
+    value: JsonValue = {"n": "1"}
     for _ in range(texts):
         for _ in range(levels):
             value = {"left": value}
@@ -133,9 +133,11 @@ def test_text_that_unfolds_too_deep_is_refused_without_a_recursion_error(
 
 @pytest.mark.req("OSA-VAL-23")
 def test_text_that_unfolds_to_the_deepest_accepted_level_is_repaired() -> None:
-    sent = _text_inside_text(1, 125)
+    sent = _text_inside_text(1, MAX_DEPTH - 2)
     assert isinstance(sent, dict)
-    assert prepared(TREE, sent).repairs
+    found = prepared(TREE, sent)
+    assert [done.repair for done in found.repairs] == ["object_from_text", "integer_from_text"]
+    assert depth_of(found.arguments) == MAX_DEPTH
     sent["left"] = '{"left": ' * 126 + '"x"' + "}" * 126
     assert refused(TREE, sent).field == ".".join(["left"] * 127)
 

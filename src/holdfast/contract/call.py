@@ -109,4 +109,3 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     permit: Permit
     ending: Ending
-    duration_ns: int

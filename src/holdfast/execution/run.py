@@ -35,23 +35,21 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     permit: Permit
     runtime: Runtime
     waiting: _Waiting
-    started: int
 
 
-def begin(permit: Permit, runtime: Runtime, ticks: Callable[[], int]) -> Outcome | Begun:
+def begin(permit: Permit, runtime: Runtime) -> Outcome | Begun:
     """Take the first step of a permitted call. Most calls end there, and nothing was awaited."""
-    started = ticks()
     prepared = permit.prepared
     ending = _first_step(prepared.tool.body, prepared.values, runtime)
     if isinstance(ending, _Waiting):
-        return Begun(permit=permit, runtime=runtime, waiting=ending, started=started)
-    return Outcome(permit=permit, ending=ending, duration_ns=ticks() - started)
+        return Begun(permit=permit, runtime=runtime, waiting=ending)
+    return Outcome(permit=permit, ending=ending)
 
 
-async def finish(begun: Begun, ticks: Callable[[], int]) -> Outcome:
+async def finish(begun: Begun) -> Outcome:
     """Take a call that waits to its end."""
     ending = await _finish(begun.waiting, begun.permit.prepared.tool, begun.runtime)
-    return Outcome(permit=begun.permit, ending=ending, duration_ns=ticks() - begun.started)
+    return Outcome(permit=begun.permit, ending=ending)
 
 
 def _first_step(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending | _Waiting:

@@ -78,9 +78,9 @@ class Pipeline:
         runtime = Runtime(
             call_id=call.id, session=parts.session, progress=self._progress, abort=abort
         )
-        outcome = begin(verdict, runtime, self._ticks)
+        outcome = begin(verdict, runtime)
         if isinstance(outcome, Begun):
-            outcome = await finish(outcome, self._ticks)
+            outcome = await finish(outcome)
         answer = wrap(outcome.ending, call.tool)
         if self._redactor.active:
             answer = self._output.without_secrets(answer)
