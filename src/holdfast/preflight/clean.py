@@ -107,8 +107,10 @@ def _clean_properties(
         clean[name] = _clean(child, keep_empty)
         if name not in needed and name not in keep_empty and _may_be_empty_filler(child):
             clean[name] = _and(_clean(child, keep_empty), _NOT_BLANK)
-    for wrapper in WRAPPERS:
-        clean.setdefault(wrapper, False)
+    if node.get("additionalProperties") is not False or "patternProperties" in node:
+        # A closed object refuses an undeclared wrapper by itself.
+        for wrapper in WRAPPERS:
+            clean.setdefault(wrapper, False)
     return clean
 
 

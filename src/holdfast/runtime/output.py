@@ -2,7 +2,7 @@
 
 import re
 from functools import partial
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from anyio import CapacityLimiter, to_thread
 
@@ -89,11 +89,6 @@ def redacted_progress(sink: ProgressSink, redactor: Redactor) -> ProgressSink:
         )
 
     return pass_on
-
-
-def fits(answer: Answer, bound: OutputBound) -> TypeGuard[Envelope]:
-    """Whether the answer can be shown as it is."""
-    return isinstance(answer, Envelope) and not may_exceed(answer, bound)
 
 
 def _by_reference(given: Image | Binary, stored: StoredOutput | None, tool: str) -> Envelope:

@@ -14,6 +14,7 @@ from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
 from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
+from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
@@ -22,7 +23,7 @@ from holdfast.policy.permission import decide, shown_to_a_person
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.output import Output, bounded_refusal, fits, redacted_progress
+from holdfast.runtime.output import Output, bounded_refusal, redacted_progress
 from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
 from holdfast.runtime.repeats import RefusedCalls
 
@@ -84,7 +85,7 @@ class Pipeline:
         answer = wrap(outcome.ending, call.tool)
         if self._redactor.active:
             answer = self._output.without_secrets(answer)
-        if not fits(answer, plan.tool.limits.output):
+        if not isinstance(answer, Envelope) or may_exceed(answer, plan.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
+import msgspec.inspect
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.tool import ArgumentFault, Decode
@@ -66,6 +67,11 @@ def _floats(names: tuple[str, ...]) -> Decode:
     return decode
 
 
+def _holds_foreign(struct: type[msgspec.Struct]) -> bool:
+    """Whether there is a type in it that msgspec does not know by itself."""
+    return "CustomType(" in repr(msgspec.inspect.type_info(struct))
+
+
 def _decode(
     plain: Iterable[str], forms: dict[str, object], others: list[tuple[str, Convert]]
 ) -> Decode:
@@ -78,11 +84,13 @@ def _decode(
     )
     # msgspec compiles on first use; a first call should not pay for it.
     msgspec.json.Decoder(struct)
+    # A hook doubles the price of a conversion: only where there is something for it to do.
+    hook = decode_foreign if _holds_foreign(struct) else None
 
     def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
         steps: tuple[str, ...] = ()
         try:
-            converted = msgspec.convert(arguments, struct, dec_hook=decode_foreign)
+            converted = msgspec.convert(arguments, struct, dec_hook=hook)
             values: dict[str, object] = msgspec.structs.asdict(converted)
             if len(arguments) < len(fields):
                 values = {name: values[name] for name in arguments if name in fields}
