@@ -182,3 +182,24 @@ async def test_an_abort_ends_the_wait_for_an_answer() -> None:
     assert envelope.failure.message == "Tool 'probe' was cancelled."
     assert entered == []
     assert (await settle(_asking(entered), '{"n": 1}', approver=quick)).ok
+
+
+async def test_a_body_that_refuses_to_be_closed_is_left_alone() -> None:
+    refused: list[str] = []
+
+    async def body(_values: Mapping[str, object], _runtime: Runtime) -> object:
+        while True:
+            try:
+                await anyio.sleep(60)
+            except anyio.get_cancelled_exc_class():
+                continue
+            except GeneratorExit:
+                if refused:
+                    raise
+                refused.append("once")
+
+    with anyio.fail_after(10):
+        envelope = await settle(_tool(body))
+    assert envelope.failure is not None
+    assert envelope.failure.kind is FailureKind.TIMEOUT
+    assert refused == ["once"]

@@ -70,3 +70,12 @@ def test_sources_that_are_gone_are_not_kept_alive() -> None:
     del ids
     gc.collect()
     assert mark() is None
+
+
+def test_renewed_ids_wear_other_noise_and_still_sort() -> None:
+    ids = TimeIds(FakeClock())
+    before = ids.new("evt")
+    ids.renew()
+    after = ids.new("evt")
+    assert before[-14:] != after[-14:]
+    assert before < after

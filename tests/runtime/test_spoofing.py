@@ -148,3 +148,23 @@ def test_a_secret_written_by_go_is_found_too() -> None:
 
 def test_overlapping_secrets_leave_no_rest() -> None:
     assert Redactor(["abcdef", "defghi"]).text("-abcdefghi-") == f"-{REDACTED}-"
+
+
+def test_a_cut_text_without_a_secret_stays_as_it_is() -> None:
+    assert Redactor(["hunter2hunter2"]).text("nothing to hide…") == "nothing to hide…"
+
+
+def test_metadata_that_cannot_be_read_is_left_out_even_from_our_own_server() -> None:
+    wire: JsonObject = {
+        "content": [{"type": "text", "text": "[1]"}],
+        "_meta": {mcp_result.META_KEY: {"metadata": "odd"}},
+    }
+    assert mcp_result.parse(wire, ours=True) == success({"text": "[1]"})
+
+
+def test_a_part_that_is_not_the_json_it_claims_to_be_is_text() -> None:
+    wire: JsonObject = {
+        "content": [{"type": "text", "text": "{cut"}],
+        "_meta": {mcp_result.META_KEY: {"first_part": "json"}},
+    }
+    assert mcp_result.parse(wire, ours=True).result == {"text": "{cut"}

@@ -62,8 +62,6 @@ def _wrap_returned(value: object, tool: str) -> Envelope | Binary | Image:
 
 def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
     """Turn a return value into an envelope, or hand back bytes that must be stored first."""
-    if type(value) in _PLAIN:
-        return Envelope(result_json=encode_json(value), tool=tool)
     match value:
         case Envelope():
             # Measurements are the runtime's to make; a tool cannot claim any.
