@@ -76,7 +76,7 @@ class Redactor:
 
     def envelope(self, envelope: Envelope) -> Envelope:
         """The envelope without secrets."""
-        if not self.active:
+        if not self.active or self._is_clear(envelope):
             return envelope
         return msgspec.structs.replace(
             envelope,
@@ -85,6 +85,19 @@ class Redactor:
             tool=self._optional(envelope.tool),
             warnings=tuple(self.text(warning) for warning in envelope.warnings),
             metadata=self._metadata(envelope.metadata),
+        )
+
+    def _is_clear(self, envelope: Envelope) -> bool:
+        """Whether a plain success holds no secret: most do not, and need no copy."""
+        metadata = envelope.metadata
+        if envelope.failure is not None or envelope.warnings or metadata.repairs:
+            return False
+        if metadata.tail is not None or metadata.output_path is not None:
+            return False
+        name = envelope.tool or ""
+        return not any(
+            encoded in envelope.result_json or form in name
+            for form, encoded in zip(self._forms, self._encoded, strict=True)
         )
 
     def failure(self, failure: Failure) -> Failure:

@@ -41,9 +41,9 @@ def begin(permit: Permit, runtime: Runtime) -> Outcome | Begun:
     """Take the first step of a permitted call. Most calls end there, and nothing was awaited."""
     prepared = permit.prepared
     ending = _first_step(prepared.tool.body, prepared.values, runtime)
-    if isinstance(ending, _Waiting):
-        return Begun(permit=permit, runtime=runtime, waiting=ending)
-    return Outcome(permit=permit, ending=ending)
+    if isinstance(ending, Returned) or not isinstance(ending, _Waiting):
+        return Outcome(permit=permit, ending=ending)
+    return Begun(permit=permit, runtime=runtime, waiting=ending)
 
 
 async def finish(begun: Begun) -> Outcome:

@@ -53,7 +53,7 @@ class Plan:
         floats = self._floats
         if self._is_clean(arguments) and (floats is None or not floats.found_in(arguments)):
             values = arguments if self._decode is None else self._decode(arguments)
-            if not isinstance(values, ArgumentFault):
+            if isinstance(values, dict):
                 return Prepared(
                     call=call,
                     tool=self.tool,

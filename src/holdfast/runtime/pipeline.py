@@ -9,7 +9,16 @@ bad argument, a refusal, a timeout and a crash of the tool are values that end i
 import msgspec
 
 from holdfast.contract.builders import failure_of
-from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Rejected, ToolCall
+from holdfast.contract.call import (
+    Ask,
+    Deny,
+    Interrupted,
+    Outcome,
+    Permit,
+    Prepared,
+    Rejected,
+    ToolCall,
+)
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
@@ -18,7 +27,7 @@ from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
-from holdfast.execution.run import Begun, answer_to, begin, finish
+from holdfast.execution.run import answer_to, begin, finish
 from holdfast.policy.permission import decide, shown_to_a_person
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
@@ -62,12 +71,13 @@ class Pipeline:
         parts = self._parts
         parsed = parse_arguments(call.arguments, max_bytes=parts.max_argument_bytes)
         plan = parts.catalog.plan(call.tool)
-        if isinstance(parsed, Failure):
+        # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
+        if not isinstance(parsed, Parsed):
             return self._refuse(Rejected(call=call, failure=parsed), plan, started)
         if plan is None:
             return self._refuse(Rejected(call=call, failure=unknown_tool(call.tool)), None, started)
         prepared = plan.prepare(call, parsed)
-        if isinstance(prepared, Rejected):
+        if not isinstance(prepared, Prepared):
             return self._refuse(prepared, plan, started, parsed)
         if plan.tool.ownership == "custom":
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
@@ -80,7 +90,7 @@ class Pipeline:
             call_id=call.id, session=parts.session, progress=self._progress, abort=abort
         )
         outcome = begin(verdict, runtime)
-        if isinstance(outcome, Begun):
+        if not isinstance(outcome, Outcome):
             outcome = await finish(outcome)
         answer = wrap(outcome.ending, call.tool)
         if self._redactor.active:
