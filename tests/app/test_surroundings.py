@@ -99,3 +99,21 @@ async def test_a_home_that_cannot_be_written_stops_no_call(
     monkeypatch.setenv("SOME_API_KEY", "x" * 5)
     async with Holdfast(tools=[leak]) as hf:
         assert (await hf.settle("leak")).ok
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GITHUB_PAT", "DB_PASS", "MYSQL_PWD", "SECRET_KEY_BASE", "API_KEY_PROD", "SSH_PASSPHRASE"],
+)
+def test_other_usual_names_of_secrets_are_known(name: str) -> None:
+    assert looks_secret(name)
+
+
+@pytest.mark.parametrize("name", ["PWD", "OLDPWD", "PATH", "COMPASS", "MONKEY_ISLAND", "KEYS_MAX"])
+def test_names_that_only_sound_alike_are_left_alone(name: str) -> None:
+    assert not looks_secret(name)
+
+
+def test_the_password_inside_an_address_is_a_secret_under_any_name() -> None:
+    told = {"HOME": "/h", "DATABASE_URL": "postgres://app:s3cr3t-pw@db.example/main"}
+    assert surroundings_of_this_process(Settings(), environment=told).secrets == ("s3cr3t-pw",)

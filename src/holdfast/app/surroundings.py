@@ -12,10 +12,16 @@ from holdfast.app.locations import data_home
 from holdfast.app.settings import Settings, Surroundings
 
 _LAST_WORD = re.compile(
-    r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|APIKEY|PGPASSWORD)(?:_[0-9]+)?$",
+    r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|PGPASSWORD"
+    r"|DSN|CONNECTION_STRING)(?:_[0-9]+)?$"
+    r"|_(?:PASS|PWD|PAT)$"
+    r"|(?:^|_)(?:API|SECRET|ACCESS|PRIVATE)_KEY(?:_|$)",
     re.IGNORECASE,
 )
-"""What the name of a variable ends in when its value is a secret, as a whole word."""
+"""What the name of a variable holds when its value is a secret, as whole words."""
+
+_PASSWORD_IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
+"""The password of an address such as a database's, under whatever name it stands."""
 
 
 def surroundings_of_this_process(
@@ -40,4 +46,6 @@ def _secrets(environment: Mapping[str, str], declared: frozenset[str]) -> tuple[
         for name, value in environment.items()
         if value and (name in declared or looks_secret(name))
     }
+    for value in environment.values():
+        found.update(_PASSWORD_IN_URL.findall(value))
     return tuple(sorted(found))
