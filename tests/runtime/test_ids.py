@@ -7,7 +7,7 @@ import threading
 import weakref
 
 from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
+from holdfast.runtime.ids import TimeIds, renew_all
 from holdfast.testing.fakes import FakeClock
 
 
@@ -75,7 +75,7 @@ def test_sources_that_are_gone_are_not_kept_alive() -> None:
 def test_renewed_ids_wear_other_noise_and_still_sort() -> None:
     ids = TimeIds(FakeClock())
     before = ids.new("evt")
-    ids.renew()
+    renew_all()
     after = ids.new("evt")
     assert before[-14:] != after[-14:]
     assert before < after

@@ -50,9 +50,10 @@ def _noise() -> str:
 _living: WeakSet[TimeIds] = WeakSet()
 
 
-def _renew_all() -> None:
+def renew_all() -> None:
+    """Renew every source there is: for the child after a fork."""
     for ids in list(_living):
         ids.renew()
 
 
-os.register_at_fork(after_in_child=_renew_all)
+os.register_at_fork(after_in_child=renew_all)
