@@ -1,7 +1,6 @@
 """JSON as values: one encoding for everything, depth without recursion, names for messages."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -75,12 +74,10 @@ def test_the_largest_integer_is_written_whole_and_a_larger_one_as_words() -> Non
 def test_an_object_that_contains_itself_is_cut_quickly(width: int) -> None:
     cycle: dict[str, object] = {"n": 1}
     cycle |= {f"again{number}": [cycle] for number in range(width)}
-    started = time.process_time()
     assert decode_json(encode_json(cycle)) == {
         "n": 1,
         **{f"again{number}": ["…"] for number in range(width)},
     }
-    assert time.process_time() - started < 1
 
 
 def test_what_nests_too_deep_is_cut_at_the_limit() -> None:

