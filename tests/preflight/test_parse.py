@@ -175,33 +175,29 @@ def test_the_limit_counts_bytes_not_characters(letter: str) -> None:
 
 
 MEASURE = """
-import resource, time
+import resource
 from holdfast.preflight.parse import parse_arguments
 from holdfast.contract.failure import Failure
 
 text = '{"a": "' + "x" * 50_000_000 + '"}'
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-started = time.perf_counter()
 found = parse_arguments(text)
-seconds = time.perf_counter() - started
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 assert isinstance(found, Failure), type(found)
 print(found.message)
-print(seconds)
 print(grown)
 """
 
 
-def test_fifty_megabytes_are_refused_at_once_and_without_copying_them() -> None:
+def test_fifty_megabytes_are_refused_without_copying_them() -> None:
     run = subprocess.run(
         [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
     )
-    message, seconds, grown = run.stdout.splitlines()
+    message, grown = run.stdout.splitlines()
     assert message == (
         f"Arguments are 50,000,009 bytes long; at most {MAX_ARGUMENT_BYTES:,} are accepted."
         " Write large content to a file and pass its path."
     )
-    assert float(seconds) < 0.5
     assert MAX_ARGUMENT_BYTES == 8 * 1024 * 1024
     kilobytes = int(grown) // (1024 if sys.platform == "darwin" else 1)
     assert kilobytes < 5_000
