@@ -14,7 +14,7 @@ from holdfast.surfaces.cli.asking import TerminalApprover, approver_here, nobody
 
 ASK = Ask(
     prepared=Prepared(
-        call=make_call(), tool=make_tool(), arguments={"path": "a\x9bb"}, values={}, repairs=()
+        call=make_call(), tool=make_tool(), checked={"path": "a\x9bb"}, values={}, repairs=()
     ),
     reason="It always\nasks.",
 )

@@ -30,7 +30,7 @@ def _waiting(log: list[str], behavior: InterruptBehavior) -> Tool:
 
 
 async def _run(tool: Tool, abort: Abort) -> Ending:
-    prepared = Prepared(call=make_call(), tool=tool, arguments={}, values={})
+    prepared = Prepared(call=make_call(), tool=tool, checked={}, values={})
     runtime = Runtime(
         call_id="cal_test",
         session=SessionFacts(id="ses_test"),

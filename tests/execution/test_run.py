@@ -40,7 +40,7 @@ def _runtime(abort: AbortSignal | None = None, progress: FakeProgress | None = N
 
 
 async def _run(tool: Tool, runtime: Runtime | None = None, **values: object) -> Outcome:
-    prepared = Prepared(call=make_call(), tool=tool, arguments={}, values=values)
+    prepared = Prepared(call=make_call(), tool=tool, checked={}, values=values)
     permit = Permit(prepared=prepared, grounds="a test")
     begun = begin(permit, runtime or _runtime())
     return await finish(begun) if isinstance(begun, Begun) else begun

@@ -13,7 +13,7 @@ from holdfast.policy.permission import NOBODY_TO_ASK, decide, judge_by_tool
 
 def _prepared(policy: PermissionPolicy = "always_allow") -> Prepared:
     tool = msgspec.structs.replace(make_tool(), permission_policy=policy)
-    return Prepared(call=make_call(), tool=tool, arguments={}, values={})
+    return Prepared(call=make_call(), tool=tool, checked={}, values={})
 
 
 def test_a_tool_that_asks_for_no_confirmation_is_permitted() -> None:

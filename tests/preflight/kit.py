@@ -1,15 +1,17 @@
 """One call through parse, repair and check, without a pipeline around it.
 
-Whatever is prepared here is also prepared the slow way, without the check that lets clean arguments
-pass: both must come to the same end.
+Whatever is prepared here is also prepared from its text, and the slow way, without the checks that
+let clean arguments pass: all must come to the same end.
 """
 
 import copy
 from collections.abc import Iterable
 
+import msgspec
+
 from holdfast.contract.call import Prepared, RawArguments, Rejected, ToolCall
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of, encode_json
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.tool import Body, Decode, Tool
 from holdfast.preflight.parse import Parsed, parse_arguments
@@ -34,13 +36,12 @@ def tool_of(
 
 def prepare(plan: Plan, arguments: RawArguments) -> Prepared | Rejected:
     call = ToolCall(id="cal_test", tool="probe", arguments=arguments, session_id="ses_test")
+    found = plan.prepare(call)
     parsed = parse_arguments(arguments)
-    if isinstance(parsed, Failure):
-        return Rejected(call=call, failure=parsed)
-    slow = copy.deepcopy(parsed.arguments)
-    found = plan.prepare(call, parsed)
-    if plan.tool.body.decode is None:
-        _agree(found, plan.tool, slow)
+    if isinstance(parsed, Parsed) and plan.tool.body.decode is None:
+        as_text = msgspec.structs.replace(call, arguments=encode_json(parsed.arguments))
+        for way in (found, plan.prepare(as_text)):
+            _agree(way, plan.tool, copy.deepcopy(parsed.arguments))
     return found
 
 

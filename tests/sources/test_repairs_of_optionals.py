@@ -2,11 +2,10 @@
 
 from typing import Any, Literal
 
-import msgspec
 import pytest
 
 from holdfast.contract.call import Prepared, ToolCall
-from holdfast.preflight.parse import Parsed
+from holdfast.contract.json_value import encode_json
 from holdfast.preflight.plan import Plan
 from holdfast.sources.functions import tool
 
@@ -34,7 +33,9 @@ def test_an_optional_type_is_a_list_of_types_and_is_repaired(
     assert isinstance(properties, dict)
     assert isinstance(properties["x"], dict)
     assert properties["x"]["type"] == types
-    call = ToolCall(id="cal_1", tool="function", arguments=None, session_id="ses_1")
-    prepared = Plan(made).prepare(call, Parsed(msgspec.to_builtins({"x": sent})))
+    call = ToolCall(
+        id="cal_1", tool="function", arguments=encode_json({"x": sent}), session_id="ses_1"
+    )
+    prepared = Plan(made).prepare(call)
     assert isinstance(prepared, Prepared)
     assert prepared.values["x"] == repaired

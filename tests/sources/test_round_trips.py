@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.contract.tool import ArgumentFault, Decode, Tool
+from holdfast.contract.tool import ArgumentFault, Decode, Read, Tool
 from holdfast.sources.functions import tool
 
 
@@ -111,8 +111,11 @@ def test_what_is_written_for_a_value_is_accepted_and_read_back(
 ) -> None:
     made = TOOLS[name]
     value = data.draw(CASES[name][1])
-    arguments = {"x": msgspec.json.decode(msgspec.json.encode(value))}
+    text = msgspec.json.encode({"x": value})
+    arguments = msgspec.json.decode(text)
     jsonschema_rs.validate(made.input_schema, arguments)
+    if made.body.read is not None:
+        assert made.body.read(text) == {"x": value}
     read = arguments if made.body.decode is None else made.body.decode(arguments)
     assert not isinstance(read, ArgumentFault), read
     assert read["x"] == value
@@ -132,6 +135,27 @@ decodes = st.sampled_from([made.body.decode for made in TOOLS.values() if made.b
 def test_no_json_makes_decoding_raise(decode: Decode, value: Any) -> None:
     found = decode({"x": value})
     assert isinstance(found, ArgumentFault) or found.keys() == {"x"}
+
+
+both = st.sampled_from(
+    [(body.decode, body.read) for body in (made.body for made in TOOLS.values()) if body.read]
+)
+
+
+@settings(max_examples=300)
+@given(both, anything)
+def test_reading_text_gives_what_decoding_its_values_gives(
+    ways: tuple[Decode, Read], value: Any
+) -> None:
+    decode, read = ways
+    decoded, from_text = decode({"x": value}), read(msgspec.json.encode({"x": value}))
+    assert isinstance(decoded, ArgumentFault) is isinstance(from_text, ArgumentFault)
+    assert isinstance(decoded, ArgumentFault) or decoded == from_text
+
+
+def test_most_records_are_read_from_their_text() -> None:
+    without = {name for name, made in TOOLS.items() if made.body.decode and not made.body.read}
+    assert without == {"float", "decimal", "array-like struct"}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,13 +9,13 @@ Execution accepts only a Permit, and only the policy room makes one
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
 from holdfast.contract.envelope import Repair
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, decode_json
 from holdfast.contract.tool import Tool
 
 RawArguments = str | bytes | Mapping[str, object] | None
@@ -38,11 +38,21 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
     call: ToolCall
     tool: Tool
-    arguments: JsonObject
-    """As JSON: what policy judges and a person is shown."""
     values: Mapping[str, object]
-    """As the body takes them."""
+    """The arguments as the body takes them."""
+    checked: JsonObject | None
+    """The arguments as JSON; None: as the text of the call says."""
     repairs: tuple[Repair, ...] = ()
+
+    @property
+    def arguments(self) -> JsonObject:
+        """The arguments as JSON: what policy judges and a person is shown.
+
+        Clean text is read only when somebody asks: most calls run without that.
+        """
+        if self.checked is not None:
+            return self.checked
+        return cast("JsonObject", decode_json(cast("str | bytes", self.call.arguments)))
 
 
 class Rejected(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +60,8 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
 
     call: ToolCall
     failure: Failure
+    sent: JsonObject = {}
+    """The arguments, as far as they could be read."""
     repairs: tuple[Repair, ...] = ()
 
 

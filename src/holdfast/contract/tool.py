@@ -100,6 +100,9 @@ class ArgumentFault(msgspec.Struct, frozen=True, kw_only=True):
 Decode = Callable[[JsonObject], "dict[str, object] | ArgumentFault"]
 """Turns checked JSON arguments into what the body takes."""
 
+Read = Callable[[str | bytes], "dict[str, object] | ArgumentFault"]
+"""Does the same from the JSON text itself, in one pass."""
+
 RunStyle = Literal["async", "thread", "inline", "generator", "async_generator"]
 
 
@@ -109,6 +112,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     style: RunStyle
     invoke: Callable[[Mapping[str, object], Runtime], object]
     decode: Decode | None = None
+    read: Read | None = None
+    """Beside `decode`, and giving the same values; None where only `decode` can give them."""
     exact: frozenset[str] = frozenset()
     """Arguments whose decoding refuses a float where an integer belongs."""
 

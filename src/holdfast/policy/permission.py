@@ -29,7 +29,7 @@ def shown_to_a_person(ask: Ask) -> Ask:
     prepared = ask.prepared
     copied = decode_json(encode_json(prepared.arguments))
     arguments = copied if isinstance(copied, dict) else {}
-    seen = msgspec.structs.replace(prepared, arguments=arguments, values=arguments)
+    seen = msgspec.structs.replace(prepared, checked=arguments, values=arguments)
     return msgspec.structs.replace(ask, prepared=seen)
 
 

@@ -17,8 +17,8 @@ from holdfast.preflight.schema import (
 )
 from holdfast.preflight.shape import Shape, is_alternative
 
-_NOT_BLANK: JsonObject = {"pattern": "[^" + "".join(f"\\u{ord(c):04x}" for c in WHITE_SPACE) + "]"}
-_NOT_THE_WORD_NULL: JsonObject = {"not": {"const": "null"}}
+NOT_BLANK: JsonObject = {"pattern": "[^" + "".join(f"\\u{ord(c):04x}" for c in WHITE_SPACE) + "]"}
+NOT_THE_WORD_NULL: JsonObject = {"not": {"const": "null"}}
 _NOT_TEXT: JsonObject = {"not": {"type": "string"}}
 _MAX_NODES = 2_000
 _MAX_REFERENCES = 5
@@ -90,7 +90,7 @@ def _clean(node: JsonObject, keep_empty: frozenset[str]) -> JsonObject:
             _clean(child, keep_empty) if isinstance(child, dict) else child for child in prefix
         ]
     if "null" in names and "string" in names:
-        clean = _and(clean, _NOT_THE_WORD_NULL)
+        clean = _and(clean, NOT_THE_WORD_NULL)
     return clean
 
 
@@ -106,7 +106,7 @@ def _clean_properties(
             continue
         clean[name] = _clean(child, keep_empty)
         if name not in needed and name not in keep_empty and _may_be_empty_filler(child):
-            clean[name] = _and(_clean(child, keep_empty), _NOT_BLANK)
+            clean[name] = _and(_clean(child, keep_empty), NOT_BLANK)
     if node.get("additionalProperties") is not False or "patternProperties" in node:
         # A closed object refuses an undeclared wrapper by itself.
         for wrapper in WRAPPERS:

@@ -1,20 +1,23 @@
-"""The preflight of one tool, compiled once: parsed arguments in, Prepared or Rejected out.
+"""The preflight of one tool, compiled once: a call in, Prepared or Rejected out.
 
-Clean arguments take the fast path: one compiled check. Everything else is repaired, checked, and,
-if refused, explained.
+Clean arguments take a fast path: one pass over their text, or, where the schema does not allow
+that, one compiled check. Everything else is repaired, checked, and, if refused, explained.
 """
+
+from typing import cast
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Prepared, Rejected, ToolCall
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import MAX_DEPTH, JsonObject, depth_of
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, decode_json, depth_of
 from holdfast.contract.tool import ArgumentFault, Tool
 from holdfast.preflight.clean import WholeFloats, clean_schema
 from holdfast.preflight.copying import TOO_DEEP
 from holdfast.preflight.example import example_call
 from holdfast.preflight.expansion import refuse_expansion_beyond
 from holdfast.preflight.explain import explain
-from holdfast.preflight.parse import Parsed
+from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
+from holdfast.preflight.reader import compile_reader
 from holdfast.preflight.repair import repair_arguments
 from holdfast.preflight.schema import SchemaProblem, compile_validator, effective_schema
 from holdfast.preflight.shape import shape_of
@@ -46,9 +49,34 @@ class Plan:
         self._is_clean = compile_validator(clean).is_valid if clean is not None else _never
         floats = None if clean is None else WholeFloats(self._shape, decoded=tool.body.exact)
         self._floats = floats if floats is not None and floats.possible else None
+        self._reader = None if clean is None else compile_reader(clean)
+        self._values = tool.body.read if tool.body.decode is not None else _read_object
 
-    def prepare(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
+    def prepare(self, call: ToolCall, max_bytes: int = MAX_ARGUMENT_BYTES) -> Prepared | Rejected:
         """Make the call ready to be judged, or say why it cannot run."""
+        raw = call.arguments
+        # A character takes up to four bytes.
+        if isinstance(raw, (str, bytes)) and 4 * len(raw) <= max_bytes:
+            values = self._read(raw)
+            if values is not None:
+                return Prepared(call=call, tool=self.tool, values=values, checked=None)
+        parsed = parse_arguments(raw, max_bytes=max_bytes)
+        if isinstance(parsed, Failure):
+            return Rejected(call=call, failure=parsed)
+        return self._prepare(call, parsed)
+
+    def _read(self, raw: str | bytes) -> dict[str, object] | None:
+        """What the body takes, from clean text in one pass; None: it takes a closer look."""
+        if self._reader is None or self._values is None:
+            return None
+        try:
+            self._reader(raw)
+            values = self._values(raw)
+        except (ValueError, RecursionError):
+            return None
+        return values if isinstance(values, dict) else None
+
+    def _prepare(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
         arguments = parsed.arguments
         floats = self._floats
         if self._is_clean(arguments) and (floats is None or not floats.found_in(arguments)):
@@ -57,8 +85,8 @@ class Plan:
                 return Prepared(
                     call=call,
                     tool=self.tool,
-                    arguments=arguments,
                     values=values,
+                    checked=arguments,
                     repairs=parsed.repairs,
                 )
         return self._prepare_with_repairs(call, parsed)
@@ -68,13 +96,13 @@ class Plan:
         repairs = parsed.repairs + tuple(repair_arguments(self._shape, arguments))
         problem = self._problem(arguments)
         if problem is not None:
-            return Rejected(call=call, failure=problem, repairs=repairs)
+            return Rejected(call=call, failure=problem, sent=arguments, repairs=repairs)
         values = arguments if self._decode is None else self._decode(arguments)
         if isinstance(values, ArgumentFault):
             failure = failure_of(FailureKind.INVALID_ARGS, values.message, field=values.field)
-            return Rejected(call=call, failure=failure, repairs=repairs)
+            return Rejected(call=call, failure=failure, sent=arguments, repairs=repairs)
         return Prepared(
-            call=call, tool=self.tool, arguments=arguments, values=values, repairs=repairs
+            call=call, tool=self.tool, values=values, checked=arguments, repairs=repairs
         )
 
     def _problem(self, arguments: JsonObject) -> Failure | None:
@@ -92,6 +120,10 @@ class Plan:
         return self._validator.is_valid(arguments) and (
             self._decode is None or not isinstance(self._decode(arguments), ArgumentFault)
         )
+
+
+def _read_object(text: str | bytes) -> dict[str, object]:
+    return cast("dict[str, object]", decode_json(text))
 
 
 def _never(_arguments: object) -> bool:

@@ -29,7 +29,7 @@ from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
 from holdfast.execution.run import answer_to, begin, finish
 from holdfast.policy.permission import decide, shown_to_a_person
-from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
+from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.output import Output, bounded_refusal, redacted_progress
@@ -69,16 +69,13 @@ class Pipeline:
         """Take a call to its one answer. Raises nothing but cancellation of the caller itself."""
         started = self._ticks()
         parts = self._parts
-        parsed = parse_arguments(call.arguments, max_bytes=parts.max_argument_bytes)
         plan = parts.catalog.plan(call.tool)
-        # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
-        if not isinstance(parsed, Parsed):
-            return self._refuse(Rejected(call=call, failure=parsed), plan, started)
         if plan is None:
-            return self._refuse(Rejected(call=call, failure=unknown_tool(call.tool)), None, started)
-        prepared = plan.prepare(call, parsed)
+            return self._refuse(self._unknown(call), None, started)
+        prepared = plan.prepare(call, parts.max_argument_bytes)
+        # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
         if not isinstance(prepared, Prepared):
-            return self._refuse(prepared, plan, started, parsed)
+            return self._refuse(prepared, plan, started)
         if plan.tool.ownership == "custom":
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
@@ -112,11 +109,13 @@ class Pipeline:
             verdict = decided
         return failure_of(verdict.kind, verdict.reason)
 
-    def _refuse(
-        self, rejected: Rejected, plan: Plan | None, started: int, parsed: Parsed | None = None
-    ) -> Envelope:
-        sent = {} if parsed is None else parsed.arguments
-        refused = Envelope(failure=self._refused.advise(rejected, plan, sent))
+    def _unknown(self, call: ToolCall) -> Rejected:
+        parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
+        unreadable = parsed if isinstance(parsed, Failure) else None
+        return Rejected(call=call, failure=unreadable or unknown_tool(call.tool))
+
+    def _refuse(self, rejected: Rejected, plan: Plan | None, started: int) -> Envelope:
+        refused = Envelope(failure=self._refused.advise(rejected, plan))
         return self._sealed(bounded_refusal(refused), rejected.call, rejected.repairs, started)
 
     def _sealed(

@@ -7,7 +7,7 @@ import msgspec
 
 from holdfast.contract.call import Rejected, ToolCall
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.contract.json_value import encode_json
 from holdfast.preflight.plan import Plan
 
 _REMEMBERED = 512
@@ -19,7 +19,7 @@ class RefusedCalls:
     def __init__(self) -> None:
         self._counts: OrderedDict[bytes, int] = OrderedDict()
 
-    def advise(self, rejected: Rejected, plan: Plan | None, sent: JsonObject) -> Failure:
+    def advise(self, rejected: Rejected, plan: Plan | None) -> Failure:
         """The failure as it is, or, for a call refused before, with a filled example."""
         failure = rejected.failure
         times = self._count(rejected.call)
@@ -28,7 +28,7 @@ class RefusedCalls:
         said = failure.message if failure.message.endswith((".", "?")) else f"{failure.message}."
         hint = f" This exact call was refused {times} times; unchanged it will be refused again."
         extras = dict(failure.extras)
-        example = plan.example(sent) if plan is not None else None
+        example = plan.example(rejected.sent) if plan is not None else None
         if example is not None:
             extras["example"] = example
             hint += f" A call that would be accepted: {encode_json(example).decode()}"

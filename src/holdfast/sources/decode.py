@@ -1,21 +1,30 @@
 """The step from checked JSON arguments to what a body takes, compiled once per tool.
 
-Arguments a body takes as they are cost nothing; the others are converted by msgspec in one call.
-It does not check a schema; that has been done before.
+Arguments a body takes as they are cost nothing; the others are converted by msgspec in one call,
+from values or, better, from the text they came in. It does not check a schema; that has been done
+before.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
 import msgspec.inspect
 
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.tool import ArgumentFault, Decode
+from holdfast.contract.tool import ArgumentFault, Decode, Read
 from holdfast.sources.converters import Convert, converter_of
 from holdfast.sources.misfit import fault_of, misfit_of
 from holdfast.sources.native import decode_foreign, is_plain, native_form
 from holdfast.sources.shapes import Qualified, Scalar, Shape
+
+
+class Decoding(msgspec.Struct, frozen=True):
+    """How the arguments of one tool become what its body takes."""
+
+    decode: Decode | None = None
+    """None: the body takes them as they are."""
+    read: Read | None = None
 
 
 def exactly_decoded(parameters: Mapping[str, Shape]) -> frozenset[str]:
@@ -27,13 +36,13 @@ def exactly_decoded(parameters: Mapping[str, Shape]) -> frozenset[str]:
     )
 
 
-def compile_decode(parameters: Mapping[str, Shape]) -> Decode | None:
-    """Prepare the decoding of these parameters; None when there is nothing to convert."""
+def compile_decode(parameters: Mapping[str, Shape]) -> Decoding:
+    """Prepare the decoding of these parameters."""
     converted = {name: shape for name, shape in parameters.items() if not is_plain(shape)}
     if not converted:
-        return None
+        return Decoding()
     if all(_is_float(shape) for shape in converted.values()):
-        return _floats(tuple(converted))
+        return Decoding(_floats(tuple(converted)))
     forms: dict[str, object] = {}
     others: list[tuple[str, Convert]] = []
     for name, shape in converted.items():
@@ -72,9 +81,17 @@ def _holds_foreign(struct: type[msgspec.Struct]) -> bool:
     return "CustomType(" in repr(msgspec.inspect.type_info(struct))
 
 
+def _reads_exactly(struct: type[msgspec.Struct]) -> bool:
+    """Whether msgspec makes the same of JSON text as of the values in it.
+
+    A decimal keeps digits of the text that no float can hold.
+    """
+    return "DecimalType(" not in repr(msgspec.inspect.type_info(struct))
+
+
 def _decode(
     plain: Iterable[str], forms: dict[str, object], others: list[tuple[str, Convert]]
-) -> Decode:
+) -> Decoding:
     # One struct for all parameters: msgspec compiles it once, and names the place of an error.
     # What stays as it is rides along as Any, so that one call gives all the values.
     fields = {**dict.fromkeys([*plain, *(name for name, _ in others)], Any), **forms}
@@ -82,24 +99,32 @@ def _decode(
         "arguments",
         [(name, cast("type", form), msgspec.UNSET) for name, form in fields.items()],
     )
-    # msgspec compiles on first use; a first call should not pay for it.
-    msgspec.json.Decoder(struct)
     # A hook doubles the price of a conversion: only where there is something for it to do.
     hook = decode_foreign if _holds_foreign(struct) else None
+    # msgspec compiles on first use, here; a first call should not pay for it.
+    read_text = msgspec.json.Decoder(struct, dec_hook=hook).decode
+
+    def read(text: str | bytes) -> dict[str, object] | ArgumentFault:
+        return _values(lambda: read_text(text), others)
 
     def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
-        steps: tuple[str, ...] = ()
-        try:
-            converted = msgspec.convert(arguments, struct, dec_hook=hook)
-            values: dict[str, object] = msgspec.structs.asdict(converted)
-            if len(arguments) < len(fields):
-                values = {name: values[name] for name in arguments if name in fields}
-            for name, convert in others:
-                if name in values:
-                    steps = (name,)
-                    values[name] = convert(values[name])
-        except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
-            return fault_of(misfit_of(problem, *steps))
-        return values
+        return _values(lambda: msgspec.convert(arguments, struct, dec_hook=hook), others)
 
-    return decode
+    return Decoding(decode, read if _reads_exactly(struct) else None)
+
+
+def _values(
+    converted: Callable[[], msgspec.Struct], others: list[tuple[str, Convert]]
+) -> dict[str, object] | ArgumentFault:
+    steps: tuple[str, ...] = ()
+    try:
+        values: dict[str, object] = msgspec.structs.asdict(converted())
+        if msgspec.UNSET in values.values():
+            values = {name: value for name, value in values.items() if value is not msgspec.UNSET}
+        for name, convert in others:
+            if name in values:
+                steps = (name,)
+                values[name] = convert(values[name])
+    except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
+        return fault_of(misfit_of(problem, *steps))
+    return values

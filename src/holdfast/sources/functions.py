@@ -100,10 +100,12 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         output_schema=_output_schema(signature, style, options, owner),
     )
     shapes = {field.name: field.shape for field in fields}
+    decoding = compile_decode(shapes)
     body = Body(
         style=style,
         invoke=_invoke(function, takes_runtime=signature.takes_runtime),
-        decode=compile_decode(shapes),
+        decode=decoding.decode,
+        read=decoding.read,
         exact=exactly_decoded(shapes),
     )
     return build_tool(face, body, options)

@@ -16,7 +16,6 @@ from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.tool import Body, Tool
-from holdfast.preflight.parse import parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.preflight.schema import SchemaProblem
 from holdfast.testing.conformance.case import Case, NotForUs, differs, part, text, texts
@@ -72,11 +71,8 @@ def _preflight(case: Case) -> "JsonObject | Failure":
     raw = case.get("raw")
     written = raw if isinstance(raw, str) else encode_json(case.get("args"))
     call = ToolCall(id="case", tool="case", arguments=written, session_id="conformance")
-    parsed = parse_arguments(written)
-    if isinstance(parsed, Failure):
-        return parsed
     try:
-        prepared = Plan(tool).prepare(call, parsed)
+        prepared = Plan(tool).prepare(call)
     except SchemaProblem as problem:
         return failure_of(FailureKind.INVALID_ARGS, str(problem))
     return prepared.failure if isinstance(prepared, Rejected) else prepared.arguments
