@@ -106,7 +106,8 @@ def _closed(thrown: Random, depth: int) -> JsonObject:
     }
 
 
-def _value(thrown: Random, node: JsonObject) -> JsonValue:
+def _value(thrown: Random, node: JsonValue) -> JsonValue:
+    assert isinstance(node, dict)
     properties = node.get("properties")
     if isinstance(properties, dict) and thrown.randrange(12):
         named = {name: _value(thrown, child) for name, child in properties.items()}

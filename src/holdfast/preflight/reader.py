@@ -38,13 +38,14 @@ _SMALL = 2**53
 """Integers below this are the same number as a float."""
 
 _NOT_BLANK = str(NOT_BLANK["pattern"])
+_BLANK = _NOT_BLANK.replace("[^", "[", 1)
 _NOT_NULL = NOT_THE_WORD_NULL["not"]
 _PATTERNS: dict[tuple[bool, bool], str | None] = {
     # msgspec searches; neither end is implied.
     (False, False): None,
     (True, False): _NOT_BLANK,
     (False, True): r"\A(?!null\Z)",
-    (True, True): rf"\A(?!null\Z)[\s\S]*{_NOT_BLANK}",
+    (True, True): rf"\A(?!null\Z){_BLANK}*+{_NOT_BLANK}",
 }
 
 

@@ -5,7 +5,7 @@ from values or, better, from the text they came in. It does not check a schema; 
 before.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -36,8 +36,8 @@ def exactly_decoded(parameters: Mapping[str, Shape]) -> frozenset[str]:
     )
 
 
-def compile_decode(parameters: Mapping[str, Shape]) -> Decoding:
-    """Prepare the decoding of these parameters."""
+def compile_decode(parameters: Mapping[str, Shape], required: Collection[str]) -> Decoding:
+    """Prepare the decoding of these parameters; those required are there in every call."""
     converted = {name: shape for name, shape in parameters.items() if not is_plain(shape)}
     if not converted:
         return Decoding()
@@ -52,7 +52,8 @@ def compile_decode(parameters: Mapping[str, Shape]) -> Decoding:
         else:
             others.append((name, converter_of(shape)))
     plain = [name for name in parameters if name not in converted]
-    return _decode(plain, forms, others)
+    optional = tuple(name for name in parameters if name not in required)
+    return _decode(dict.fromkeys(plain, Any) | forms, optional, others)
 
 
 def _is_float(shape: Shape) -> bool:
@@ -90,11 +91,11 @@ def _reads_exactly(struct: type[msgspec.Struct]) -> bool:
 
 
 def _decode(
-    plain: Iterable[str], forms: dict[str, object], others: list[tuple[str, Convert]]
+    forms: dict[str, object], optional: tuple[str, ...], others: list[tuple[str, Convert]]
 ) -> Decoding:
     # One struct for all parameters: msgspec compiles it once, and names the place of an error.
     # What stays as it is rides along as Any, so that one call gives all the values.
-    fields = {**dict.fromkeys([*plain, *(name for name, _ in others)], Any), **forms}
+    fields = {**dict.fromkeys([name for name, _ in others], Any), **forms}
     struct = msgspec.defstruct(
         "arguments",
         [(name, cast("type", form), msgspec.UNSET) for name, form in fields.items()],
@@ -104,27 +105,37 @@ def _decode(
     # msgspec compiles on first use, here; a first call should not pay for it.
     read_text = msgspec.json.Decoder(struct, dec_hook=hook).decode
 
+    def values_of(converted: msgspec.Struct) -> dict[str, object]:
+        values: dict[str, object] = msgspec.structs.asdict(converted)
+        for name in optional:
+            if values[name] is msgspec.UNSET:
+                del values[name]
+        return values
+
     def read(text: str | bytes) -> dict[str, object] | ArgumentFault:
-        return _values(lambda: read_text(text), others)
+        try:
+            values = values_of(read_text(text))
+        except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
+            return fault_of(misfit_of(problem))
+        return _converted(values, others) if others else values
 
     def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
-        return _values(lambda: msgspec.convert(arguments, struct, dec_hook=hook), others)
+        try:
+            values = values_of(msgspec.convert(arguments, struct, dec_hook=hook))
+        except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
+            return fault_of(misfit_of(problem))
+        return _converted(values, others) if others else values
 
     return Decoding(decode, read if _reads_exactly(struct) else None)
 
 
-def _values(
-    converted: Callable[[], msgspec.Struct], others: list[tuple[str, Convert]]
+def _converted(
+    values: dict[str, object], others: list[tuple[str, Convert]]
 ) -> dict[str, object] | ArgumentFault:
-    steps: tuple[str, ...] = ()
-    try:
-        values: dict[str, object] = msgspec.structs.asdict(converted())
-        if msgspec.UNSET in values.values():
-            values = {name: value for name, value in values.items() if value is not msgspec.UNSET}
-        for name, convert in others:
-            if name in values:
-                steps = (name,)
+    for name, convert in others:
+        if name in values:
+            try:
                 values[name] = convert(values[name])
-    except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
-        return fault_of(misfit_of(problem, *steps))
+            except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything
+                return fault_of(misfit_of(problem, name))
     return values

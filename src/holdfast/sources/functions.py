@@ -7,7 +7,7 @@ model does not see that parameter.
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_args, overload
 
 from holdfast.contract.backend import ToolResult
@@ -100,7 +100,7 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         output_schema=_output_schema(signature, style, options, owner),
     )
     shapes = {field.name: field.shape for field in fields}
-    decoding = compile_decode(shapes)
+    decoding = compile_decode(shapes, _required(schema))
     body = Body(
         style=style,
         invoke=_invoke(function, takes_runtime=signature.takes_runtime),
@@ -109,6 +109,11 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         exact=exactly_decoded(shapes),
     )
     return build_tool(face, body, options)
+
+
+def _required(schema: JsonObject) -> Collection[str]:
+    names = schema.get("required")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _checked_name(name: object, owner: str) -> str:
