@@ -10,7 +10,7 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Prepared, Rejected, ToolCall
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import MAX_DEPTH, JsonObject, decode_json, depth_of
-from holdfast.contract.tool import ArgumentFault, Tool
+from holdfast.contract.tool import ArgumentFault, Body, Read, Tool
 from holdfast.preflight.clean import WholeFloats, clean_schema
 from holdfast.preflight.copying import TOO_DEEP
 from holdfast.preflight.example import example_call
@@ -49,32 +49,23 @@ class Plan:
         self._is_clean = compile_validator(clean).is_valid if clean is not None else _never
         floats = None if clean is None else WholeFloats(self._shape, decoded=tool.body.exact)
         self._floats = floats if floats is not None and floats.possible else None
-        self._reader = None if clean is None else compile_reader(clean)
-        self._values = tool.body.read if tool.body.decode is not None else _read_object
+        self._read = None if clean is None else _reading(clean, tool.body)
 
     def prepare(self, call: ToolCall, max_bytes: int = MAX_ARGUMENT_BYTES) -> Prepared | Rejected:
         """Make the call ready to be judged, or say why it cannot run."""
         raw = call.arguments
         # A character takes up to four bytes.
-        if isinstance(raw, (str, bytes)) and 4 * len(raw) <= max_bytes:
-            values = self._read(raw)
-            if values is not None:
+        if self._read is not None and isinstance(raw, (str, bytes)) and 4 * len(raw) <= max_bytes:
+            try:
+                values = self._read(raw)
+            except (ValueError, RecursionError):
+                values = None  # not clean: it takes a closer look
+            if isinstance(values, dict):
                 return Prepared(call=call, tool=self.tool, values=values, checked=None)
         parsed = parse_arguments(raw, max_bytes=max_bytes)
         if isinstance(parsed, Failure):
             return Rejected(call=call, failure=parsed)
         return self._prepare(call, parsed)
-
-    def _read(self, raw: str | bytes) -> dict[str, object] | None:
-        """What the body takes, from clean text in one pass; None: it takes a closer look."""
-        if self._reader is None or self._values is None:
-            return None
-        try:
-            self._reader(raw)
-            values = self._values(raw)
-        except (ValueError, RecursionError):
-            return None
-        return values if isinstance(values, dict) else None
 
     def _prepare(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
         arguments = parsed.arguments
@@ -122,8 +113,18 @@ class Plan:
         )
 
 
-def _read_object(text: str | bytes) -> dict[str, object]:
-    return cast("dict[str, object]", decode_json(text))
+def _reading(clean: JsonObject, body: Body) -> Read | None:
+    """From clean text to what the body takes, in one step that raises ValueError for all else."""
+    reader = compile_reader(clean)
+    values = body.read if body.decode is not None else cast("Read", decode_json)
+    if reader is None or values is None:
+        return None
+
+    def read(text: str | bytes) -> dict[str, object] | ArgumentFault:
+        reader(text)
+        return values(text)
+
+    return read
 
 
 def _never(_arguments: object) -> bool:

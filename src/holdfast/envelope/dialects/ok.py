@@ -34,14 +34,11 @@ def render(envelope: Envelope) -> str:
 
 def _plain_success(envelope: Envelope, tool: str) -> str:
     """What most calls end in, put together from parts that are JSON already."""
-    metadata = envelope.metadata
-    measured = b""
-    if metadata.duration_ms is not None or metadata != NO_METADATA:
-        measured = b'"metadata":' + _encode(metadata) + b","
-    result = envelope.result_json
-    return (
-        b"{" + measured + b'"ok":true,"result":' + result + b',"tool":' + _encode(tool) + b"}"
-    ).decode()
+    result, metadata = envelope.result_json, envelope.metadata
+    if metadata.duration_ms is None and metadata == NO_METADATA:
+        return (b'{"ok":true,"result":%b,"tool":%b}' % (result, _encode(tool))).decode()
+    parts = (_encode(metadata), result, _encode(tool))
+    return (b'{"metadata":%b,"ok":true,"result":%b,"tool":%b}' % parts).decode()
 
 
 def _wire(envelope: Envelope) -> dict[str, object]:
