@@ -10,6 +10,7 @@ from holdfast._version import __version__
 
 if TYPE_CHECKING:
     from holdfast.app.holdfast import Holdfast
+    from holdfast.app.problems import ConfigurationError
     from holdfast.contract.arguments import (
         optional_string,
         require_arguments,
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
         require_string,
         require_string_array,
     )
+    from holdfast.contract.call import Ask
     from holdfast.contract.envelope import Envelope
     from holdfast.contract.failure import Failure, FailureKind
+    from holdfast.contract.ports import Answer
     from holdfast.contract.results import Binary, Image
     from holdfast.contract.runtime import Progress, Runtime
-    from holdfast.contract.tool import Limits, OutputBound, Tool
+    from holdfast.contract.tool import Limits, OutputBound, Tool, ToolDefinitionError
     from holdfast.contract.truncate import truncate_for_model
     from holdfast.envelope.render import parse, render
     from holdfast.envelope.tool_envelope import ToolEnvelope
+    from holdfast.runtime.abort import Abort
     from holdfast.sources.functions import tool
 
 _HOME = {
@@ -33,8 +37,13 @@ _HOME = {
     "Tool": "holdfast.contract.tool",
     "Limits": "holdfast.contract.tool",
     "OutputBound": "holdfast.contract.tool",
+    "ToolDefinitionError": "holdfast.contract.tool",
     "Runtime": "holdfast.contract.runtime",
     "Progress": "holdfast.contract.runtime",
+    "Ask": "holdfast.contract.call",
+    "Answer": "holdfast.contract.ports",
+    "Abort": "holdfast.runtime.abort",
+    "ConfigurationError": "holdfast.app.problems",
     "Envelope": "holdfast.contract.envelope",
     "Failure": "holdfast.contract.failure",
     "FailureKind": "holdfast.contract.failure",
@@ -58,8 +67,13 @@ __all__ = [
     "Tool",
     "Limits",
     "OutputBound",
+    "ToolDefinitionError",
     "Runtime",
     "Progress",
+    "Ask",
+    "Answer",
+    "Abort",
+    "ConfigurationError",
     "Envelope",
     "Failure",
     "FailureKind",

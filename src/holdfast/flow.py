@@ -22,6 +22,7 @@ from holdfast.contract.backend import (
 from holdfast.contract.flow import FlowSandbox, FlowSession, FlowToolCall
 from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.runtime.flow_table import ToolNameConflictError, build_table, table_schemas
+from holdfast.sources.flow_class import tool_from_flow
 from holdfast.tools.flow import FLOW_BUILTINS
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "CodeResult",
     "ToolExecutionFailure",
     "ToolNameConflictError",
+    "tool_from_flow",
     "tool_table",
     "table_schemas",
     "serialize",

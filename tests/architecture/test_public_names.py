@@ -12,7 +12,11 @@ import holdfast.flow
 def test_the_top_level_names_are_pinned() -> None:
     assert sorted(holdfast.__all__) == snapshot(
         [
+            "Abort",
+            "Answer",
+            "Ask",
             "Binary",
+            "ConfigurationError",
             "Envelope",
             "Failure",
             "FailureKind",
@@ -23,6 +27,7 @@ def test_the_top_level_names_are_pinned() -> None:
             "Progress",
             "Runtime",
             "Tool",
+            "ToolDefinitionError",
             "ToolEnvelope",
             "__version__",
             "optional_string",
@@ -76,6 +81,7 @@ def test_the_flow_face_is_pinned() -> None:
             "ToolResult",
             "serialize",
             "table_schemas",
+            "tool_from_flow",
             "tool_table",
         ]
     )

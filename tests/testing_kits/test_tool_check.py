@@ -1,9 +1,12 @@
 """The conformance check for tools passes good ones and can fail."""
 
+from collections.abc import Mapping
+
 import msgspec
 import pytest
 from support import make_tool
 
+from holdfast import Runtime, tool
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.tool import ArgumentFault, Body
 from holdfast.sources.flow_class import tool_from_flow
@@ -53,3 +56,37 @@ async def test_the_check_never_enters_the_real_body() -> None:
     tool = msgspec.structs.replace(make_tool(schema=CLOSED), body=body)
     assert await check_tools([tool]) == []
     assert entered == []
+
+
+@tool
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return f"hello {name}"
+
+
+def shout(text: str) -> str:
+    """Make text loud."""
+    return text.upper()
+
+
+class Plain:
+    id = "plain"
+    description = "Does nothing."
+    parameters = CLOSED
+    requires: Mapping[str, object] = {}
+
+    def execute(self, args: dict[str, object], _runtime: Runtime, /) -> object:
+        return args
+
+
+async def test_the_check_takes_whatever_can_be_registered() -> None:
+    assert await check_tools([greet, greet.tool, shout, Plain()]) == []
+
+
+async def test_what_cannot_be_registered_is_a_line_and_the_rest_is_still_checked() -> None:
+    flow = next(iter(FLOW_BUILTINS.values()))
+    silent = msgspec.structs.replace(greet.tool, description=" ")
+    number, needs_a_session, empty = await check_tools([42, flow, silent])
+    assert number.startswith("42 is not a tool; register a function")
+    assert needs_a_session.startswith(f"the flow tool {flow.name!r} needs a session")
+    assert empty == "greet: publishes an empty description"

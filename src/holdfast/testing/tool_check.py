@@ -1,8 +1,8 @@
 """A conformance check for tools: run it over everything you register.
 
 It proves what every tool owes: its published fields, arguments checked before the body runs, one
-envelope whatever happens, and no exception out of a bad call. It never calls a body with arguments
-that fit.
+envelope whatever happens, and no exception out of a bad call. A stub stands in for the body, and
+only calls that must be refused are made: what a body does is not known here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,6 +20,7 @@ from holdfast.policy.permission import judge_by_tool
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.pipeline import Parts, Pipeline
+from holdfast.sources.intake import to_tool
 from holdfast.testing.fakes import FakeApprover, FakeClock, FakeProgress, FakeSidecars
 
 STRAY_KEY = "holdfast_conformance_stray_key"
@@ -36,10 +37,18 @@ BAD_ARGUMENTS: tuple[object, ...] = (
 )
 
 
-async def check_tools(tools: Iterable[Tool]) -> list[str]:
-    """Everything that is wrong with the tools, a line each; empty when they conform."""
+async def check_tools(tools: Iterable[object]) -> list[str]:
+    """Everything that is wrong with the tools, a line each; empty when they conform.
+
+    Takes whatever ``Holdfast(tools=...)`` takes; what is no tool is a line, too.
+    """
     problems: list[str] = []
-    for tool in tools:
+    for candidate in tools:
+        try:
+            tool = to_tool(candidate)
+        except ToolDefinitionError as problem:
+            problems.append(str(problem))
+            continue
         problems += [f"{tool.name}: {problem}" for problem in _published(tool)]
         problems += [f"{tool.name}: {problem}" for problem in await _called_badly(tool)]
     return problems
