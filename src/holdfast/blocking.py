@@ -7,13 +7,15 @@ May be used from several threads at once. An interrupt (Ctrl-C) stops the call t
 How a call is settled is not known here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
 
+import msgspec
+from anyio import get_cancelled_exc_class
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
@@ -84,10 +86,31 @@ class Holdfast:
         if portal is None:
             raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
         settle = partial(self._inner.settle, model_call_id=model_call_id, abort=abort)
-        answer = portal.start_task_soon(settle, tool, arguments)
+        answer = portal.start_task_soon(_carried, settle, tool, arguments)
         try:
-            return answer.result()
+            settled = answer.result()
         except BaseException:
             # Nobody waits for the answer any more: an interrupt must not leave the call running.
             answer.cancel()
             raise
+        if isinstance(settled, _Escaped):
+            raise settled.error
+        return settled
+
+
+class _Escaped(msgspec.Struct, frozen=True):
+    """What a body raised that is no `Exception`."""
+
+    error: BaseException
+
+
+async def _carried(
+    settle: Callable[[str, RawArguments], Awaitable[Envelope]], tool: str, arguments: RawArguments
+) -> Envelope | _Escaped:
+    """Raised inside the loop, such an error would end it, and every other call with it."""
+    try:
+        return await settle(tool, arguments)
+    except get_cancelled_exc_class():
+        raise
+    except BaseException as error:  # noqa: BLE001 - raised again where the caller waits
+        return _Escaped(error)

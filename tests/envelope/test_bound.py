@@ -195,7 +195,7 @@ def test_a_bare_list_is_bounded_by_its_length() -> None:
 
 def test_both_bounds_apply_and_the_tighter_one_counts() -> None:
     rows = ["x" * 10] * 10
-    assert _bounded(rows, max_items=5, max_bytes=15).result == {"head": "x" * 10 + "\n" + "x" * 4}
+    assert _bounded(rows, max_items=5, max_bytes=15).result == {"head": "x" * 10 + "\n"}
     assert _bounded(rows, max_items=1, max_bytes=15).result == {"head": "x" * 10}
 
 
@@ -327,3 +327,22 @@ def test_warnings_are_bounded_too() -> None:
     assert len(long.warnings) == 1
     failed = Envelope(failure=failure("timeout", "m").failure, warnings=("w" * 5_000,))
     assert len(_bound_failure(failed)[0].warnings[0]) < 1_100
+
+
+def test_the_lines_of_a_cut_list_are_its_items_one_each() -> None:
+    texts: list[str] = []
+
+    def keep(content: bytes) -> StoredOutput:
+        texts.append(content.decode())
+        return StoredOutput(path="/kept", stored_bytes=len(content))
+
+    for rows in (["a\nb"] * 20, ["a", "b"] * 20):
+        bound_envelope(envelope_of(rows), OutputBound(max_bytes=20), keep)
+    with_breaks, plain_rows = texts
+    assert [decode_json(line) for line in with_breaks.splitlines()] == ["a\nb"] * 20
+    assert plain_rows.splitlines() == ["a", "b"] * 20
+
+
+def test_the_head_of_a_list_ends_with_a_whole_item() -> None:
+    head = _bounded([1_234_567] * 10, max_bytes=20).result
+    assert head == {"head": "1234567\n1234567\n"}

@@ -5,7 +5,7 @@ from preflight.kit import accepted, one, prepared, refused, same
 
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.preflight.explain import explain
-from holdfast.preflight.schema import compile_validator
+from holdfast.preflight.schema import compile_validator, effective_schema
 
 INTEGER: JsonObject = {"type": "integer"}
 
@@ -243,6 +243,39 @@ def test_what_has_no_words_of_ours_is_said_in_the_validators(
     assert failure.field.startswith("x")
     assert failure.message.startswith(f"Property '{failure.field}': ")
     assert len(failure.message) > len("Property 'x': ")
+
+
+@pytest.mark.parametrize(
+    ("child", "bad", "expected"),
+    [
+        ({"minItems": 2}, [1], "at least 2 items"),
+        ({"uniqueItems": True}, [1, 1], "no item twice"),
+        ({"multipleOf": 5}, 6, "a multiple of 5"),
+        ({"const": "a"}, "b", '"a"'),
+        ({"$ref": "#/$defs/pair"}, [1], "at least 2 items"),
+        ({"not": {"type": "string"}}, "b", None),
+        ({"type": "integer", "minimum": 1, "maximum": 5}, 9, "an integer >= 1 and <= 5"),
+    ],
+)
+def test_what_would_fit_and_what_came_are_said(
+    child: JsonObject, bad: JsonValue, expected: str | None
+) -> None:
+    failure = refused({**one(child), "$defs": {"pair": {"minItems": 2}}}, {"x": bad})
+    assert failure.expected == expected
+    assert "received" in failure.extras
+
+
+def test_a_type_that_does_not_exist_is_remarked_on() -> None:
+    schema: JsonObject = {
+        "type": "objct",
+        "properties": {"a": {"type": "strin"}, "b": {"type": ["string", "nul"]}},
+    }
+    remarks = effective_schema(schema).remarks
+    assert [remark.partition(";")[0] for remark in remarks] == [
+        "the schema: there is no type 'objct'",
+        "a: there is no type 'strin'",
+        "b: there is no type 'nul'",
+    ]
 
 
 def test_there_are_words_even_where_nothing_is_wrong() -> None:

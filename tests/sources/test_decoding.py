@@ -14,6 +14,7 @@ import pydantic
 import pydantic.dataclasses
 import pytest
 from annotated_types import Ge, Gt
+from support import settle
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.tool import ArgumentFault, Decode
@@ -367,3 +368,26 @@ def test_a_constructor_runs_once_per_value() -> None:
     decode = make(function).tool.body.decode
     assert decode({"x": {"size": 1}})["x"] == Counted(1)
     assert built == [1, 1], "once by decoding, once by the comparison above"
+
+
+async def test_an_item_sent_twice_is_in_a_set_once() -> None:
+    @tool(inline=True)
+    def total(numbers: set[int]) -> int:
+        """Add up."""
+        return sum(numbers)
+
+    envelope = await settle(total.tool, '{"numbers": [1, 2, 2]}')
+    assert envelope.result == 3
+
+
+async def test_a_date_that_is_none_is_refused_with_what_would_fit() -> None:
+    @tool(inline=True)
+    def on(day: datetime.date) -> str:
+        """Tell."""
+        return day.isoformat()
+
+    failure = (await settle(on.tool, '{"day": "soon"}')).failure
+    assert failure is not None
+    assert failure.field == "day"
+    assert failure.expected == "a string (date)"
+    assert failure.extras["received"] == '"soon"'

@@ -60,13 +60,20 @@ def test_an_open_object_with_named_fields_is_flagged_where_it_is(
 
 
 @pytest.mark.parametrize(
-    "inner",
-    [{"type": "string", "pattern": "(["}, {"type": "object", "patternProperties": {"([": {}}}],
+    ("schema", "remark"),
+    [
+        (
+            {**CLOSED, "required": ["a"]},
+            "'a' is required but not declared; no call can be accepted",
+        ),
+        (
+            {**OPEN, "required": ["z"]},
+            "'z' is required but not declared",
+        ),
+    ],
 )
-def test_a_pattern_that_is_no_regular_expression_is_flagged(inner: JsonObject) -> None:
-    assert lint(with_schema({**CLOSED, "properties": {"a": inner}})) == [
-        "ping: a: the pattern '([' is not a valid regular expression"
-    ]
+def test_a_required_name_that_is_not_declared_is_flagged(schema: JsonObject, remark: str) -> None:
+    assert f"ping: the top level: {remark}" in lint(with_schema(schema))
 
 
 def test_a_closed_schema_is_not_remarked_on() -> None:

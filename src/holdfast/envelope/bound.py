@@ -144,19 +144,24 @@ def _cut_value(value: JsonValue, beside: JsonObject, limit: int, bound: OutputBo
         shown = _text(value[: bound.max_items]).encode()
     if len(shown) == len(content) <= limit:
         return None
-    return Cut(content=content, head=cut_utf8(shown, limit), beside=beside)
+    head = cut_utf8(shown, limit)
+    if isinstance(value, list) and len(head) < len(shown) and b"\n" in head:
+        head = head[: head.rindex(b"\n") + 1]  # half an item would be read as another one
+    return Cut(content=content, head=head, beside=beside)
 
 
 def _text(value: JsonValue) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "\n".join(_line(item) for item in value)
+        # An item is a line. Texts stay as they are, unless that would make two lines of one.
+        as_is = not any(isinstance(item, str) and "\n" in item for item in value)
+        return "\n".join(_line(item, as_is=as_is) for item in value)
     return encode_json(value).decode()
 
 
-def _line(item: JsonValue) -> str:
-    return item if isinstance(item, str) else encode_json(item).decode()
+def _line(item: JsonValue, *, as_is: bool) -> str:
+    return item if as_is and isinstance(item, str) else encode_json(item).decode()
 
 
 def _bound_failure(

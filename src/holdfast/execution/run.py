@@ -4,6 +4,7 @@ This is the one place that meets any exception a tool body raises. It decides no
 permission and words no answers.
 """
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import aclosing
 from types import CoroutineType
@@ -18,6 +19,8 @@ from holdfast.contract.ports import Answer, Approver
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, Runtime
 from holdfast.contract.tool import Body, Tool
 from holdfast.execution.drive import CancelledError, Suspended, Work
+
+_log = logging.getLogger("holdfast")
 
 _IN_PLACE = frozenset({"async", "inline"})
 
@@ -118,9 +121,14 @@ async def answer_to(
 
 async def _asked(approver: Approver, ask: Ask) -> object:
     try:
-        return await approver(ask)
+        answer = cast("object", await approver(ask))
     except Exception:
+        _log.exception("the approver failed; nobody answers for %s", ask.prepared.tool.name)
         return None
+    if answer is None or isinstance(answer, Answer):
+        return answer
+    _log.error("the approver gave %r, which is no Answer; it counts for nothing", answer)
+    return None
 
 
 async def _in_thread(call: Callable[[], object]) -> object:

@@ -7,18 +7,18 @@ order it is declared: alternatives, type, text, range, items, nested object, all
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from typing import cast
 
 import jsonschema_rs
 import msgspec
 
-from holdfast.contract.builders import failure_of
-from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.preflight.schema import SchemaNode, SchemaProblem, compile_validator, resolve
+from holdfast.contract.tool import ArgumentFault
+from holdfast.preflight.finding import Finding, path_text, shown
+from holdfast.preflight.schema import SchemaNode, SchemaProblem, compile_validator, pointed, resolve
 from holdfast.preflight.shape import spelling
 
-_MAX_SHOWN = 200
-_MAX_WORDS = 2_000
 _MAX_ALLOWED = 60
 _MAX_NEAR = 100
 _NEAR_CHARACTERS = 40
@@ -31,24 +31,15 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is wrong, and where."""
-
-    message: str
-    field: str | None = None
-    expected: str | None = None
-    received: str | None = None
-
-    def failure(self) -> Failure:
-        """As the failure of the call."""
-        extras: JsonObject = {} if self.received is None else {"received": self.received}
-        return failure_of(
-            FailureKind.INVALID_ARGS,
-            _cut(self.message, _MAX_WORDS),
-            field=None if self.field is None else _cut(self.field, _MAX_WORDS),
-            expected=self.expected,
-            extras=extras,
-        )
+_WANTED = {
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "minProperties": "at least {} properties",
+    "maxProperties": "at most {} properties",
+    "multipleOf": "a multiple of {}",
+    "const": "{}",
+}
 
 
 def explain(
@@ -58,41 +49,46 @@ def explain(
     return _first_finding(schema, arguments, validator).failure()
 
 
+def explain_fault(schema: JsonObject, arguments: JsonObject, fault: ArgumentFault) -> Failure:
+    """Word what only the type behind the schema refused, such as a date that is none."""
+    name = fault.field
+    properties = schema.get("properties")
+    child = properties.get(name) if isinstance(properties, dict) and name is not None else None
+    finding = Finding(message=fault.message, field=name)
+    if name in arguments and isinstance(child, dict):
+        expected = _Walk(schema).describe(child)
+        finding = Finding(
+            message=fault.message, field=name, expected=expected, received=shown(arguments[name])
+        )
+    return finding.failure()
+
+
 def _first_finding(
     schema: JsonObject, arguments: JsonObject, validator: jsonschema_rs.Draft202012Validator
 ) -> Finding:
     for finding in _Walk(schema).object_findings(resolve(schema, schema), arguments, ""):
         return finding
     for problem in validator.iter_errors(arguments):
-        return _in_the_validators_words(problem)
+        return _in_the_validators_words(problem, schema)
     return Finding(message="Arguments do not fit the schema.")
 
 
-def _in_the_validators_words(problem: jsonschema_rs.ValidationError) -> Finding:
+def _in_the_validators_words(problem: jsonschema_rs.ValidationError, schema: JsonObject) -> Finding:
     field = path_text(problem.instance_path)
     where = f"Property '{field}'" if field else "Arguments"
-    return Finding(message=f"{where}: {problem.message}", field=field or None)
+    return Finding(
+        message=f"{where}: {problem.message}",
+        field=field or None,
+        expected=_wanted(problem.schema_path, schema),
+        received=shown(cast("JsonValue", problem.instance)),
+    )
 
 
-def path_text(steps: list[str | int]) -> str:
-    """Write a path as ``o.k`` and ``xs[1].k``."""
-    text = ""
-    for step in steps:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            text += f".{step}" if text else step
-    return text
-
-
-def shown(value: JsonValue) -> str:
-    """A value as short JSON text."""
-    return _cut(msgspec.json.encode(value).decode(), _MAX_SHOWN)
-
-
-def _cut(text: str, limit: int) -> str:
-    """A model may send a key or value of megabytes; no answer repeats it whole."""
-    return text if len(text) <= limit else text[:limit] + "…"
+def _wanted(steps: list[str | int], schema: JsonObject) -> str | None:
+    """What the keyword at the end of these steps asks for; None where that takes many words."""
+    words = _WANTED.get(str(steps[-1])) if steps else None
+    limit = pointed(schema, "/".join(["#", *map(str, steps)]))
+    return None if words is None or limit is None else words.format(shown(limit))
 
 
 class _Walk:
@@ -123,7 +119,7 @@ class _Walk:
             where = _at(path, name)
             near = _near(name, [key for key in value if key not in declared])
             hint = f" (you sent `{near}`)" if near else ""
-            expected = self._describe(child) if isinstance(child, dict) else None
+            expected = self.describe(child) if isinstance(child, dict) else None
             yield Finding(
                 message=f"Missing required property: {where}{hint}", field=where, expected=expected
             )
@@ -137,7 +133,7 @@ class _Walk:
         if isinstance(child, bool):
             return
         node = resolve(self._root, child)
-        report = _Reporter(path, value, self._describe(node), self._matches)
+        report = _Reporter(path, value, self.describe(node), self._matches)
         if "anyOf" in node and report.breaks("anyOf", node):
             yield report.finding("did not match any of the allowed schema branches.")
         yield from self._array_of_allowed(node, report)
@@ -209,14 +205,18 @@ class _Walk:
                 expected=f"did you mean `{near}`?" if near else None,
             )
 
-    def _describe(self, child: JsonObject) -> str | None:
+    def describe(self, child: JsonObject) -> str | None:
+        """What would fit, in a few words."""
         node = resolve(self._root, child)
         parts: list[str] = []
         enum = node.get("enum")
         if isinstance(enum, list):
             parts.append(f"one of: {_comma_list(enum)}")
         else:
-            parts.append(type_text(node))
+            bounds = [f"{sign} {shown(node[key])}" for key, sign in _BOUNDS.items() if key in node]
+            written = node.get("format")
+            form = f"({written})" if isinstance(written, str) else ""
+            parts.append(" ".join(filter(None, (type_text(node), form, " and ".join(bounds)))))
         description = node.get("description")
         if isinstance(description, str) and description:
             parts.append(description)

@@ -130,6 +130,8 @@ def _copy_mapping(raw: object, max_bytes: int) -> Parsed | Failure:
         return Parsed(copy_object(cast("Mapping[object, object]", raw), max_bytes=max_bytes))
     except NotJson as problem:
         return _invalid(str(problem))
+    except Exception as problem:  # noqa: BLE001 - a foreign mapping may raise anything at all
+        return _invalid(f"Arguments could not be read: {type(problem).__name__}: {problem}")
 
 
 def parse_flow_arguments(raw: str | None) -> tuple[JsonObject | None, bool]:

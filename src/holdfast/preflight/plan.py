@@ -15,7 +15,7 @@ from holdfast.preflight.clean import WholeFloats, clean_schema
 from holdfast.preflight.copying import TOO_DEEP
 from holdfast.preflight.example import example_call
 from holdfast.preflight.expansion import refuse_expansion_beyond
-from holdfast.preflight.explain import explain
+from holdfast.preflight.explain import explain, explain_fault
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.reader import compile_reader
 from holdfast.preflight.repair import repair_arguments
@@ -90,7 +90,7 @@ class Plan:
             return Rejected(call=call, failure=problem, sent=arguments, repairs=repairs)
         values = arguments if self._decode is None else self._decode(arguments)
         if isinstance(values, ArgumentFault):
-            failure = failure_of(FailureKind.INVALID_ARGS, values.message, field=values.field)
+            failure = explain_fault(self._schema, arguments, values)
             return Rejected(call=call, failure=failure, sent=arguments, repairs=repairs)
         return Prepared(
             call=call, tool=self.tool, values=values, checked=arguments, repairs=repairs

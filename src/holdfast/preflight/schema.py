@@ -77,7 +77,7 @@ class _Rewriting:
         schema.pop("$schema", None)
         _branches_are_alternatives(schema)
         _tuples_are_prefix_items(schema)
-        _unknown_types_are_ignored(schema)
+        _unknown_types_are_ignored(schema, path, self._remark)
         _bad_patterns_are_ignored(schema, path, self._remark)
         _only_false_closes(schema)
 
@@ -133,18 +133,24 @@ def _tuples_are_prefix_items(schema: JsonObject) -> None:
             schema["items"] = schema.pop("additionalItems")
 
 
-def _unknown_types_are_ignored(schema: JsonObject) -> None:
+def _unknown_types_are_ignored(
+    schema: JsonObject, path: str, remark: Callable[[str], None]
+) -> None:
     declared = schema.get("type")
-    if isinstance(declared, str) and declared not in TYPES:
+    if isinstance(declared, str):
+        names: list[JsonValue] = [declared]
+    elif isinstance(declared, list):
+        names = declared
+    else:
+        return
+    known: list[JsonValue] = [name for name in names if isinstance(name, str) and name in TYPES]
+    for name in names:
+        if name not in known:
+            remark(f"{path or 'the schema'}: there is no type {name!r}; it is not checked")
+    if not known:
         del schema["type"]
     elif isinstance(declared, list):
-        known: list[JsonValue] = [
-            name for name in declared if isinstance(name, str) and name in TYPES
-        ]
-        if known:
-            schema["type"] = known
-        else:
-            del schema["type"]
+        schema["type"] = known
 
 
 def _bad_patterns_are_ignored(schema: JsonObject, path: str, remark: Callable[[str], None]) -> None:

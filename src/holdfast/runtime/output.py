@@ -1,5 +1,6 @@
 """From how a body ended to what a model is shown: wrap, take out secrets, bound, keep the whole."""
 
+import logging
 import re
 from functools import partial
 from typing import TypeAlias
@@ -17,6 +18,8 @@ from holdfast.contract.runtime import Progress, ProgressSink
 from holdfast.contract.tool import OutputBound
 from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
 from holdfast.envelope.redact import Redactor
+
+_log = logging.getLogger("holdfast")
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 _ANY_BYTES = "application/octet-stream"
@@ -72,23 +75,27 @@ def bounded_refusal(refused: Envelope) -> Envelope:
     return bound_envelope(refused, bound, lambda _content: None)
 
 
-def redacted_progress(sink: ProgressSink, redactor: Redactor) -> ProgressSink:
-    """A sink that passes signs of life on without secrets."""
-    if not redactor.active:
-        return sink
+def guarded_progress(sink: ProgressSink, redactor: Redactor) -> ProgressSink:
+    """A sink that passes signs of life on without secrets; its own failures stay outside a tool."""
 
     def pass_on(progress: Progress, /) -> None:
-        message = progress.message
-        sink(
-            Progress(
-                message=None if message is None else redactor.text(message),
-                done=progress.done,
-                total=progress.total,
-                partial=decode_json(redactor.json(encode_json(progress.partial))),
-            )
-        )
+        shown = _without_secrets(progress, redactor) if redactor.active else progress
+        try:
+            sink(shown)
+        except Exception:  # noqa: BLE001 - the host's own code may raise anything at all
+            _log.exception("the progress sink failed")
 
     return pass_on
+
+
+def _without_secrets(progress: Progress, redactor: Redactor) -> Progress:
+    message = progress.message
+    return Progress(
+        message=None if message is None else redactor.text(message),
+        done=progress.done,
+        total=progress.total,
+        partial=decode_json(redactor.json(encode_json(progress.partial))),
+    )
 
 
 def _by_reference(given: Image | Binary, stored: StoredOutput | None, tool: str) -> Envelope:

@@ -32,7 +32,7 @@ from holdfast.policy.permission import decide, shown_to_a_person
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.output import Output, bounded_refusal, redacted_progress
+from holdfast.runtime.output import Output, bounded_refusal, guarded_progress
 from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
 from holdfast.runtime.repeats import RefusedCalls
 
@@ -62,7 +62,7 @@ class Pipeline:
         self._ticks = parts.clock.ticks
         self._output = Output(parts.redactor, parts.sidecars)
         self._redactor = parts.redactor
-        self._progress = redacted_progress(parts.progress, parts.redactor)
+        self._progress = guarded_progress(parts.progress, parts.redactor)
         self._refused = RefusedCalls()
 
     async def settle(self, call: ToolCall, abort: AbortSignal) -> Envelope:

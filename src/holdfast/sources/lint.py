@@ -3,7 +3,6 @@
 It judges schemas only; nothing is changed and nothing is refused here.
 """
 
-import re
 from collections.abc import Iterator
 
 from holdfast.contract.json_value import JsonObject, JsonValue
@@ -38,22 +37,13 @@ def _doubts(path: str, node: JsonObject) -> Iterator[str]:
     # Below the top, an object without named fields is a mapping: open by its nature.
     if (not path or "properties" in node) and node.get("additionalProperties") is not False:
         yield "the object is not closed; set additionalProperties to false"
-    pattern = node.get("pattern")
-    if isinstance(pattern, str) and not _compiles(pattern):
-        yield f"the pattern {pattern!r} is not a valid regular expression"
-    named = node.get("patternProperties")
-    for name in named if isinstance(named, dict) else ():
-        if not _compiles(name):
-            yield f"the pattern {name!r} is not a valid regular expression"
-
-
-def _compiles(pattern: str) -> bool:
-    """Python's syntax stands in for the validator's; they differ in rare constructs only."""
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError):
-        return False
-    return True
+    properties, required = node.get("properties"), node.get("required")
+    if isinstance(properties, dict) and isinstance(required, list):
+        for name in required:
+            if name not in properties and node.get("additionalProperties") is False:
+                yield f"{name!r} is required but not declared; no call can be accepted"
+            elif name not in properties:
+                yield f"{name!r} is required but not declared"
 
 
 def _nodes(node: JsonValue, path: str) -> Iterator[tuple[str, JsonObject]]:

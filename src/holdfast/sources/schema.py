@@ -53,9 +53,9 @@ def _leaf(shape: LeafShape) -> JsonObject:
 
 def _compound(shape: CompoundShape) -> JsonObject:
     match shape:
-        case Array(container=container, item=item):
-            schema: JsonObject = {"type": "array", "items": schema_of(item)}
-            return {**schema, "uniqueItems": True} if container in {set, frozenset} else schema
+        case Array(item=item):
+            # Also for a set: an item sent twice is simply in it once.
+            return {"type": "array", "items": schema_of(item)}
         case FixedTuple(items=items):
             return _places([schema_of(item) for item in items], len(items))
         case Map(value=Anything()):
