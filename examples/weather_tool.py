@@ -1,13 +1,16 @@
 """A typed function is a tool: its signature is the schema, its docstring the description.
 
+What an argument may be is said in its annotation, so a senseless call is refused before it runs.
+
 Run it:             python examples/weather_tool.py
 Or from a shell:    holdfast call weather city=Oslo days=2 --from examples/weather_tool.py
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import anyio
+import msgspec
 
 from holdfast import Holdfast, render, tool
 
@@ -22,7 +25,11 @@ class Report:
 
 
 @tool
-async def weather(city: str, unit: Literal["c", "f"] = "c", days: int = 1) -> Report:
+async def weather(
+    city: Annotated[str, msgspec.Meta(min_length=1, max_length=100)],
+    unit: Literal["c", "f"] = "c",
+    days: Annotated[int, msgspec.Meta(ge=1, le=10)] = 1,
+) -> Report:
     """The forecast for a city.
 
     Args:
@@ -44,10 +51,11 @@ async def main() -> None:
         sloppy = await hf.settle("weather", '{"city": "Rome", "days": "2", "unit": "F"}')
         print(sloppy.result, [repair.repair for repair in sloppy.metadata.repairs])
 
-        # Nothing is guessed: the answer names what is missing.
-        hopeless = await hf.settle("weather", "{}")
-        assert hopeless.failure is not None
-        print(hopeless.failure.kind, hopeless.failure.field)
+        # Nothing is guessed: the answer names what is missing, or what does not fit.
+        for arguments in ("{}", '{"city": "Oslo", "days": 99999999999}'):
+            hopeless = await hf.settle("weather", arguments)
+            assert hopeless.failure is not None
+            print(hopeless.failure.kind, hopeless.failure.field, hopeless.failure.message)
 
 
 if __name__ == "__main__":

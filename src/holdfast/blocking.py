@@ -30,7 +30,11 @@ __all__ = ["Holdfast"]
 
 
 class Holdfast:
-    """Settles tool calls. Open it with ``with``; closing removes what it kept on disk."""
+    """Settles tool calls. Open it with ``with``; it takes what `holdfast.Holdfast` takes.
+
+    Closing removes what it kept on disk, tells calls in flight to stop and waits until they have
+    ended; one whose tool may not be interrupted runs to its end or its deadline.
+    """
 
     def __init__(
         self,

@@ -23,13 +23,19 @@ WITH_PYTHON = [page for page in PAGES if _blocks(page, "python")]
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
-def test_the_python_examples_of_a_page_run(page: Path) -> None:
+def test_the_python_examples_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     names: dict[str, object] = {"__name__": f"docs_{page.stem}"}
     for block in _blocks(page, "python"):
         exec(compile(block, str(page), "exec"), names)
-    for name, value in names.items():
-        if inspect.iscoroutinefunction(value) and name in {"main", "demonstrate"}:
-            anyio.run(value)
+        for name in ("main", "demonstrate"):
+            shown = names.pop(name, None)
+            if inspect.iscoroutinefunction(shown):
+                anyio.run(shown)
+            elif callable(shown):
+                shown()
 
 
 COMMANDS = sorted(

@@ -14,6 +14,7 @@ SAID = {
         '"degrees":[4.0]',
         "['enum_case', 'integer_from_text']",
         "invalid_args city",
+        "invalid_args days",
     ],
     "progress_tool.py": ["1/3 read text 1", "3/3 read text 3", "{'texts': 3, 'words': 6}"],
     "envelope_by_hand.py": ["Frank Herbert", '"shelf":["dune","emma"]', '"field":"title"'],
