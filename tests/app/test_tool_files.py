@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.app.tool_files import ToolFileError, tools_in
+from holdfast.app.tool_files import ToolFileError, load_tools, tools_in
 from holdfast.sources.intake import to_tool
 
 GOOD = '''
@@ -93,6 +93,11 @@ def test_a_changed_file_is_loaded_as_it_is_now_and_leaves_no_cache(tmp_path: Pat
             ":[23]: loading it failed with ToolDefinitionError",
         ),
         ("x = 1\n", ": there are no tools in it; mark a function with @holdfast.tool"),
+        ("def f(x: int): ...\n", ": there are no tools in it; mark the function 'f' with @holdf"),
+        (
+            "import sqlite3\nx = sqlite3.connect(':memory:')\nx.close()\n",
+            ": .* mark a function with",
+        ),
         ("x = '\0'\n", r": it cannot be loaded|:1: "),
     ],
 )
@@ -114,3 +119,70 @@ def test_a_missing_file_and_a_folder_say_so(tmp_path: Path) -> None:
 def test_an_interrupt_while_loading_is_not_swallowed(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         tools_in(_write(tmp_path, "raise KeyboardInterrupt\n"))
+
+
+OBJECT = """
+class Spoken:
+    id = "spoken"
+    description = "An object."
+    parameters = {"type": "object"}
+    requires = {}
+    def execute(self, args, runtime):
+        return args
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            OBJECT,
+            "there are no tools in it; 'Spoken' is a class; add an instance of it: spoken = Sp",
+        ),
+        (
+            OBJECT.replace("requires = {}", "") + "spoken = Spoken()\n",
+            "'spoken' is almost a tool: tool 'spoken': the field requires is missing; correct that",
+        ),
+        (
+            OBJECT.replace("requires = {}", "").replace("parameters", "schema") + "it = Spoken()\n",
+            "there are no tools in it; 'it' is almost a tool: tool 'spoken': the field parameters",
+        ),
+        (
+            OBJECT.replace("requires = {}", "")
+            + "good = Spoken()\ngood.requires = {}\nx = Spoken()",
+            "'x' is almost a tool: tool 'spoken': the field requires is missing",
+        ),
+        (
+            OBJECT.replace("def execute", "execute = 1\n    def run") + "spoken = Spoken()\n",
+            "there are no tools in it; 'spoken' is almost a tool: tool 'spoken': execute must be",
+        ),
+        (
+            OBJECT + "spoken = Spoken()\nspoken.description = ' '\n",
+            "tool 'spoken': description must be a text that says something; correct it there",
+        ),
+    ],
+)
+def test_an_object_that_almost_is_a_tool_is_named_with_what_it_lacks(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    path = _write(tmp_path, text)
+    with pytest.raises(ToolFileError, match=f"^{re.escape(f'{path}: {problem}')}"):
+        load_tools([path])
+
+
+def test_a_name_that_is_there_twice_names_the_files(tmp_path: Path) -> None:
+    first, second = _write(tmp_path, GOOD), _write(tmp_path, GOOD, "again.py")
+    with pytest.raises(ToolFileError) as raised:
+        load_tools([first, second])
+    assert str(raised.value) == (
+        f"the tool 'second_name_first' is both in {first} and in {second};"
+        " rename one or leave a file out"
+    )
+    same = _write(tmp_path, OBJECT + "one = Spoken()\ntwo = Spoken()\n")
+    with pytest.raises(ToolFileError, match="there are two tools named 'spoken' in it; rename one"):
+        load_tools([same])
+
+
+def test_one_tool_under_two_names_is_one_tool(tmp_path: Path) -> None:
+    path = _write(tmp_path, GOOD + "\nbuilt = another.tool\nagain = built\n")
+    assert [tool.name for tool in load_tools([path])] == ["second_name_first", "another", "spoken"]

@@ -86,6 +86,58 @@ def test_a_whole_output_that_was_kept_can_still_be_read(cli: Cli, tool_file: Pat
     assert answer.err == f"holdfast: the whole output is kept in {kept}; remove it when done\n"
 
 
+def test_an_output_that_could_not_be_kept_is_warned_about(
+    cli: Cli, tool_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "occupied").write_text("", "utf-8")
+    words = ("call", "flood", "lines=9000", "--from", str(tool_file))
+    part = cli(*words, "--set", "limits.sidecar_call_bytes=100")
+    metadata = json.loads(part.out)["metadata"]
+    assert part.err == (
+        f"holdfast: the output is kept in {metadata['output_path']} without its last"
+        f" {metadata['dropped_bytes']:,} bytes; a larger limits.sidecar_call_bytes keeps more\n"
+    )
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "occupied"))
+    nothing = cli(*words)
+    lost = json.loads(nothing.out)["metadata"]["dropped_bytes"]
+    assert nothing.status == 0
+    assert nothing.err.startswith(f"holdfast: {lost:,} bytes of the output are lost: ")
+    assert "holdfast doctor" in nothing.err
+    assert cli("doctor").status == 1
+
+
+def test_a_tool_that_the_profile_hides_is_said_to_the_person_not_to_the_model(
+    cli: Cli, home: Path, tool_file: Path
+) -> None:
+    (home / "config.toml").write_text('[profile.quiet.tools]\ndeny = ["add"]\n', "utf-8")
+    answer = cli("call", "add", "a=1", "--profile", "quiet", "--from", str(tool_file))
+    assert answer.status == 1
+    assert "quiet" not in answer.out
+    assert answer.err == (
+        "holdfast: the profile 'quiet' hides the tool 'add';"
+        " choose another with --profile, or change [profile.quiet.tools]\n"
+    )
+
+
+@pytest.mark.parametrize("how", ["def", "async def"])
+def test_what_a_tool_may_not_raise_is_an_envelope_or_an_interrupt(
+    cli: Cli, tmp_path: Path, how: str
+) -> None:
+    (tmp_path / "odd.py").write_text(
+        "from holdfast import tool\n"
+        "class Leave(BaseException): ...\n"
+        f"@tool\n{how} leave() -> str:\n    'x'\n    raise Leave('for good')\n"
+        f"@tool\n{how} interrupt() -> str:\n    'x'\n    raise KeyboardInterrupt\n",
+        "utf-8",
+    )
+    left = cli("call", "leave", "--from", "odd.py")
+    envelope = json.loads(left.out)
+    assert (left.status, left.err, envelope["kind"]) == (1, "", "execution_error")
+    assert envelope["message"] == "Tool 'leave' raised Leave, which is not an Exception."
+    interrupted = cli("call", "interrupt", "--from", "odd.py")
+    assert interrupted == (130, "", "holdfast: interrupted\n")
+
+
 def test_settings_come_from_the_command_line(cli: Cli, tool_file: Path) -> None:
     words = ("call", "flood", "lines=100", "--from", str(tool_file))
     limits = (

@@ -42,6 +42,10 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
         (["call", "--dialect", ""], ["ok", "typed", "program", "flow"]),
         (["call", "x", "--dialect", "t"], ["typed"]),
         (["completion", ""], ["bash", "zsh", "fish", "-h", "--help"]),
+        (["conformance", "e"], ["envelope", "extra"]),
+        (["conformance", "envelope", "e"], [""]),
+        (["conformance", "envelope", ""], [""]),
+        (["conformance", "envelope", "--j"], ["--json"]),
         (["tools", "--from", "my"], ["my tools.py"]),
         (["tools", "--profile", ""], [""]),
         (["nonsense", "x"], [""]),
@@ -60,6 +64,7 @@ def test_every_shell_gets_every_verb_and_option(cli: Cli, shell: str) -> None:
         assert verb in script
     for word in ("dialect", "from", "pretty", "plain", "workspace", "typed program flow"):
         assert word in script.replace("\\n", " ")
+    assert "coercion envelope extra openrath" in script.replace("\\n", " ")
 
 
 @pytest.mark.system("zsh")
@@ -94,3 +99,6 @@ def test_fish_really_completes_verbs_and_flags(cli: Cli, tmp_path: Path) -> None
     assert offered("holdfast to") == ["tools", "tour"]
     assert "--dialect" in offered("holdfast call --d")
     assert set(offered("holdfast completion ")) >= {"bash", "zsh", "fish"}
+    assert offered("holdfast conformance coer") == ["coercion"]
+    (tmp_path / "cases.jsonl").write_text("", "utf-8")
+    assert f"{tmp_path}/cases.jsonl" in offered(f"holdfast conformance coercion {tmp_path}/ca")

@@ -46,8 +46,7 @@ def test_cases_for_hand_written_tests_are_counted_as_skipped(cli: Cli) -> None:
     [
         ("nonsense", b"", "there is no suite 'nonsense'"),
         ("envelope", None, "it cannot be read (No such file or directory); check the path"),
-        ("envelope", b"no json\n", "give one JSON object a line"),
-        ("envelope", b"\xff\n", "give one JSON object a line"),
+        ("envelope", b"\n", "there are no cases in it; give one JSON object a line"),
     ],
 )
 def test_what_cannot_be_run_is_status_2(
@@ -59,3 +58,16 @@ def test_what_cannot_be_run_is_status_2(
     assert (answer.status, answer.out) == (2, "")
     assert said in answer.err
     assert answer.err.count("\n") == 1
+    document = cli("conformance", suite, str(cases), "--json")
+    assert (document.status, document.err) == (2, answer.err)
+    assert said in json.loads(document.out)["error"]
+
+
+def test_a_bad_line_is_a_failure_that_names_the_line(cli: Cli, cases: Path) -> None:
+    line = (OURS / "envelope.jsonl").read_bytes().splitlines()[0]
+    cases.write_bytes(line + b"\nno json\n" + line + b"\n\xff\n")
+    answer = cli("conformance", "envelope", str(cases))
+    assert (answer.status, answer.err) == (1, "")
+    *failures, summary = answer.out.splitlines()
+    assert summary == "2 passed, 2 failed"
+    assert [failure.partition(":")[0] for failure in failures] == ["line 2", "line 4"]

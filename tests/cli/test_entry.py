@@ -11,6 +11,7 @@ from command import HOLDFAST, Cli, start
 
 from holdfast import __version__
 from holdfast.surfaces.cli import entry, program
+from holdfast.surfaces.cli.catalogue import parsers
 
 HEAVY = {"argparse", "msgspec", "anyio", "rich", "asyncio", "jsonschema_rs"}
 
@@ -51,8 +52,10 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
     [
         (["toor"], "holdfast: there is no verb 'toor'; did you mean 'tour'?\n"),
         (["xyzzy"], "holdfast: there is no verb 'xyzzy'; known: call, completion, "),
-        (["--versoin"], "holdfast: there is no option '--versoin'; "),
-        (["call"], "holdfast: the following arguments are required: TOOL"),
+        (["--versoin"], "holdfast: there is no option '--versoin'; did you mean '--version'?\n"),
+        (["--pretty", "call", "x"], "holdfast: --pretty goes after the verb; write: holdfast call"),
+        (["--nope", "call"], "holdfast: there is no option '--nope'; see holdfast call --help\n"),
+        (["call"], "holdfast: the following arguments are required: TOOL; see holdfast call --"),
         (
             ["tour", "--plian"],
             "holdfast: unrecognized arguments: --plian; see holdfast tour --help",
@@ -73,6 +76,34 @@ def test_a_wrong_command_line_is_one_line_and_status_2(
     assert (answer.status, answer.out) == (2, "")
     assert answer.err.startswith(said)
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tools", "nope", "--json"],
+        ["tools", "--json", "--from", "gone.py"],
+        ["tools", "--json", "--bogus"],
+        ["doctor", "--json", "--workspace", "gone"],
+        ["conformance", "nonsense", "x", "--json"],
+        ["--json", "tools"],
+    ],
+)
+def test_a_program_that_asked_for_json_gets_its_error_as_json(cli: Cli, words: list[str]) -> None:
+    answer = cli(*words)
+    assert answer.status == 2
+    assert answer.err == f"holdfast: {json.loads(answer.out)['error']}\n"
+
+
+def test_an_error_beside_json_arguments_leaves_the_place_of_the_envelope_empty(cli: Cli) -> None:
+    answer = cli("call", "x", "--json", "{}", "--from", "gone.py")
+    assert (answer.status, answer.out) == (2, "")
+
+
+def test_the_table_of_verbs_knows_what_json_means_to_each() -> None:
+    for verb, parser in parsers():
+        takes = [action.nargs for action in parser.declared if "--json" in action.option_strings]
+        assert takes == ([None] if verb.json_is_input else [0] if takes else [])
 
 
 def test_a_broken_configuration_is_one_line_that_names_the_place(cli: Cli, home: Path) -> None:
@@ -129,7 +160,10 @@ def test_a_missing_part_says_how_to_get_it(cli: Cli, monkeypatch: pytest.MonkeyP
         cli("tools")
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], ["tour"], ["completion", "bash"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--version"], ["--help"], ["tour"], ["completion", "bash"], ["tools"], ["doctor", "--json"]],
+)
 def test_a_reader_that_leaves_early_gets_no_traceback(home: Path, words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)

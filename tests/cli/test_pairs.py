@@ -45,7 +45,12 @@ def test_a_word_is_read_as_key_and_value(word: str, expected: dict[str, object])
         (["n"], "'n' is not an argument; write key=value, or key:=JSON"),
         (["=5"], "'=5' is not an argument"),
         ([":=5"], "':=5' is not an argument"),
-        (["n:=five"], "what follows := is not JSON"),
+        (
+            ["n:=five"],
+            """'n:=five': what follows := is not JSON; for a text write n=five or n:='"five"'""",
+        ),
+        (["n:=it's"], """for a text write 'n=it'"'"'s' or n:='"it'"'"'s"'"""),
+        (["n:=[1,"], "what follows := is not JSON (Input data was truncated); correct it, or send"),
         (["n:=" + "[" * 5_000], "what follows := is not JSON"),
         (["n=1", "n=2"], "'n' is given twice; give a list as n:="),
     ],

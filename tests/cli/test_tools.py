@@ -77,11 +77,29 @@ def test_an_unknown_name_offers_the_nearest(cli: Cli, tool_file: Path) -> None:
     assert answer.err == "holdfast: there is no tool 'flod'; did you mean 'flood'?\n"
 
 
+def test_a_profile_that_hides_tools_says_so(cli: Cli, home: Path, tool_file: Path) -> None:
+    (home / "config.toml").write_text('[profile.quiet.tools]\ndeny = ["*"]\n', "utf-8")
+    words = ("--profile", "quiet", "--from", str(tool_file))
+    step = "choose another with --profile, or change [profile.quiet.tools]\n"
+    every = cli("tools", *words)
+    assert (every.status, every.out) == (0, "No tool is visible.\n")
+    assert every.err == f"holdfast: the profile 'quiet' hides every tool; {step}"
+    assert json.loads(cli("tools", *words, "--json").out) == []
+    one = cli("tools", "add", *words)
+    assert (one.status, one.out) == (2, "")
+    assert one.err == f"holdfast: the profile 'quiet' hides the tool 'add'; {step}"
+    gone = cli("tools", "ad", *words)
+    assert gone.err == "holdfast: there is no tool 'ad'; none is known\n"
+
+
 def test_two_tools_of_one_name_are_an_error(cli: Cli, tool_file: Path, tmp_path: Path) -> None:
     (tmp_path / "again.py").write_text(tool_file.read_text("utf-8"), "utf-8")
     answer = cli("tools", "--from", str(tool_file), "--from", "again.py")
     assert answer.status == 2
-    assert "'add': a tool of this name is already registered" in answer.err
+    assert answer.err == (
+        f"holdfast: the tool 'add' is both in {tool_file} and in {tmp_path / 'again.py'};"
+        " rename one or leave a file out\n"
+    )
 
 
 def test_a_person_at_a_terminal_sees_a_table_that_nothing_can_steer(

@@ -22,6 +22,7 @@ HI = {"tool_returns": {"json": "hi"}}
     ("area", "given", "expect"),
     [
         ("serialize", HI, {"text": "hi"}),
+        ("serialize", HI, {"text": '"hi"', "begins": '"'}),
         ("serialize", HI, {"length": 3}),
         ("serialize", HI, {"endswith": "!"}),
         ("serialize", HI, {"contains": ["ho"]}),

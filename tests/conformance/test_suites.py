@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.testing.conformance import Report, UnknownSuite, run
-from holdfast.testing.conformance.runner import SUITES
+from holdfast.testing.conformance.runner import SUITES, NoCases
 
 CASES = Path(__file__).parent / "cases"
 SUPPORTED = sorted(path for path in CASES.glob("*.jsonl") if path.stem in SUITES)
@@ -157,10 +157,46 @@ def test_a_suite_of_another_name_is_refused_and_the_known_ones_listed(suite: str
         run(suite, CASES / "coercion.jsonl")
 
 
-@pytest.mark.parametrize("line", ["{", "not JSON", "[1]", '"text"', '{"id": "a"} {"id": "b"}'])
-def test_a_line_that_is_no_json_object_is_an_error_of_the_file(line: str, write: Write) -> None:
-    with pytest.raises(ValueError, match=r".+"):
-        run("coercion", write(PREFLIGHT, line))
+@pytest.mark.parametrize(
+    "line", ["{", "not JSON", "[1]", '"text"', '{"id": "a"} {"id": "b"}', "[" * 5_000]
+)
+def test_a_line_that_is_no_json_object_is_one_failed_case(line: str, write: Write) -> None:
+    report = run("coercion", write("", PREFLIGHT, line, PREFLIGHT))
+    assert report.passed == 2
+    (failure,) = report.failures
+    assert failure.id == "line 3"
+    assert failure.message.startswith("it is not a JSON object (")
+    assert failure.message.endswith("; give one JSON object a line")
+
+
+def test_a_line_that_is_no_text_is_one_failed_case(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(b'{"id": "\xff"}\r\n' + json.dumps(PREFLIGHT).encode() + b"\r\n")
+    report = run("coercion", path)
+    assert (report.passed, [failure.id for failure in report.failures]) == (1, ["line 1"])
+
+
+def test_only_a_line_feed_ends_a_case(write: Write) -> None:
+    case = json.dumps({**PREFLIGHT, "note": "one\u2028line\x85"}, ensure_ascii=False)
+    assert run("coercion", write(case)) == Report(1, [], 0)
+
+
+@pytest.mark.parametrize("content", ["", "\n \r\n"])
+def test_a_file_without_cases_is_an_error(content: str, write: Write) -> None:
+    with pytest.raises(NoCases, match="there are no cases in it; give one JSON object a line"):
+        run("coercion", write(content))
+
+
+@pytest.mark.parametrize("case", [PREFLIGHT, REFUSAL], ids=["accepted", "refused"])
+def test_an_expectation_nobody_checks_is_not_met(case: JsonObject, write: Write) -> None:
+    expect = case["expect"]
+    assert isinstance(expect, dict)
+    report = run("coercion", write({**case, "expect": {**expect, "warnings": []}}))
+    assert [failure.message for failure in report.failures] == [
+        "the case expects 'warnings', which this version does not check"
+    ]
+    commented = {**case, "expect": {**expect, "note": "a remark", "why": "it says so"}}
+    assert run("coercion", write(commented)).passed == 1
 
 
 @pytest.mark.parametrize(

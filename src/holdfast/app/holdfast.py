@@ -117,9 +117,10 @@ class Holdfast:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about the tools' schemas; none of it keeps a tool from being called."""
-        return tuple(remark for tool in self._catalog for remark in self._doubts(tool))
+        return tuple(remark for tool in self._catalog for remark in self.remarks_on(tool))
 
-    def _doubts(self, tool: Tool) -> list[str]:
+    def remarks_on(self, tool: Tool) -> list[str]:
+        """What is doubtful about the schema of one of the tools."""
         plan = self._catalog.plan(tool.name)
         ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
         return list(dict.fromkeys([*lint(tool), *ignored]))

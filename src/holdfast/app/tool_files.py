@@ -6,19 +6,65 @@ known here; the sources decide that.
 
 import sys
 import traceback
+from collections.abc import Iterable
 from hashlib import sha256
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 from holdfast.app.problems import ToolFileError
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.sources.functions import FunctionTool
+from holdfast.sources.intake import to_tool
 
-__all__ = ["ToolFileError", "tools_in"]
+__all__ = ["ToolFileError", "load_tools", "merged", "tools_in", "tools_of"]
 
-_FIELDS = (("id", "name"), ("description",), ("parameters", "input_schema"))
+_FIELDS = (
+    ("id", "name"),
+    ("description",),
+    ("parameters", "input_schema"),
+    ("requires",),
+    ("execute",),
+)
+"""What an object has to have, each in its spellings."""
+_NEAR = 2
+"""With so many of them something was probably meant as a tool: many things have one."""
+
+
+def load_tools(files: Iterable[Path]) -> tuple[Tool, ...]:
+    """The tools of several files, each name once; ToolFileError names the files."""
+    return merged((path, tools_of(path)) for path in files)
+
+
+def tools_of(path: Path) -> list[Tool]:
+    """Load the file; raises ToolFileError."""
+    return [_made(path, found) for found in tools_in(path)]
+
+
+def merged(loaded: Iterable[tuple[Path, Iterable[Tool]]]) -> tuple[Tool, ...]:
+    """The tools of several loaded files, each name once; raises ToolFileError."""
+    homes: dict[str, Path] = {}
+    tools: dict[str, Tool] = {}
+    for path, found in loaded:
+        for tool in found:
+            if tools.setdefault(tool.name, tool) is not tool:
+                raise ToolFileError(_twice(tool.name, homes[tool.name], path))
+            homes[tool.name] = path
+    return tuple(tools.values())
+
+
+def _made(path: Path, found: object) -> Tool:
+    try:
+        return to_tool(found)
+    except ToolDefinitionError as problem:
+        raise ToolFileError(f"{path}: {problem}; correct it there") from problem
+
+
+def _twice(name: str, first: Path, second: Path) -> str:
+    if first == second:
+        return f"{first}: there are two tools named {name!r} in it; rename one of them"
+    return f"the tool {name!r} is both in {first} and in {second}; rename one or leave a file out"
 
 
 def tools_in(path: Path) -> list[object]:
@@ -27,25 +73,61 @@ def tools_in(path: Path) -> list[object]:
     Every global whose name has no leading underscore counts, imported ones included.
     """
     module = _load(path)
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     found: list[object] = []
-    for name, value in vars(module).items():
-        known = any(value is one for one in found)
-        if not name.startswith("_") and not known and _is_tool(value):
-            found.append(value)
+    for name, value in public.items():
+        if _is_tool(value):
+            found += [] if any(value is one for one in found) else [value]
+        elif _fields_of(value) == len(_FIELDS) - 1:
+            raise ToolFileError(f"{path}: {_almost(name, value)}")
     if not found:
-        raise ToolFileError(
-            f"{path}: there are no tools in it; mark a function with @holdfast.tool"
-        )
+        meant = _meant_as_tool(public, module.__name__)
+        advice = meant or "mark a function with @holdfast.tool"
+        raise ToolFileError(f"{path}: there are no tools in it; {advice}")
     return found
 
 
 def _is_tool(value: object) -> bool:
     if isinstance(value, (FunctionTool, Tool)):
         return True
-    if isinstance(value, (type, ModuleType)) or not hasattr(value, "requires"):
-        return False
-    described = all(any(hasattr(value, name) for name in names) for names in _FIELDS)
-    return described and callable(getattr(value, "execute", None))
+    return _fields_of(value) == len(_FIELDS) and callable(getattr(value, "execute", None))
+
+
+def _fields_of(value: object) -> int:
+    """How many of the published fields an object has; what is no plain object has none."""
+    return 0 if isinstance(value, (type, ModuleType, FunctionType)) else _fields_on(value)
+
+
+def _fields_on(value: object) -> int:
+    return sum(any(hasattr(value, name) for name in names) for names in _FIELDS)
+
+
+def _almost(name: str, value: object) -> str:
+    """What an object lacks that was meant as a tool, in the words of who makes tools of objects."""
+    try:
+        to_tool(value)
+    except ToolDefinitionError as problem:
+        return f"{name!r} is almost a tool: {problem}; correct that"
+    return f"{name!r} is almost a tool; give it every field of one"
+
+
+def _meant_as_tool(public: dict[str, object], module: str) -> str | None:
+    """What to do about the global that comes nearest to a tool; None when none comes near."""
+    for name, value in public.items():
+        if _fields_of(value) >= _NEAR:
+            return _almost(name, value)
+    own = {name: value for name, value in public.items() if _module_of(value) == module}
+    for name, value in own.items():
+        if isinstance(value, type) and _fields_on(value) >= _NEAR:
+            return f"{name!r} is a class; add an instance of it: {name.lower()} = {name}()"
+    for name, value in own.items():
+        if isinstance(value, FunctionType):
+            return f"mark the function {name!r} with @holdfast.tool"
+    return None
+
+
+def _module_of(value: object) -> str | None:
+    return value.__module__ if isinstance(value, (type, FunctionType)) else None
 
 
 class _FreshSource(SourceFileLoader):

@@ -8,14 +8,16 @@ from argparse import Namespace
 
 from holdfast.app.spelling import nearest
 from holdfast.blocking import Holdfast
+from holdfast.contract.builders import failure
 from holdfast.contract.call import RawArguments
-from holdfast.contract.envelope import Envelope
+from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import FailureKind
 from holdfast.envelope.render import TEXT_DIALECTS, render
 from holdfast.surfaces.cli.asking import approver_here
-from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.pairs import arguments_from
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen, indented
 
 _REFUSED = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
@@ -28,6 +30,7 @@ def add_arguments(parser: Parser) -> None:
         "pairs",
         metavar="key=value",
         nargs="*",
+        default=[],  # or argparse says that they are required
         help="arguments; a value is sent as text and repaired, key:=JSON is sent as it is",
     )
     parser.add_argument(
@@ -44,19 +47,35 @@ def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     sent = _sent(arguments)
     opened = chosen(arguments, screen)
-    holdfast = Holdfast(
-        tools=opened.tools,
-        profile=opened.profile,
-        workspace=arguments.workspace,
-        settings=opened.settings,
-        approver=approver_here(),
-        keep_outputs=True,
-    )
-    with holdfast:
-        envelope = holdfast.settle(arguments.tool, sent)
+    with progress_here() as progress:
+        holdfast = Holdfast(
+            tools=opened.tools,
+            profile=opened.profile,
+            workspace=arguments.workspace,
+            settings=opened.settings,
+            approver=approver_here(),
+            progress=progress,
+            keep_outputs=True,
+        )
+        envelope = _settled(holdfast, arguments.tool, sent)
     _show(envelope, arguments, screen)
-    _remark(envelope, [tool.name for tool in holdfast.tools], screen)
+    _remark(envelope, opened, [tool.name for tool in holdfast.tools], screen)
     return _status(envelope)
+
+
+def _settled(holdfast: Holdfast, tool: str, sent: RawArguments) -> Envelope:
+    try:
+        with holdfast:
+            return holdfast.settle(tool, sent)
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as escaped:  # noqa: BLE001 - a tool raised what only programs may end with
+        # Its text is not shown: it has passed neither redaction nor the output bound.
+        return failure(
+            FailureKind.EXECUTION_ERROR,
+            f"Tool '{tool}' raised {type(escaped).__name__}, which is not an Exception.",
+            tool=tool,
+        )
 
 
 def _sent(arguments: Namespace) -> RawArguments:
@@ -83,22 +102,42 @@ def _show(envelope: Envelope, arguments: Namespace, screen: Screen) -> None:
         screen.look.json(spread)
 
 
-def _remark(envelope: Envelope, names: list[str], screen: Screen) -> None:
+def _remark(envelope: Envelope, opened: Chosen, names: list[str], screen: Screen) -> None:
     """Say beside the envelope what only a person should know."""
-    failure = envelope.failure
-    if failure is not None and failure.kind is FailureKind.TOOL_NOT_FOUND:
-        wanted = envelope.tool or ""
-        near = nearest(wanted, names)
-        hint = f"did you mean {near!r}?" if near else "holdfast tools lists what there is"
-        screen.remark(f"there is no tool {wanted!r}; {hint}")
-    if envelope.metadata.output_path is not None:
-        screen.remark(
-            f"the whole output is kept in {envelope.metadata.output_path}; remove it when done"
+    problem = envelope.failure
+    if problem is not None and problem.kind is FailureKind.TOOL_NOT_FOUND:
+        screen.remark(_not_there(envelope.tool or "", opened, names))
+    if envelope.metadata.truncated:
+        screen.remark(_kept(envelope.metadata))
+
+
+def _kept(metadata: Metadata) -> str:
+    """What became of an output that is not shown whole."""
+    lost = metadata.dropped_bytes
+    where = metadata.output_path
+    if where is None:
+        return (
+            f"{lost or 0:,} bytes of the output are lost: the whole could not be kept;"
+            " holdfast doctor says whether the data directory can be written"
         )
+    if lost:
+        return (
+            f"the output is kept in {where} without its last {lost:,} bytes;"
+            " a larger limits.sidecar_call_bytes keeps more"
+        )
+    return f"the whole output is kept in {where}; remove it when done"
+
+
+def _not_there(wanted: str, opened: Chosen, names: list[str]) -> str:
+    if opened.hides(wanted):
+        return f"the profile {opened.profile!r} hides the tool {wanted!r}; {opened.other_profile}"
+    near = nearest(wanted, names)
+    hint = f"did you mean {near!r}?" if near else "holdfast tools lists what there is"
+    return f"there is no tool {wanted!r}; {hint}"
 
 
 def _status(envelope: Envelope) -> int:
-    failure = envelope.failure
-    if failure is None:
+    problem = envelope.failure
+    if problem is None:
         return 0
-    return 3 if failure.kind in _REFUSED else 1
+    return 3 if problem.kind in _REFUSED else 1

@@ -32,7 +32,6 @@ def parser_of(verb: Verb, module: VerbModule) -> Parser:
     parser = Parser(
         prog=f"holdfast {verb.name}",
         description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
-        allow_abbrev=False,
     )
     module.add_arguments(parser)
     return parser

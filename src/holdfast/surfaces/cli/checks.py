@@ -16,6 +16,7 @@ from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.screen import one_line
+from holdfast.surfaces.cli.tool_checks import check_tools
 
 OLDEST_PYTHON = (3, 11)
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9_.-]+)\s*>=\s*(?P<oldest>[0-9.]+)")
@@ -82,6 +83,7 @@ def check_configuration(workspace: str, overrides: Mapping[str, str]) -> Iterato
     for notice in loaded.notices:
         what, _, step = one_line(notice).partition("; ")
         yield Finding("WARN", name, f"not applied: {what}", step)
+    yield from check_tools(loaded)
 
 
 def check_data_directory(folder: Path | None = None) -> Iterator[Finding]:

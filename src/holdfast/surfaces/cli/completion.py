@@ -27,6 +27,8 @@ class Words(NamedTuple):
     flags: tuple[Flag, ...]
     choices: tuple[str, ...]
     """Words that can stand alone."""
+    files_follow: bool
+    """Whether the words come first and the names of files after them."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -42,25 +44,29 @@ def run(arguments: Namespace, screen: Screen) -> int:
 
 
 def _words(name: str, summary: str, parser: Parser) -> Words:
-    flags = tuple(_flag(action) for action in parser.declared if action.option_strings)
-    alone = (action for action in parser.declared if not action.option_strings)
-    return Words(name, summary, flags, tuple(word for action in alone for word in _choices(action)))
+    alone = [action for action in parser.declared if not action.option_strings]
+    return Words(
+        name,
+        summary,
+        flags=tuple(_flag(action, parser) for action in parser.declared if action.option_strings),
+        choices=tuple(word for action in alone for word in parser.offered(action)),
+        files_follow=any(_is_path(action) for action in alone),
+    )
 
 
-def _flag(action: Action) -> Flag:
+def _flag(action: Action, parser: Parser) -> Flag:
     wants = action.nargs != 0
-    metavar = str(action.metavar or "")
     return Flag(
         spellings=tuple(action.option_strings),
         help=action.help or "",
         takes_value=wants,
-        takes_path=wants and metavar.startswith(("FILE", "DIR")),
-        choices=_choices(action),
+        takes_path=wants and _is_path(action),
+        choices=parser.offered(action),
     )
 
 
-def _choices(action: Action) -> tuple[str, ...]:
-    return tuple(str(choice) for choice in action.choices or ())
+def _is_path(action: Action) -> bool:
+    return str(action.metavar or "").startswith(("FILE", "DIR"))
 
 
 def bash(verbs: list[Words]) -> str:
@@ -74,6 +80,10 @@ def bash(verbs: list[Words]) -> str:
                 values.append(f"        {patterns}) {_bash_reply(flag)}; return ;;")
         offered = [*words.choices, *(name for flag in words.flags for name in flag.spellings)]
         alone.append(f"        {words.verb}) words=$'{_lines(offered)}' ;;")
+        if words.files_follow:
+            # Nothing offered: bash takes the names of files itself.
+            after = '[ "$COMP_CWORD" -gt 2 ] && [ "${word#-}" = "$word" ]'
+            alone[-1] = alone[-1].replace(") ", f") {after} && return; ", 1)
     first = _lines([*(words.verb for words in verbs), "--help", "--version"])
     return "\n".join(
         [
@@ -116,8 +126,7 @@ def zsh(verbs: list[Words]) -> str:
     cases: list[str] = []
     for words in verbs:
         specs = [_zsh_flag(flag) for flag in words.flags]
-        rest = f"({' '.join(words.choices)})" if words.choices else "_files"
-        cases.append(f"    {words.verb}) _arguments {' '.join(specs)} '*:argument:{rest}' ;;")
+        cases.append(f"    {words.verb}) _arguments {' '.join(specs)} {_zsh_alone(words)} ;;")
     listed = " ".join(f"'{words.verb}:{_zsh_text(words.summary)}'" for words in verbs)
     return "\n".join(
         [
@@ -139,6 +148,13 @@ def zsh(verbs: list[Words]) -> str:
             "compdef _holdfast holdfast",
         ]
     )
+
+
+def _zsh_alone(words: Words) -> str:
+    offered = f"({' '.join(words.choices)})" if words.choices else "_files"
+    if words.files_follow:
+        return f"'1:argument:{offered}' '*:file:_files'"
+    return f"'*:argument:{offered}'"
 
 
 def _zsh_flag(flag: Flag) -> str:
@@ -168,7 +184,8 @@ def fish(verbs: list[Words]) -> str:
         here = f"complete -c holdfast -n '__fish_seen_subcommand_from {words.verb}'"
         lines += [f"{here} {_fish_flag(flag)}" for flag in words.flags]
         if words.choices:
-            lines.append(f"{here} -f -a {_fish_text(' '.join(words.choices))}")
+            no_files = "" if words.files_follow else "-f "
+            lines.append(f"{here} {no_files}-a {_fish_text(' '.join(words.choices))}")
     return "\n".join(lines)
 
 

@@ -7,11 +7,13 @@ from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.testing.conformance import Report, UnknownSuite
 from holdfast.testing.conformance import run as run_suite
+from holdfast.testing.conformance.runner import SUITES, NoCases
 
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument("suite", metavar="SUITE", help="which rules, e.g. coercion or envelope")
+    parser.offer("suite", sorted(SUITES))
     parser.add_argument("file", metavar="FILE", help="the cases, one JSON object a line")
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
 
@@ -44,8 +46,8 @@ def _report(suite: str, path: Path) -> Report:
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise UsageError(f"{path}: it cannot be read ({reason}); check the path") from None
-    except ValueError as problem:
-        raise UsageError(f"{path}: {problem}; give one JSON object a line") from None
+    except NoCases as problem:
+        raise UsageError(f"{path}: {problem}") from None
 
 
 def _summary(report: Report) -> str:

@@ -24,7 +24,7 @@ def main(argv: "list[str] | None" = None) -> int:
             sys.stdout.write(f"holdfast {__version__}\n")
             status = 0
         else:
-            status = int(import_module(_PROGRAM).run(words))
+            status = int(import_module(_PROGRAM).run(words, ends_the_process=argv is None))
         sys.stdout.flush()
     except ImportError as problem:
         return _incomplete(problem)

@@ -1,13 +1,15 @@
 """From a command line to settings and tools: what `tools` and `call` begin with."""
 
 from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.settings import DEFAULT_PROFILE, Settings
-from holdfast.app.tool_files import tools_in
+from holdfast.app.tool_files import load_tools
+from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
 
@@ -17,7 +19,17 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: Settings
     profile: str
-    tools: tuple[object, ...]
+    tools: tuple[Tool, ...]
+    """All that was loaded, also what the profile hides."""
+
+    def hides(self, name: str) -> bool:
+        """Whether there is such a tool, but not under this profile. Asked once it was not found."""
+        return any(tool.name == name for tool in self.tools)
+
+    @property
+    def other_profile(self) -> str:
+        """What to do about a tool that is hidden."""
+        return f"choose another with --profile, or change [profile.{self.profile}.tools]"
 
 
 def chosen(arguments: Namespace, screen: Screen) -> Chosen:
@@ -25,8 +37,11 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     loaded = load_configuration(workspace_in(arguments), overrides=overrides_in(arguments))
     for notice in loaded.notices:
         screen.remark(f"note: {notice}")
-    named = [*loaded.settings.tools.files, *arguments.files]
-    files = dict.fromkeys(Path(name).absolute() for name in named)
-    tools = tuple(tool for file in files for tool in tools_in(file))
+    files = unlike([*loaded.settings.tools.files, *arguments.files])
     profile = arguments.profile or DEFAULT_PROFILE
-    return Chosen(settings=loaded.settings, profile=profile, tools=tools)
+    return Chosen(settings=loaded.settings, profile=profile, tools=load_tools(files))
+
+
+def unlike(names: Iterable[str]) -> list[Path]:
+    """The files of these names, each once."""
+    return list(dict.fromkeys(Path(name).absolute() for name in names))

@@ -4,6 +4,7 @@ The options that several verbs share are here.
 """
 
 from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,13 +13,43 @@ class UsageError(ValueError):
     """The command line cannot be understood; the message says what is wrong and what to do."""
 
 
+class HelpAsked(Exception):
+    """Somebody wants to know what can be given."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
 class Parser(ArgumentParser):
     """An argument parser that raises instead of leaving, and can be looked into."""
+
+    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
+        self._offers: dict[str, tuple[str, ...]] = {}
 
     @property
     def declared(self) -> list[Action]:
         """Everything that can be given."""
         return list(self._actions)
+
+    @property
+    def spellings(self) -> list[str]:
+        """Every option there is."""
+        return [spelling for action in self._actions for spelling in action.option_strings]
+
+    def offer(self, dest: str, words: Iterable[str]) -> None:
+        """Name the usual words of an argument that takes others too; for completion."""
+        self._offers[dest] = tuple(words)
+
+    def offered(self, action: Action) -> tuple[str, ...]:
+        """The words a shell can complete an argument with."""
+        choices = tuple(str(choice) for choice in action.choices or ())
+        return choices or self._offers.get(action.dest, ())
+
+    def print_help(self, file: object = None) -> NoReturn:  # noqa: ARG002 - argparse decides
+        """Hand the text out instead of writing it."""
+        raise HelpAsked(self.format_help().rstrip("\n"))
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong."""

@@ -5,16 +5,18 @@ Errors are one line: what is wrong; what to do. A traceback is shown only when a
 
 import traceback
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from holdfast._version import __version__
 from holdfast.app.environment import DEBUG_VARIABLE, debugging
 from holdfast.app.problems import ConfigurationError, ToolFileError
 from holdfast.app.spelling import advice
 from holdfast.contract.tool import ToolDefinitionError
+from holdfast.surfaces.cli.aside import tools_speak_aside
 from holdfast.surfaces.cli.catalogue import module_of, parser_of
-from holdfast.surfaces.cli.parsing import UsageError
-from holdfast.surfaces.cli.screen import Screen, screen_of_this_process
-from holdfast.surfaces.cli.verbs import BY_NAME, VERBS
+from holdfast.surfaces.cli.parsing import HelpAsked, UsageError
+from holdfast.surfaces.cli.screen import Screen, one_line, screen_of_this_process
+from holdfast.surfaces.cli.verbs import BY_NAME, VERBS, Verb
 
 DONE = 0
 FAILED = 1
@@ -22,15 +24,30 @@ USAGE = 2
 INTERRUPTED = 130
 
 _HELP = {"-h", "--help", "help"}
+_GLOBAL = ("--help", "--version")
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], *, ends_the_process: bool = False) -> int:
     """Answer a command line; returns the exit status."""
     screen = screen_of_this_process()
+    verb = BY_NAME.get(words[0]) if words else None
+    with ExitStack() as streams:
+        if verb is not None and verb.loads_tools:
+            streams.enter_context(tools_speak_aside(screen, for_good=ends_the_process))
+        return _answered_or_worded(list(words), screen, as_json=_for_a_program(words, verb))
+
+
+def _for_a_program(words: Sequence[str], verb: Verb | None) -> bool:
+    """Whether whoever asks reads JSON, so that an error has to be JSON too."""
+    return "--json" in words and not (verb is not None and verb.json_is_input)
+
+
+def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> int:
     try:
-        return _answer(list(words), screen)
+        return _answer(words, screen)
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
-        return _complain(screen, str(problem), USAGE)
+        _complain(screen, str(problem), as_json=as_json)
+        return USAGE
     except KeyboardInterrupt:
         screen.remark("interrupted")
         return INTERRUPTED
@@ -40,14 +57,16 @@ def run(words: Sequence[str]) -> int:
             raise
         advised = f"run it again with {DEBUG_VARIABLE}=1 to see where, and report it"
         said = f"unexpected {type(problem).__name__}: {problem}; {advised}"
-        return _complain(screen, said, FAILED)
+        _complain(screen, said, as_json=as_json)
+        return FAILED
 
 
-def _complain(screen: Screen, message: str, status: int) -> int:
+def _complain(screen: Screen, message: str, *, as_json: bool) -> None:
     screen.remark(message)
     if debugging():
         traceback.print_exc()
-    return status
+    if as_json:
+        screen.document({"error": one_line(message)})
 
 
 def _answer(words: list[str], screen: Screen) -> int:
@@ -58,14 +77,28 @@ def _answer(words: list[str], screen: Screen) -> int:
         words = [words[1], "--help"]
     verb = BY_NAME.get(words[0])
     if verb is None:
-        what = "option" if words[0].startswith("-") else "verb"
-        raise UsageError(f"there is no {what} {words[0]!r}; {advice(words[0], BY_NAME)}")
+        raise UsageError(_not_a_verb(words))
     module = module_of(verb)
     try:
         arguments = parser_of(verb, module).parse_intermixed_args(words[1:])
-    except SystemExit:
-        return DONE  # argparse has shown the help
+    except HelpAsked as asked:
+        screen.raw(asked.text)
+        return DONE
     return module.run(arguments, screen)
+
+
+def _not_a_verb(words: list[str]) -> str:
+    """What to say to a first word that is none."""
+    given = words[0]
+    if not given.startswith("-"):
+        return f"there is no verb {given!r}; {advice(given, BY_NAME)}"
+    verb = next((BY_NAME[word] for word in words if word in BY_NAME), None)
+    if verb is None:
+        return f"there is no option {given!r}; {advice(given, _GLOBAL)}"
+    option = given.partition("=")[0]
+    if option in parser_of(verb, module_of(verb)).spellings:
+        return f"{option} goes after the verb; write: holdfast {verb.name} {option}"
+    return f"there is no option {option!r}; see holdfast {verb.name} --help"
 
 
 def help_text() -> str:

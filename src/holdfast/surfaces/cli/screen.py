@@ -36,6 +36,11 @@ class Screen:
             self._look = self._rich() if self.is_terminal else PlainLook(self._out)
         return self._look
 
+    def answer_to(self, out: TextIO) -> None:
+        """Write answers there from now on."""
+        self._out = out
+        self._look = None
+
     def be_plain(self) -> None:
         """Show text and nothing else."""
         self._look = PlainLook(self._out)

@@ -7,9 +7,8 @@ from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonValue, encode_json, plain
 from holdfast.contract.tool import Tool
 from holdfast.runtime.definitions import full_definition
-from holdfast.sources.lint import lint
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.screen import Screen, indented
 
@@ -29,33 +28,36 @@ def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     opened = chosen(arguments, screen)
     holdfast = Holdfast(tools=opened.tools, profile=opened.profile, settings=opened.settings)
-    if arguments.name is None:
-        _show_all(holdfast.tools, screen, as_json=arguments.json)
+    if arguments.name is not None:
+        _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)
+        return 0
+    if opened.tools and not holdfast.tools:
+        screen.remark(f"the profile {opened.profile!r} hides every tool; {opened.other_profile}")
+    if arguments.json:
+        screen.document([_definition(tool, holdfast) for tool in holdfast.tools])
+    elif holdfast.tools:
+        rows = [(one.name, _flags(one), _limits(one), _first_line(one)) for one in holdfast.tools]
+        screen.look.table(("NAME", "FLAGS", "LIMITS", "DESCRIPTION"), rows)
     else:
-        _show_one(_named(arguments.name, holdfast.tools), screen, as_json=arguments.json)
+        screen.look.text("No tool is visible." if opened.tools else _NO_TOOLS)
     return 0
 
 
-def _named(name: str, tools: tuple[Tool, ...]) -> Tool:
-    for tool in tools:
+def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
+    for tool in holdfast.tools:
         if tool.name == name:
             return tool
-    raise UsageError(f"there is no tool {name!r}; {advice(name, (tool.name for tool in tools))}")
+    if opened.hides(name):
+        raise UsageError(
+            f"the profile {opened.profile!r} hides the tool {name!r}; {opened.other_profile}"
+        )
+    known = (tool.name for tool in holdfast.tools)
+    raise UsageError(f"there is no tool {name!r}; {advice(name, known)}")
 
 
-def _show_all(tools: tuple[Tool, ...], screen: Screen, *, as_json: bool) -> None:
-    if as_json:
-        screen.document([definition(tool) for tool in tools])
-    elif not tools:
-        screen.look.text(_NO_TOOLS)
-    else:
-        rows = [(tool.name, _flags(tool), _limits(tool), _first_line(tool)) for tool in tools]
-        screen.look.table(("NAME", "FLAGS", "LIMITS", "DESCRIPTION"), rows)
-
-
-def _show_one(tool: Tool, screen: Screen, *, as_json: bool) -> None:
-    if as_json:
-        screen.document(definition(tool))
+def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespace) -> None:
+    if arguments.json:
+        screen.document(_definition(tool, holdfast))
         return
     look = screen.look
     look.heading(tool.name)
@@ -74,13 +76,13 @@ def _show_one(tool: Tool, screen: Screen, *, as_json: bool) -> None:
     if tool.output_schema is not None:
         look.text("\nresult")
         look.json(indented(encode_json(tool.output_schema)))
-    for warning in lint(tool):
+    for warning in holdfast.remarks_on(tool):
         look.text(f"\nwarning: {printable(warning)}")
 
 
-def definition(tool: Tool) -> dict[str, object]:
+def _definition(tool: Tool, holdfast: Holdfast) -> dict[str, object]:
     """A tool as plain data: everything but its body, and what is doubtful about it."""
-    return {**full_definition(tool), "warnings": lint(tool)}
+    return {**full_definition(tool), "warnings": holdfast.remarks_on(tool)}
 
 
 def _flags(tool: Tool) -> str:

@@ -9,6 +9,10 @@ class Verb(NamedTuple):
     name: str
     group: str
     summary: str
+    loads_tools: bool = False
+    """Whether a stranger's code runs: what it prints is no part of the answer."""
+    json_is_input: bool = False
+    """Whether `--json` brings arguments; elsewhere it asks for one JSON document."""
 
     @property
     def module(self) -> str:
@@ -21,9 +25,15 @@ CHECK = "Check"
 LEARN = "Learn"
 
 VERBS = (
-    Verb("tools", TOOLS, "list the tools, or show one in full"),
-    Verb("call", TOOLS, "settle one call and print its envelope"),
-    Verb("doctor", CHECK, "check this machine and the configuration"),
+    Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
+    Verb(
+        "call",
+        TOOLS,
+        "settle one call and print its envelope",
+        loads_tools=True,
+        json_is_input=True,
+    ),
+    Verb("doctor", CHECK, "check this machine and the configuration", loads_tools=True),
     Verb("conformance", CHECK, "run a file of conformance cases"),
     Verb("tour", LEARN, "a guided tour: good calls, repaired calls, hopeless calls"),
     Verb("completion", LEARN, "print a completion script for your shell"),
