@@ -16,6 +16,7 @@ import msgspec
 from holdfast.contract.envelope import Repair
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject, decode_json
+from holdfast.contract.rules import Remember, Use
 from holdfast.contract.tool import Tool
 
 RawArguments = str | bytes | Mapping[str, object] | None
@@ -78,6 +79,10 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
     prepared: Prepared
     reason: str
+    uses: tuple[Use, ...] = ()
+    """What of the call is in question."""
+    offers: tuple[Remember, ...] = ("once",)
+    """For how long the answer may hold."""
 
 
 class Deny(msgspec.Struct, frozen=True, kw_only=True):

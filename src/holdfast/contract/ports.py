@@ -1,11 +1,13 @@
 """Protocols behind which the world stands. Each has a fake in `holdfast.testing`."""
 
+from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
 import msgspec
 
-from holdfast.contract.call import Ask, Prepared, Verdict
+from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
+from holdfast.contract.rules import Remember, Rule
 
 IdPrefix = Literal["ses", "wak", "evt", "cal", "msg", "prt", "apr", "ver", "job"]
 
@@ -37,8 +39,24 @@ class IdSource(Protocol):
 class Judge(Protocol):
     """Decides whether a prepared call may run."""
 
-    def __call__(self, prepared: Prepared, /) -> Verdict:
-        """Decide."""
+    def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
+        """Decide; to be awaited only where something outside has to be asked."""
+        ...
+
+    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
+        """What becomes of a question: remembers what is to be remembered."""
+        ...
+
+
+class GrantStore(Protocol):
+    """Keeps a project's remembered answers, apart from sessions and from the workspace."""
+
+    def load(self) -> tuple[Rule, ...]:
+        """The grants given so far, the oldest first."""
+        ...
+
+    def add(self, grants: Sequence[Rule], /) -> None:
+        """Keep these too. Raises OSError when that fails; nothing is then kept."""
         ...
 
 
@@ -48,6 +66,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     allowed: bool
     by: str
     note: str | None = None
+    remember: Remember = "once"
+    """For how long it holds; a refusal is remembered for the session at most."""
 
 
 class Approver(Protocol):

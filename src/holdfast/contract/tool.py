@@ -64,6 +64,9 @@ LOCKED_NAMES = frozenset(
 )
 """Names models have learned. Only the built-in tools may bear them."""
 
+PERSON_NAMES = frozenset({"question"})
+"""Tools that only a person can answer: without one, nothing can make them run."""
+
 DEFAULT_WALL_SECONDS = 120.0
 DEFAULT_OUTPUT_BYTES = 100_000
 
@@ -118,6 +121,13 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments whose decoding refuses a float where an integer belongs."""
 
 
+class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which capability is used on what an argument names: a path, a host or URL, a command."""
+
+    argument: str
+    capability: str
+
+
 class ToolDefinitionError(ValueError):
     """A tool cannot be registered as it is; the message names the field at fault."""
 
@@ -144,6 +154,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     parallel_safe: bool = False
     key_of: Callable[[Mapping[str, object]], tuple[str, ...]] | None = None
     """Which resource a call touches; calls with equal keys never overlap."""
+    uses: tuple[ArgumentUse, ...] = ()
+    """What its arguments make it use. Capabilities required and not named here are used as they are
+    required."""
+    alias: str | None = None
+    """``mcp:<server>:<tool>``: another name rules may use."""
     keep_empty: frozenset[str] = frozenset()
     """Fields for which the empty string has a meaning."""
 

@@ -6,6 +6,8 @@ Each stage is a function from one frozen value to the next. Nothing between them
 bad argument, a refusal, a timeout and a crash of the tool are values that end in an Envelope.
 """
 
+from collections.abc import Awaitable
+
 import msgspec
 
 from holdfast.contract.builders import failure_of
@@ -18,6 +20,7 @@ from holdfast.contract.call import (
     Prepared,
     Rejected,
     ToolCall,
+    Verdict,
 )
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
@@ -28,7 +31,7 @@ from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
 from holdfast.execution.run import answer_to, begin, finish
-from holdfast.policy.permission import decide, shown_to_a_person
+from holdfast.policy.approval import shown_to_a_person
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
@@ -96,17 +99,19 @@ class Pipeline:
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
 
-    async def _leave(self, verdict: Ask | Deny, abort: AbortSignal) -> Permit | Failure:
-        """What becomes of a call that policy did not permit by itself."""
+    async def _leave(
+        self, judged: Ask | Deny | Awaitable[Verdict], abort: AbortSignal
+    ) -> Permit | Failure:
+        """What becomes of a call that policy did not permit by itself, at once."""
+        verdict = judged if isinstance(judged, Ask | Deny) else await judged
         if isinstance(verdict, Ask):
             asked = shown_to_a_person(verdict)
             answer = await answer_to(asked, self._parts.approver, abort)
             if isinstance(answer, Interrupted):
                 return cancelled(verdict.prepared.tool.name)
-            decided = decide(verdict, answer)
-            if isinstance(decided, Permit):
-                return decided
-            verdict = decided
+            verdict = self._parts.judge.answered(verdict, answer)
+        if isinstance(verdict, Permit):
+            return verdict
         return failure_of(verdict.kind, verdict.reason)
 
     def _unknown(self, call: ToolCall) -> Rejected:

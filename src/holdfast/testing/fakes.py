@@ -1,11 +1,12 @@
 """A fake for every port: deterministic, in memory, honest about what it was asked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from holdfast.contract.backend import BackendTool, ToolResult
 from holdfast.contract.call import Ask
 from holdfast.contract.ports import Answer, IdPrefix, StoredOutput
+from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Progress
 from holdfast.contract.truncate import cut_utf8
 
@@ -117,3 +118,18 @@ class FakeFlowSession:
         """Remember the payload; give the next answer."""
         self.dispatched.append(payload)
         return self._answers.pop(0) if self._answers else True
+
+
+class FakeGrants:
+    """Remembers a project's grants in memory."""
+
+    def __init__(self, grants: Iterable[Rule] = ()) -> None:
+        self._grants = list(grants)
+
+    def load(self) -> tuple[Rule, ...]:
+        """The grants given so far."""
+        return tuple(self._grants)
+
+    def add(self, grants: Sequence[Rule], /) -> None:
+        """Keep these too."""
+        self._grants += grants

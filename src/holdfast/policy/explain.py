@@ -1,0 +1,138 @@
+"""Why a call is allowed, asked about or refused: the same decision, told step by step.
+
+It decides nothing: it reads what the judge found out and puts it in words.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from holdfast.contract.call import Ask, Permit, Verdict
+from holdfast.contract.rules import Action, Rule, Use
+from holdfast.policy.globs import escaped
+from holdfast.policy.judge import Considered, Looked
+from holdfast.policy.rules import Weighed, strictest
+
+Stage = Literal["capabilities", "rules", "watchdog", "tool"]
+"""Which of the layers decided."""
+
+
+class RuleCited(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule that fits, as it is shown."""
+
+    permission: str
+    pattern: str
+    action: Action
+    scope: str
+    source: str
+    reason: str | None = None
+    remembered: bool = False
+
+
+class UseExplained(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found out about one use."""
+
+    capability: str | None
+    target: str
+    spellings: tuple[str, ...]
+    doubt: str | None
+    within_reach: bool
+    verdict: Action
+    decided_by: RuleCited | None
+    also_fitting: tuple[RuleCited, ...]
+    otherwise: str | None
+    """What would have decided differently."""
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole decision."""
+
+    tool: str
+    verdict: Action
+    stage: Stage
+    reason: str
+    uses: tuple[UseExplained, ...]
+
+
+def explained(considered: Considered, verdict: Verdict) -> Explanation:
+    """Tell the decision from what the judge considered and concluded."""
+    action: Action = "deny"
+    if isinstance(verdict, Permit):
+        action = "allow"
+    elif isinstance(verdict, Ask):
+        action = "ask"
+    weighed = considered.weighed or (None,) * len(considered.looked)
+    return Explanation(
+        tool=considered.prepared.tool.name,
+        verdict=action,
+        stage=_stage(considered, action),
+        reason=verdict.grounds if isinstance(verdict, Permit) else verdict.reason,
+        uses=tuple(
+            _of_use(considered.prepared.tool.name, looked, one)
+            for looked, one in zip(considered.looked, weighed, strict=True)
+        ),
+    )
+
+
+def _stage(considered: Considered, action: Action) -> Stage:
+    if considered.refusal is not None:
+        return "capabilities"
+    worst = strictest(considered.weighed)
+    if worst is None or worst.action == action:
+        return "rules"
+    return "tool" if considered.prepared.tool.permission_policy == "always_ask" else "watchdog"
+
+
+def _of_use(tool: str, looked: Looked, weighed: Weighed | None) -> UseExplained:
+    use = looked.use
+    decided = None if weighed is None else weighed.rule
+    verdict: Action = "deny" if weighed is None else weighed.action
+    return UseExplained(
+        capability=use.capability,
+        target=use.target,
+        spellings=use.spellings,
+        doubt=use.doubt,
+        within_reach=looked.refusal is None,
+        verdict=verdict,
+        decided_by=None if decided is None else cited(decided),
+        also_fitting=() if weighed is None else tuple(map(cited, weighed.others)),
+        otherwise=_otherwise(tool, looked, weighed),
+    )
+
+
+def _otherwise(tool: str, looked: Looked, weighed: Weighed | None) -> str | None:
+    if looked.refusal is not None:
+        return looked.refusal
+    if weighed is None or weighed.action == "allow":
+        return _narrower(weighed)
+    decided, use = weighed.rule, weighed.use
+    if decided is not None and decided.action == "deny" and decided.scope == "manifest":
+        return f"Nothing lifts a deny of the manifest; only {decided.source} can be changed."
+    if use.doubt is not None:
+        return "A command that can be taken apart: write it without what is in doubt."
+    return f"A rule that fits exactly: {_rule_text(tool, use)}."
+
+
+def _narrower(weighed: Weighed | None) -> str | None:
+    stricter = [] if weighed is None else [one for one in weighed.others if one.action != "allow"]
+    if not stricter:
+        return None
+    other = stricter[0]
+    return f"Without it, {other.permission} {other.pattern!r} ({other.source}) would {other.action}."
+
+
+def _rule_text(tool: str, use: Use) -> str:
+    return f"permission = {tool!r}, pattern = {escaped(use.target)!r}, action = 'allow'"
+
+
+def cited(rule: Rule) -> RuleCited:
+    """The rule as it is shown."""
+    return RuleCited(
+        permission=rule.permission,
+        pattern=rule.pattern,
+        action=rule.action,
+        scope=rule.scope,
+        source=rule.source,
+        reason=rule.reason,
+        remembered=rule.remembered,
+    )

@@ -1,0 +1,36 @@
+"""A simple command as the hooks read it: program, flags, operands. From its canonical spelling."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from holdfast.contract.rules import Use
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One command line."""
+
+    program: str
+    flags: frozenset[str]
+    operands: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Program and operands, for looking up subcommands."""
+        return " ".join((self.program, *self.operands))
+
+
+def lines_in(uses: Iterable[Use]) -> Iterator[Line]:
+    """Every simple command the call would run."""
+    for use in uses:
+        if use.kind == "command" and use.doubt is None:
+            for spelling in use.spellings:
+                program, *words = spelling.split() or [""]
+                flags = frozenset(word for word in words if word.startswith("-"))
+                operands = tuple(word for word in words if not word.startswith("-"))
+                yield Line(program, flags, operands)
+
+
+def doubtful_text(uses: Iterable[Use]) -> str:
+    """What could not be taken apart, to be looked through as plain text."""
+    return "\n".join(use.target for use in uses if use.kind == "command" and use.doubt is not None)

@@ -1,0 +1,92 @@
+"""Commands that destroy what cannot be brought back: refused where no one means them, else asked.
+
+A help for people, not a boundary: what a command can reach is the sandbox's matter.
+"""
+
+import re
+
+from holdfast.contract.rules import Use
+from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
+from holdfast.policy.hooks.commands import Line, doubtful_text, lines_in
+from holdfast.policy.watchdog import stricter
+
+_EVERYTHING = re.compile(r"/|/\*|~/?|~/\*|\$HOME/?|\$\{HOME\}/?|/(etc|usr|var|bin|lib|boot|home|root|dev|proc|sys)/?\*?")
+_ALL_HERE = frozenset({"*", ".", "./", "./*", "..", "../", "../*", ".*", ".git", "./.git"})
+_DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)\S*")
+_FORK_BOMB = re.compile(r"(\S+)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&[^}]*\}")
+
+_ASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(expression), reason)
+    for expression, reason in (
+        (r"(mkfs\S*|wipefs|fdisk|sfdisk|parted|shred|blkdiscard)( |$)", "it erases a disk or file"),
+        (r"(shutdown|reboot|halt|poweroff)( |$)", "it stops the machine"),
+        (r"(killall|pkill)( |$)", "it ends processes by name"),
+        (r"git filter-(branch|repo)( |$)", "it rewrites history"),
+        (r"git (stash (drop|clear)|reflog (expire|delete)|update-ref)( |$)", "it drops saved work"),
+        (r"(docker|podman) (system|volume|image|container) prune", "it deletes containers' files"),
+        (r"kubectl delete( |$)", "it deletes what runs in a cluster"),
+        (r"(terraform|tofu|pulumi) destroy", "it takes infrastructure down"),
+        (r"(dropdb|mysqladmin drop)( |$)", "it drops a database"),
+    )
+)
+_ASKED_WITH_FLAG: tuple[tuple[str, frozenset[str], str], ...] = (
+    ("git push", frozenset({"-f", "--force", "--force-with-lease", "--mirror", "-d"}), "it overwrites what others pushed"),
+    ("git reset", frozenset({"--hard"}), "it throws changes away"),
+    ("git clean", frozenset({"-f"}), "it deletes files git does not know"),
+    ("git branch", frozenset({"-D"}), "it deletes a branch that is not merged"),
+    ("git checkout", frozenset({"-f"}), "it throws changes away"),
+    ("crontab", frozenset({"-r"}), "it deletes every scheduled job"),
+    ("iptables", frozenset({"-F"}), "it takes the firewall down"),
+    ("find", frozenset({"-delete"}), "it deletes what it finds"),
+)
+
+
+def destructive_commands(inspection: Inspection, /) -> Opinion:
+    """Look for commands that destroy."""
+    strictest = NOTHING_AGAINST_IT
+    for line in lines_in(inspection.uses):
+        strictest = stricter(strictest, _of_line(line))
+    for use in inspection.uses:
+        strictest = stricter(strictest, _of_write(use))
+    if _FORK_BOMB.search(doubtful_text(inspection.uses)):
+        return Opinion("deny", "It starts copies of itself without end.")
+    return strictest
+
+
+def _of_line(line: Line) -> Opinion:
+    removes = line.program in {"rm", "unlink", "rmdir"}
+    recursive = bool(line.flags & {"-r", "-R", "--recursive"})
+    if recursive and (removes or line.program in {"chmod", "chown", "chgrp"}):
+        opinion = _of_recursion(line, removes=removes)
+        if opinion is not NOTHING_AGAINST_IT:
+            return opinion
+    if line.program == "dd" and any(_DEVICE.fullmatch(word.removeprefix("of=")) for word in line.operands if word.startswith("of=")):
+        return Opinion("deny", "It writes over a disk.")
+    if line.program == "kill" and {"-1"} & {*line.operands, *line.flags} and len(line.flags) > 1:
+        return Opinion("deny", "It ends every process there is.")
+    return _of_tables(line)
+
+
+def _of_recursion(line: Line, *, removes: bool) -> Opinion:
+    verb = "deletes" if removes else "changes"
+    if any(_EVERYTHING.fullmatch(word) for word in line.operands):
+        return Opinion("deny", f"It {verb} the system or a home directory as a whole.")
+    if removes and _ALL_HERE.intersection(line.operands):
+        return Opinion("ask", "It deletes everything in a directory.")
+    return NOTHING_AGAINST_IT
+
+
+def _of_tables(line: Line) -> Opinion:
+    for expression, reason in _ASKED:
+        if expression.match(line.text):
+            return Opinion("ask", f"Destructive: {reason}.")
+    for command, flags, reason in _ASKED_WITH_FLAG:
+        if f"{line.text} ".startswith(f"{command} ") and flags & line.flags:
+            return Opinion("ask", f"Destructive: {reason}.")
+    return NOTHING_AGAINST_IT
+
+
+def _of_write(use: Use) -> Opinion:
+    if use.capability == "fs.write" and _DEVICE.fullmatch(use.target):
+        return Opinion("deny", "It writes over a disk.")
+    return NOTHING_AGAINST_IT

@@ -1,0 +1,222 @@
+"""Whether a call may run: capabilities, rules, watchdog, in this order; a refusal ends it.
+
+The decision is a value with its grounds. A judge remembers what a person answered for this session
+and for this project; without a person every question is a refusal. How a path is looked up and how
+a rule is weighed is not known here.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.ports import Answer, GrantStore
+from holdfast.contract.rules import Rule, Use
+from holdfast.contract.tool import PERSON_NAMES, Tool
+from holdfast.contract.watchdog import Inspection, Opinion
+from holdfast.policy import words
+from holdfast.policy.grants import granted_by, remembers
+from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
+from holdfast.policy.uses import uses_of_call
+from holdfast.policy.watchdog import Watchdog
+
+_log = logging.getLogger("holdfast")
+
+Look = Callable[[Tool, Use], "Looked"]
+"""Finds out where a target really leads and whether the capabilities in force reach it."""
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """A use with its target as it really is, and why it is out of reach, if it is."""
+
+    use: Use
+    refusal: str | None = None
+
+
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
+    """Rules that count together, and what is allowed where they are silent."""
+
+    rules: tuple[Rule, ...] = ()
+    standing: Mapping[str, str] = {}
+    """Tools that may run where no rule speaks, and who said so: the recorded grants of sources."""
+
+
+class Powers(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a judge judges by."""
+
+    layer: Layer
+    narrowing: tuple[tuple[Rule, ...], ...] = ()
+    """Rules that can only narrow: an untrusted project's."""
+    parents: tuple[Layer, ...] = ()
+    """Whose verdict is never exceeded: those of the agents above."""
+    look: Look
+    watchdog: Watchdog
+    manifest: JsonObject = {}
+    headless: bool
+
+
+class Considered(msgspec.Struct, frozen=True, kw_only=True):
+    """All that was found out about a call before the watchdog is asked."""
+
+    prepared: Prepared
+    looked: tuple[Looked, ...]
+    weighed: tuple[Weighed, ...] = ()
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What the call does."""
+        return tuple(one.use for one in self.looked)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the capabilities in force do not reach, if they do not."""
+        return next((one.refusal for one in self.looked if one.refusal is not None), None)
+
+
+class PolicyJudge:
+    """Judges the calls of one session."""
+
+    def __init__(
+        self, powers: Powers, grants: GrantStore, now: Callable[[], datetime]
+    ) -> None:
+        self._powers = powers
+        self._grants = grants
+        self._now = now
+        self._session: list[Rule] = []
+        self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
+        self._parents = [(RuleBook(layer.rules), layer.standing) for layer in powers.parents]
+        self._book = self._compiled()
+
+    def _compiled(self) -> RuleBook:
+        return RuleBook([*self._powers.layer.rules, *self._grants.load(), *self._session])
+
+    def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
+        """Decide."""
+        tool = prepared.tool
+        if self._powers.headless and tool.name in PERSON_NAMES:
+            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NO_ANSWERS)
+        considered = self.consider(prepared)
+        if considered.refusal is not None:
+            reason = words.refused(tool.name, considered.refusal)
+            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
+        worst = strictest(considered.weighed)
+        if worst is not None and worst.action == "deny":
+            reason = words.denied(tool.name, worst)
+            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
+        opinion = self._powers.watchdog.consult(self.inspection(considered))
+        if isinstance(opinion, Opinion):
+            return self._concluded(considered, opinion)
+        return self._waited(considered, opinion)
+
+    async def _waited(self, considered: Considered, opinion: Awaitable[Opinion]) -> Verdict:
+        return self._concluded(considered, await opinion)
+
+    def consider(self, prepared: Prepared) -> Considered:
+        """Find out what the call does, whether it is within reach, and what the rules say."""
+        tool = prepared.tool
+        uses = uses_of_call(tool, prepared.arguments if tool.uses else {})
+        looked = tuple(self._powers.look(tool, use) for use in uses)
+        if any(one.refusal is not None for one in looked):
+            return Considered(prepared=prepared, looked=looked)
+        names = ToolNames(tool.name, tool.alias)
+        weighed = tuple(self._weigh(tool, names, one.use) for one in looked)
+        return Considered(prepared=prepared, looked=looked, weighed=weighed)
+
+    def _weigh(self, tool: Tool, names: ToolNames, use: Use) -> Weighed:
+        layer = self._powers.layer
+        found = [_with_standing(self._book.weigh(names, use), tool, layer.standing)]
+        found += [book.weigh(names, use) for book in self._narrowing]
+        for book, standing in self._parents:
+            found.append(_with_standing(book.weigh(names, use), tool, standing))
+        return max(found, key=lambda one: STRICTNESS[one.action])
+
+    def inspection(self, considered: Considered) -> Inspection:
+        """What the watchdog is shown."""
+        return Inspection(
+            prepared=considered.prepared, manifest=self._powers.manifest, uses=considered.uses
+        )
+
+    def _concluded(self, considered: Considered, opinion: Opinion) -> Verdict:
+        """Put rules, watchdog and the tool's own policy together: at most one question."""
+        prepared, tool = considered.prepared, considered.prepared.tool
+        if opinion.verdict == "deny":
+            reason = words.refused(tool.name, opinion.reason)
+            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
+        asked = [one for one in considered.weighed if one.action == "ask"]
+        reasons = [words.question(tool.name, one) for one in asked]
+        if opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed):
+            reasons.append(opinion.reason)
+        always = tool.permission_policy == "always_ask"
+        if always:
+            reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
+        if not reasons:
+            return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
+        if self._powers.headless:
+            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
+        in_question = tuple(one.use for one in asked) or considered.uses
+        return Ask(
+            prepared=prepared,
+            reason=" ".join(dict.fromkeys(reasons)),
+            uses=in_question,
+            offers=("once",) if always or not remembers(in_question) else ("once", "session", "project"),
+        )
+
+    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
+        """What becomes of a question, and what is remembered of the answer."""
+        prepared, tool = ask.prepared, ask.prepared.tool
+        if answer is None:
+            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
+        if answer.remember in ask.offers:
+            self._remember(granted_by(ask, answer, self._now()))
+        if answer.allowed:
+            return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
+        word = words.user_denied
+        if tool.permission_policy == "always_ask":
+            word = words.confirmation_denied
+        reason = word(tool.name, answer.note)
+        return Deny(prepared=prepared, kind=FailureKind.USER_DENIED, reason=reason)
+
+    def _remember(self, rules: Sequence[Rule]) -> None:
+        if not rules:
+            return
+        try:
+            if rules[0].scope == "project":
+                self._grants.add(rules)
+            else:
+                self._session += rules
+        except OSError:
+            _log.exception("an answer could not be kept; it holds for this session")
+            self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
+        self._book = self._compiled()
+
+    @property
+    def session_rules(self) -> tuple[Rule, ...]:
+        """What was answered for this session alone."""
+        return tuple(self._session)
+
+
+def _with_standing(weighed: Weighed, tool: Tool, standing: Mapping[str, str]) -> Weighed:
+    """Where no rule speaks: allow what needs nothing and is ours, and what a source vouches for."""
+    if weighed.rule is not None or weighed.use.doubt is not None:
+        return weighed
+    ours = tool.ownership != "mcp" and weighed.use.capability is None
+    if not ours and tool.name not in standing:
+        return weighed
+    return msgspec.structs.replace(weighed, action="allow")
+
+
+def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
+    """A person said so for this session or project; a manifest's allow is not a person."""
+    return bool(weighed) and all(
+        one.action == "allow" and one.rule is not None and one.rule.scope != "manifest"
+        for one in weighed
+    )
+
+
+def _grounds(weighed: Sequence[Weighed]) -> str:
+    rules = dict.fromkeys(words.cited(one.rule) for one in weighed if one.rule is not None)
+    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"

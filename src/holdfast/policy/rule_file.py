@@ -1,0 +1,174 @@
+"""Rules as a person writes them: TOML, with examples that are checked when the file is loaded.
+
+    [[rule]]
+    permission = "bash"
+    pattern = "git *"
+    action = "allow"
+    reason = "Reading and committing is fine."
+    match = ["git status"]
+    no_match = ["gitk --all"]
+
+Text in, rules or problems out; every problem names its line. It reads no files.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import cast
+
+import msgspec
+
+from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope
+from holdfast.policy.examples import Example, examples_of
+
+_TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
+_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+
+
+class WrittenRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One ``[[rule]]`` table."""
+
+    permission: str
+    pattern: str
+    action: str = "ask"
+    reason: str | None = None
+    pinned: bool = False
+    match: tuple[str, ...] = ()
+    no_match: tuple[str, ...] = ()
+
+
+_KEYS = tuple(WrittenRule.__struct_fields__)
+
+
+class RuleProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong in a rule file, and where."""
+
+    line: int
+    message: str
+
+
+class RuleFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule file holds."""
+
+    rules: tuple[Rule, ...] = ()
+    examples: tuple[Example, ...] = ()
+    problems: tuple[RuleProblem, ...] = ()
+
+
+def read_rule_file(text: str, *, name: str, scope: RuleScope) -> RuleFile:
+    """Read the rules of a file; a rule with a problem is left out, and the problem is told."""
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        return RuleFile(problems=(_not_toml(problem),))
+    tables, problems = _tables(document, text)
+    reading = _Reading(name, scope)
+    for table, line, lines in tables:
+        reading.add(table, line, lines)
+    return RuleFile(
+        rules=tuple(reading.rules),
+        examples=tuple(reading.examples),
+        problems=(*problems, *reading.problems),
+    )
+
+
+def _not_toml(problem: Exception) -> RuleProblem:
+    place = _TOML_LINE.search(str(problem))
+    message = _TOML_LINE.sub("", str(problem)).strip()
+    return RuleProblem(line=int(place.group(1)) if place else 1, message=f"not TOML: {message}")
+
+
+class _Reading:
+    def __init__(self, name: str, scope: RuleScope) -> None:
+        self._name = name
+        self._scope: RuleScope = scope
+        self.rules: list[Rule] = []
+        self.examples: list[Example] = []
+        self.problems: list[RuleProblem] = []
+
+    def add(self, table: dict[str, object], line: int, lines: dict[str, int]) -> None:
+        unknown = [key for key in table if key not in _KEYS]
+        for key in unknown:
+            near = get_close_matches(key, _KEYS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(_KEYS)}"
+            self._problem(lines.get(key, line), f"there is no key {key!r}{hint}")
+        if unknown:
+            return
+        try:
+            written = msgspec.convert(table, WrittenRule)
+        except msgspec.ValidationError as problem:
+            self._problem(line, str(problem).replace("Object missing required field", "missing"))
+            return
+        if written.action not in ACTIONS:
+            known = ", ".join(ACTIONS)
+            self._problem(
+                lines.get("action", line), f"action is {written.action!r}; it must be {known}"
+            )
+            return
+        self._take(written, line, lines)
+
+    def _take(self, written: WrittenRule, line: int, lines: dict[str, int]) -> None:
+        rule = Rule(
+            permission=written.permission,
+            pattern=written.pattern,
+            action=cast("Action", written.action),
+            scope=self._scope,
+            source=f"{self._name}:{line}",
+            reason=written.reason,
+            pinned=written.pinned,
+        )
+        if written.pinned and (rule.action != "ask" or self._scope != "manifest"):
+            self._problem(
+                lines.get("pinned", line), "only an ask of an agent's manifest can be pinned"
+            )
+            return
+        examples = examples_of(rule, written.match, written.no_match)
+        for example in examples:
+            if not example.holds:
+                self._problem(lines.get(example.key, line), example.complaint)
+        self.rules.append(rule)
+        self.examples += examples
+
+    def _problem(self, line: int, message: str) -> None:
+        self.problems.append(RuleProblem(line=line, message=message))
+
+
+Located = tuple[dict[str, object], int, dict[str, int]]
+"""A table, its line, and the line of each of its keys."""
+
+
+def _tables(document: dict[str, object], text: str) -> tuple[list[Located], list[RuleProblem]]:
+    problems = [
+        RuleProblem(line=_line_of(text, key), message=f"there is no table {key!r}; write [[rule]]")
+        for key in document
+        if key != "rule"
+    ]
+    given = document.get("rule", [])
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in cast("list[object]", given)):
+        at = _line_of(text, "rule")
+        return [], [*problems, RuleProblem(line=at, message="write each rule as [[rule]]")]
+    tables = cast("list[dict[str, object]]", given)
+    places = list(_places(text))
+    if len(places) != len(tables):  # written inline: only the file is known
+        places = [(1, dict[str, int]())] * len(tables)
+    return [(table, *place) for table, place in zip(tables, places, strict=True)], problems
+
+
+def _places(text: str) -> Iterator[tuple[int, dict[str, int]]]:
+    """Where each ``[[rule]]`` begins, and each key in it."""
+    start, keys = 0, dict[str, int]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if _TABLE.match(line):
+            if start:
+                yield start, keys
+            start, keys = number, {}
+        elif start and "=" in line:
+            keys.setdefault(line.partition("=")[0].strip().strip("\"'"), number)
+    if start:
+        yield start, keys
+
+
+def _line_of(text: str, word: str) -> int:
+    numbered = enumerate(text.splitlines(), 1)
+    return next((number for number, line in numbered if word in line), 1)

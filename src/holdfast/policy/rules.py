@@ -1,0 +1,154 @@
+"""Weighing rules: which of all that speak of a use decides, and why.
+
+The most specific rule decides, the order of a list does not. A deny of the manifest is final; a
+remembered answer never outranks a deny; what nobody speaks of is asked. Judging a whole call, with
+its several uses, is `judge`'s work.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TypeAlias
+
+import msgspec
+
+from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
+from holdfast.policy.globs import compile_glob, specificity
+from holdfast.policy.shell.analysis import canonical_pattern
+
+STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
+_SCOPES: dict[RuleScope, int] = {"manifest": 0, "project": 1, "session": 2}
+_BY_NAME, _BY_CAPABILITY, _BY_GLOB, _BY_STAR = 3, 2, 1, 0
+_GLOB_CHARACTERS = frozenset("*?[{\\")
+
+Weight: TypeAlias = tuple[tuple[int, int, int], int, int, int]
+"""Pattern, permission, scope, strictness: compared in this order, the greater decides."""
+
+
+class ToolNames(msgspec.Struct, frozen=True):
+    """What a rule may call a tool."""
+
+    name: str
+    alias: str | None = None
+    """``mcp:<server>:<tool>``, for a tool of a server."""
+
+
+class Weighed(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules say of one use."""
+
+    use: Use
+    action: Action
+    rule: Rule | None
+    """The one that decided; None when none spoke of it."""
+    others: tuple[Rule, ...] = ()
+    """The rules that also fit, the strongest first."""
+
+
+class RuleBook:
+    """Rules that are weighed against each other."""
+
+    def __init__(self, rules: Iterable[Rule], *, silence: Action = "ask") -> None:
+        """Silence is what is said of a use that no rule speaks of."""
+        newest = {(rule.scope, rule.permission, rule.pattern, rule.remembered): rule for rule in rules}
+        self.rules = tuple(newest.values())
+        self._silence: Action = silence
+        self._plain: dict[str, list[Rule]] = {}
+        self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
+        for rule in self.rules:
+            if rule.permission != "*" and _GLOB_CHARACTERS.intersection(rule.permission):
+                self._globs.append((rule, compile_glob(rule.permission, "text")))
+            else:
+                self._plain.setdefault(rule.permission, []).append(rule)
+
+    def speaks_of(self, names: ToolNames) -> bool:
+        """Whether any rule names this tool, or all tools: otherwise silence is the answer."""
+        return any(True for _ in self._about(names, None))
+
+    def weigh(self, names: ToolNames, use: Use) -> Weighed:
+        """Let the strongest rule that fits decide."""
+        fitting = [
+            (_weight(rule, rank), rule)
+            for rule, rank in self._about(names, use.capability)
+            if _fits(rule, use)
+        ]
+        fitting.sort(key=lambda entry: entry[0], reverse=True)
+        action, decisive = self._decide([rule for _, rule in fitting])
+        others = tuple(rule for _, rule in fitting if rule is not decisive)
+        return Weighed(use=use, action=action, rule=decisive, others=others)
+
+    def _about(self, names: ToolNames, capability: str | None) -> Iterable[tuple[Rule, int]]:
+        for name in {names.name, names.alias or names.name}:
+            for rule in self._plain.get(name, ()):
+                yield rule, _BY_NAME
+        if capability is not None and capability != names.name:
+            for rule in self._plain.get(capability, ()):
+                yield rule, _BY_CAPABILITY
+        spoken = [names.name, names.alias or names.name, capability or names.name]
+        for rule, fits in self._globs:
+            if any(map(fits, spoken)):
+                yield rule, _BY_GLOB
+        for rule in self._plain.get("*", ()):
+            yield rule, _BY_STAR
+
+    def _decide(self, fitting: list[Rule]) -> tuple[Action, Rule | None]:
+        manifest = next((rule for rule in fitting if rule.scope == "manifest"), None)
+        if manifest is not None and manifest.action == "deny":
+            return "deny", manifest
+        denied = any(rule.action == "deny" for rule in fitting)
+        decisive = next((rule for rule in fitting if not (denied and _is_grant(rule))), None)
+        if decisive is None:
+            return self._silence, None
+        if manifest is not None and manifest.pinned and decisive.action == "allow":
+            return "ask", manifest
+        return decisive.action, decisive
+
+
+def strictest(weighed: Iterable[Weighed]) -> Weighed | None:
+    """The one that counts for all of them."""
+    return max(weighed, key=lambda one: STRICTNESS[one.action], default=None)
+
+
+def _is_grant(rule: Rule) -> bool:
+    return rule.remembered and rule.action == "allow"
+
+
+def _weight(rule: Rule, permission_rank: int) -> Weight:
+    return (
+        _specificity(rule.pattern),
+        permission_rank,
+        _SCOPES[rule.scope],
+        STRICTNESS[rule.action],
+    )
+
+
+def _fits(rule: Rule, use: Use) -> bool:
+    """An allow has to cover every form of the target; anything stricter counts for each of them."""
+    as_written = _matcher(rule.pattern, use.kind)
+    if rule.action == "allow":
+        if use.doubt is not None or not as_written(use.target):
+            return False
+        return use.kind == "command" or all(map(as_written, use.spellings))
+    if as_written(use.target):
+        return True
+    others = _canonical_matcher(rule.pattern) if use.kind == "command" else as_written
+    return any(map(others, use.spellings))
+
+
+@lru_cache(maxsize=4096)
+def _specificity(pattern: str) -> tuple[int, int, int]:
+    return specificity(pattern)
+
+
+@lru_cache(maxsize=4096)
+def _matcher(pattern: str, kind: TargetKind) -> Callable[[str], bool]:
+    if pattern and not pattern.strip("*"):
+        return _anything
+    return compile_glob(pattern, "path" if kind == "path" else "text")
+
+
+@lru_cache(maxsize=4096)
+def _canonical_matcher(pattern: str) -> Callable[[str], bool]:
+    return compile_glob(canonical_pattern(pattern), "text")
+
+
+def _anything(_target: str) -> bool:
+    return True

@@ -1,0 +1,87 @@
+"""What a call does: the capabilities it uses, each with its target.
+
+Which argument names a path, a host or a command is declared by the tool. What a tool requires and
+names in no argument is used as declared. Paths are taken as written; where they lead is asked
+elsewhere.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.rules import Use
+from holdfast.contract.tool import ArgumentUse, Tool
+from holdfast.policy.shell.analysis import ShellText, analyse
+
+NO_CAPABILITY = Use(capability=None, kind="name", target="")
+
+
+def uses_of_call(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
+    """Everything the call does, as far as its arguments tell. Never empty."""
+    uses: list[Use] = []
+    for declared in tool.uses:
+        uses += _of_argument(declared, arguments.get(declared.argument))
+    named = {declared.capability for declared in tool.uses}
+    uses += [use for use in uses_of_requirements(tool.requires) if use.capability not in named]
+    return uses or [NO_CAPABILITY]
+
+
+def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
+    """What a tool says it needs, without saying in which argument: all of it is used."""
+    for pattern in requires.fs.read:
+        yield Use(capability="fs.read", kind="path", target=pattern)
+    for pattern in requires.fs.write:
+        yield Use(capability="fs.write", kind="path", target=pattern)
+    for pattern in requires.net.hosts:
+        yield Use(capability="net.fetch", kind="host", target=pattern.lower())
+    for command in requires.shell:
+        yield Use(capability="shell.run", kind="command", target=command.cmd)
+    for name in requires.capabilities:
+        yield Use(capability=name, kind="name", target="")
+
+
+def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _of_argument(declared, item)
+        return
+    text = value if isinstance(value, str) else ""
+    match declared.capability:
+        case "shell.run":
+            yield from uses_of_command(text)
+        case "fs.read" | "fs.write":
+            yield Use(capability=declared.capability, kind="path", target=text or ".")
+        case "net.fetch":
+            yield Use(capability="net.fetch", kind="host", target=text)
+        case name:
+            yield Use(capability=name, kind="name", target=text)
+
+
+def uses_of_command(text: str) -> list[Use]:
+    """Every simple command in the text, every redirection, and a doubt about what is left."""
+    found = analyse(text)
+    uses = [
+        Use(
+            capability="shell.run",
+            kind="command",
+            target=command.text,
+            spellings=(command.canonical,),
+        )
+        for command in found.commands
+    ]
+    uses += _redirected(found)
+    if found.doubts or not found.commands:
+        doubt = "; ".join(found.doubts) or "it runs no command"
+        uses.append(Use(capability="shell.run", kind="command", target=text, doubt=doubt))
+    return uses
+
+
+def _redirected(found: ShellText) -> Iterator[Use]:
+    for redirection in found.redirections:
+        capability = "fs.read" if redirection.mode == "read" else "fs.write"
+        target = redirection.target
+        yield Use(
+            capability=capability,
+            kind="path",
+            target="" if target is None else target,
+            doubt="where it is redirected is only known when it runs" if target is None else None,
+        )

@@ -1,0 +1,69 @@
+"""Asking every hook about a call: the strictest opinion counts, and a hook that fails refuses.
+
+It can only narrow. What the opinion means together with the rules is `judge`'s work.
+"""
+
+import inspect
+from collections.abc import Awaitable, Sequence
+
+from holdfast.contract.rules import ACTIONS
+from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
+from holdfast.policy.rules import STRICTNESS
+
+
+class Watchdog:
+    """All hooks of a session."""
+
+    def __init__(self, hooks: Sequence[Hook] = ()) -> None:
+        self._hooks = tuple(hooks)
+
+    def consult(self, inspection: Inspection) -> Opinion | Awaitable[Opinion]:
+        """The strictest opinion of all hooks; to be awaited only when a hook has to be."""
+        strictest = NOTHING_AGAINST_IT
+        for place, hook in enumerate(self._hooks):
+            try:
+                opinion = hook(inspection)
+                if inspect.isawaitable(opinion):
+                    return self._wait(opinion, place, inspection, strictest)
+            except Exception as problem:  # noqa: BLE001 - a hook is foreign code
+                return _failed(hook, problem)
+            strictest = stricter(strictest, _checked(hook, opinion))
+            if strictest.verdict == "deny":
+                return strictest
+        return strictest
+
+    async def _wait(
+        self, waiting: Awaitable[Opinion], place: int, inspection: Inspection, strictest: Opinion
+    ) -> Opinion:
+        hook = self._hooks[place]
+        try:
+            opinion = await waiting
+        except Exception as problem:  # noqa: BLE001 - a hook is foreign code
+            return _failed(hook, problem)
+        strictest = stricter(strictest, _checked(hook, opinion))
+        if strictest.verdict == "deny":
+            return strictest
+        rest = Watchdog(self._hooks[place + 1 :]).consult(inspection)
+        later = rest if isinstance(rest, Opinion) else await rest
+        return stricter(strictest, later)
+
+
+def stricter(one: Opinion, other: Opinion) -> Opinion:
+    """The stricter of two opinions; the first, where they agree."""
+    return other if STRICTNESS[other.verdict] > STRICTNESS[one.verdict] else one
+
+
+def _checked(hook: Hook, given: object) -> Opinion:
+    if isinstance(given, Opinion) and given.verdict in ACTIONS:
+        return given
+    return _failed(hook, TypeError(f"it answered {given!r}, which is no opinion"))
+
+
+def name_of(hook: Hook) -> str:
+    """What a person calls the hook."""
+    return str(getattr(hook, "__name__", type(hook).__name__))
+
+
+def _failed(hook: Hook, problem: Exception) -> Opinion:
+    return Opinion("deny", f"The watchdog '{name_of(hook)}' failed ({type(problem).__name__}: {problem}).")
+

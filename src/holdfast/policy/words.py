@@ -1,0 +1,61 @@
+"""What policy says to a model and to a person. Texts only."""
+
+from holdfast.contract.rules import Rule, Use
+from holdfast.policy.rules import Weighed
+
+NOBODY_TO_ASK = (
+    "This call needs a person's approval and no user is present to give it. Continue without it,"
+    " and say what you could not do."
+)
+NO_ANSWERS = (
+    "No user is present to answer questions. Proceed on your best assumption and say what it was."
+)
+
+
+def denied(tool: str, weighed: Weighed) -> str:
+    """A rule refuses the call."""
+    said = f"Execution denied by policy for tool: {tool}"
+    if weighed.rule is None:
+        return f"{said}. Nothing allows {described(weighed.use)}."
+    why = f" {weighed.rule.reason}" if weighed.rule.reason else ""
+    return f"{said}. {described(weighed.use).capitalize()} is denied by {cited(weighed.rule)}.{why}"
+
+
+def refused(tool: str, reason: str) -> str:
+    """A capability or a hook refuses the call."""
+    return f"Execution denied by policy for tool: {tool}. {reason}"
+
+
+def user_denied(tool: str, note: str | None) -> str:
+    """A person refuses the call."""
+    said = f": {note}" if note else "."
+    return f"User denied execution for tool: {tool}{said} The call was rejected and did not run."
+
+
+def confirmation_denied(tool: str, note: str | None) -> str:
+    """A person refuses a call of a tool that always asks."""
+    said = f": {note}" if note else "."
+    return f"The user denied confirmation for {tool}{said}"
+
+
+def question(tool: str, weighed: Weighed) -> str:
+    """Why a person is asked."""
+    use = weighed.use
+    if use.doubt is not None:
+        return f"Tool '{tool}' wants {described(use)}, which cannot be judged: {use.doubt}."
+    if weighed.rule is None:
+        return f"Tool '{tool}' wants {described(use)}; no rule speaks of it."
+    return f"Tool '{tool}' wants {described(use)}; {cited(weighed.rule)} says to ask."
+
+
+def described(use: Use) -> str:
+    """What is done, in a few words."""
+    if use.capability is None:
+        return "to run"
+    return f"{use.capability} on {use.target!r}" if use.target else use.capability
+
+
+def cited(rule: Rule) -> str:
+    """A rule as a person finds it again."""
+    kind = "the remembered answer" if rule.remembered else f"the {rule.scope} rule"
+    return f"{kind} {rule.permission} {rule.pattern!r} ({rule.source})"

@@ -1,0 +1,51 @@
+"""A desk where questions wait for whoever answers: an approver for surfaces that answer later.
+
+Safe to use from any thread. What is asked and what an answer means is not known here.
+"""
+
+import threading
+
+from holdfast.contract.call import Ask
+from holdfast.contract.ports import Answer, Clock, IdSource
+from holdfast.execution.drive import Wakeup
+from holdfast.policy.approval import ApprovalLedger, ApprovalRequest
+
+
+class ApprovalDesk:
+    """Puts questions on a list, and waits."""
+
+    def __init__(self, clock: Clock, ids: IdSource) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._ledger = ApprovalLedger()
+        self._lock = threading.Lock()
+        self._waiting: dict[str, list[Wakeup]] = {}
+
+    @property
+    def pending(self) -> tuple[ApprovalRequest, ...]:
+        """The open questions, the oldest first."""
+        with self._lock:
+            return self._ledger.pending
+
+    def answer(self, request_id: str, tool_name: str, answer: Answer) -> None:
+        """Answer a question; ApprovalError when it fits none that is open."""
+        with self._lock:
+            self._ledger.answer(request_id, tool_name, answer, self._clock.now())
+            waiting = self._waiting.pop(request_id, [])
+        for wakeup in waiting:
+            wakeup.set()
+
+    async def __call__(self, ask: Ask, /) -> Answer | None:
+        """Wait for the answer."""
+        answered = Wakeup()
+        with self._lock:
+            request = self._ledger.request(ask, self._ids.new("apr"), self._clock.now())
+            self._waiting.setdefault(request.id, []).append(answered)
+        try:
+            await answered.wait()
+            with self._lock:
+                return self._ledger.use(request.id, ask.prepared, self._clock.now())
+        finally:
+            with self._lock:
+                self._waiting.pop(request.id, None)
+                self._ledger.withdraw(request.id)
