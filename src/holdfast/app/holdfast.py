@@ -1,6 +1,7 @@
 """The opened whole: tools, policy, sidecars and one session to settle calls in."""
 
 from collections.abc import Coroutine, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
@@ -56,6 +57,7 @@ class Holdfast:
         workspace: str | Path | None = None,
         **options: Unpack[Options],
     ) -> None:
+        _refuse_unknown(options)
         settings = options.get("settings") or load_settings(workspace)
         surroundings = options.get("surroundings") or surroundings_of_this_process(settings)
         clock = options.get("clock") or SystemClock()
@@ -144,6 +146,16 @@ class Holdfast:
             model_call_id=model_call_id,
         )
         return self._pipeline.settle(call, abort or self._abort)
+
+
+def _refuse_unknown(options: Options) -> None:
+    """A misspelt option must not go unnoticed: an approver would then never be asked."""
+    known = sorted(Options.__annotations__)
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}=?" if near else f"known: {', '.join(known)}"
+            raise TypeError(f"Holdfast() has no option {name!r}; {hint}")
 
 
 async def _nobody(_ask: Ask) -> Answer | None:
