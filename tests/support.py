@@ -1,22 +1,26 @@
 """Small makers that many tests share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TypedDict, Unpack
 
 from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.ports import Approver, Clock, SidecarStore
+from holdfast.contract.ports import Approver, Clock, GrantStore, Judge, SidecarStore
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
 from holdfast.contract.tool import Body, Limits, RunStyle, Tool
 from holdfast.envelope.redact import Redactor
-from holdfast.policy.permission import judge_by_tool
+from holdfast.contract.rules import Rule, Use
+from holdfast.contract.watchdog import Hook
+from holdfast.policy.judge import Layer, Look, Looked, PolicyJudge, Powers
+from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.pipeline import Parts, Pipeline
-from holdfast.testing.fakes import FakeApprover, FakeProgress, FakeSidecars
+from holdfast.testing.fakes import FakeApprover, FakeGrants, FakeProgress, FakeSidecars
 
 OPEN_OBJECT: JsonObject = {"type": "object"}
 
@@ -40,6 +44,7 @@ def make_tool(
 
 
 class Given(TypedDict, total=False):
+    judge: Judge
     approver: Approver
     clock: Clock
     sidecars: SidecarStore
@@ -47,11 +52,36 @@ class Given(TypedDict, total=False):
     progress: ProgressSink
 
 
+def in_reach(_tool: Tool, use: Use) -> Looked:
+    return Looked(use)
+
+
+def make_judge(
+    *rules: Rule,
+    hooks: Sequence[Hook] = (),
+    headless: bool = False,
+    look: Look = in_reach,
+    parents: tuple[Layer, ...] = (),
+    narrowing: tuple[tuple[Rule, ...], ...] = (),
+    standing: Mapping[str, str] | None = None,
+    grants: GrantStore | None = None,
+) -> PolicyJudge:
+    powers = Powers(
+        layer=Layer(rules=rules, standing=standing or {}),
+        narrowing=narrowing,
+        parents=parents,
+        look=look,
+        watchdog=Watchdog(hooks),
+        headless=headless,
+    )
+    return PolicyJudge(powers, grants or FakeGrants(), lambda: datetime.now(UTC))
+
+
 def make_pipeline(*tools: Tool, **given: Unpack[Given]) -> Pipeline:
     return Pipeline(
         Parts(
             catalog=Catalog(tools),
-            judge=judge_by_tool,
+            judge=given.get("judge") or make_judge(),
             approver=given.get("approver") or FakeApprover(),
             clock=given.get("clock") or SystemClock(),
             sidecars=given.get("sidecars") or FakeSidecars(),

@@ -9,22 +9,23 @@ from typing import NoReturn
 import anyio
 import msgspec
 import pytest
-from support import make_call, make_pipeline, make_tool, settle
+from support import make_call, make_judge, make_pipeline, make_tool, settle
 
 from holdfast import ToolEnvelope, require_string
 from holdfast.contract.backend import ToolExecutionFailure
-from holdfast.contract.call import Deny, Prepared, RawArguments, Verdict
+from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.errors import InvalidArguments, Unavailable
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer, Judge
+from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.tool import Limits, RunStyle, Tool
+from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.envelope.dialects import ok, typed
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
-from holdfast.policy.permission import judge_by_tool
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
@@ -86,8 +87,16 @@ def _judged_by(judge: Judge, tool: Tool, root: Path) -> Pipeline:
     )
 
 
-def _forbid(prepared: Prepared) -> Verdict:
-    return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason="Writing is not allowed here.")
+_FORBIDS = make_judge(
+    Rule(
+        permission="*",
+        pattern="*",
+        action="deny",
+        scope="manifest",
+        source="the test",
+        reason="Writing is not allowed here.",
+    )
+)
 
 
 async def _every_failure(root: Path) -> dict[str, Envelope]:
@@ -100,7 +109,7 @@ async def _every_failure(root: Path) -> dict[str, Envelope]:
         "unparseable": await settle(WRITER, "{oops"),
         "schema": await settle(WRITER, {"path": 5}),
         "unknown": await make_pipeline(WRITER).settle(make_call("nope", "{}"), Abort()),
-        "rule": await _judged_by(_forbid, WRITER, root).settle(
+        "rule": await _judged_by(_FORBIDS, WRITER, root).settle(
             make_call(WRITER.name, GOOD_CALL), Abort()
         ),
         "headless": await settle(_asking(WRITER), GOOD_CALL),
@@ -229,9 +238,12 @@ async def test_a_file_write_renders_with_exactly_the_published_keys() -> None:
 @pytest.mark.req("OSA-KND-03", "OSA-ERR-08")
 async def test_a_call_blocked_by_policy_is_rejected(tmp_path: Path) -> None:
     call = make_call(WRITER.name, GOOD_CALL)
-    failure = _failure(await _judged_by(_forbid, WRITER, tmp_path).settle(call, Abort()))
+    failure = _failure(await _judged_by(_FORBIDS, WRITER, tmp_path).settle(call, Abort()))
     assert (failure.kind, failure.retryable) == (FailureKind.REJECTED, False)
-    assert failure.message == "Writing is not allowed here."
+    assert failure.message == (
+        "Execution denied by policy for tool: sandbox_write_file. Running it is denied by the manifest"
+        " rule * '*' (the test). Writing is not allowed here."
+    )
 
 
 @pytest.mark.req("OSA-KND-04", "OSA-ERR-07", "SPEC-CON-18")
@@ -263,13 +275,13 @@ async def test_a_call_past_the_runtimes_budget_timed_out(style: RunStyle) -> Non
 async def test_an_unknown_tool_is_reported_before_anything_else_is_looked_at(
     tmp_path: Path,
 ) -> None:
-    asked: list[Prepared] = []
+    asked: list[str] = []
 
-    def judge(prepared: Prepared) -> Verdict:
-        asked.append(prepared)
-        return judge_by_tool(prepared)
+    def watch(inspection: Inspection, /) -> Opinion:
+        asked.append(inspection.tool)
+        return NOTHING_AGAINST_IT
 
-    pipeline = _judged_by(judge, WRITER, tmp_path)
+    pipeline = _judged_by(make_judge(hooks=[watch]), WRITER, tmp_path)
     failure = _failure(await pipeline.settle(make_call("nope", {"path": 5}), Abort()))
     assert (failure.kind, failure.retryable) == (FailureKind.TOOL_NOT_FOUND, False)
     assert "nope" in failure.message

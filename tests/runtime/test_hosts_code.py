@@ -11,7 +11,7 @@ from support import make_tool, settle
 from holdfast.contract.call import Ask
 from holdfast.contract.ports import Approver
 from holdfast.contract.runtime import Progress
-from holdfast.policy.permission import NOBODY_TO_ASK
+from holdfast.policy.words import NOBODY_TO_ASK
 
 ASKING = msgspec.structs.replace(make_tool(), permission_policy="always_ask")
 

@@ -17,7 +17,7 @@ from holdfast.contract.tool import Limits, Tool
 from holdfast.envelope.dialects import ok, typed
 from holdfast.envelope.redact import REDACTED, Redactor
 from holdfast.execution.sidecars import SidecarFiles
-from holdfast.policy.permission import NOBODY_TO_ASK
+from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeApprover, FakeClock, FakeProgress
 

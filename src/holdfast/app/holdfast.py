@@ -23,7 +23,6 @@ from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, Sessi
 from holdfast.contract.tool import Tool
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
-from holdfast.policy.permission import judge_by_tool
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
@@ -76,7 +75,7 @@ class Holdfast:
         self._pipeline = Pipeline(
             Parts(
                 catalog=self._catalog,
-                judge=judge_by_tool,
+                judge=judge,
                 approver=options.get("approver") or _nobody,
                 clock=clock,
                 sidecars=self._sidecars,

@@ -36,18 +36,6 @@ class IdSource(Protocol):
         ...
 
 
-class Judge(Protocol):
-    """Decides whether a prepared call may run."""
-
-    def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
-        """Decide; to be awaited only where something outside has to be asked."""
-        ...
-
-    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
-        """What becomes of a question: remembers what is to be remembered."""
-        ...
-
-
 class GrantStore(Protocol):
     """Keeps a project's remembered answers, apart from sessions and from the workspace."""
 
@@ -68,6 +56,18 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
     remember: Remember = "once"
     """For how long it holds; a refusal is remembered for the session at most."""
+
+
+class Judge(Protocol):
+    """Decides whether a prepared call may run."""
+
+    def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
+        """Decide; to be awaited only where something outside has to be asked."""
+        ...
+
+    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
+        """What becomes of a question: remembers what is to be remembered."""
+        ...
 
 
 class Approver(Protocol):

@@ -28,13 +28,13 @@ def uses_of_call(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
 def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
     """What a tool says it needs, without saying in which argument: all of it is used."""
     for pattern in requires.fs.read:
-        yield Use(capability="fs.read", kind="path", target=pattern)
+        yield Use(capability="fs.read", kind="path", target=pattern, declared=True)
     for pattern in requires.fs.write:
-        yield Use(capability="fs.write", kind="path", target=pattern)
+        yield Use(capability="fs.write", kind="path", target=pattern, declared=True)
     for pattern in requires.net.hosts:
-        yield Use(capability="net.fetch", kind="host", target=pattern.lower())
+        yield Use(capability="net.fetch", kind="host", target=pattern.lower(), declared=True)
     for command in requires.shell:
-        yield Use(capability="shell.run", kind="command", target=command.cmd)
+        yield Use(capability="shell.run", kind="command", target=command.cmd, declared=True)
     for name in requires.capabilities:
         yield Use(capability=name, kind="name", target="")
 

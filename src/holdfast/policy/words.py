@@ -18,7 +18,8 @@ def denied(tool: str, weighed: Weighed) -> str:
     if weighed.rule is None:
         return f"{said}. Nothing allows {described(weighed.use)}."
     why = f" {weighed.rule.reason}" if weighed.rule.reason else ""
-    return f"{said}. {described(weighed.use).capitalize()} is denied by {cited(weighed.rule)}.{why}"
+    use = described(weighed.use)
+    return f"{said}. {use[0].upper()}{use[1:]} is denied by {cited(weighed.rule)}.{why}"
 
 
 def refused(tool: str, reason: str) -> str:
@@ -42,16 +43,16 @@ def question(tool: str, weighed: Weighed) -> str:
     """Why a person is asked."""
     use = weighed.use
     if use.doubt is not None:
-        return f"Tool '{tool}' wants {described(use)}, which cannot be judged: {use.doubt}."
+        return f"Tool '{tool}': {described(use)} cannot be judged: {use.doubt}."
     if weighed.rule is None:
-        return f"Tool '{tool}' wants {described(use)}; no rule speaks of it."
-    return f"Tool '{tool}' wants {described(use)}; {cited(weighed.rule)} says to ask."
+        return f"Tool '{tool}': no rule speaks of {described(use)}."
+    return f"Tool '{tool}': {cited(weighed.rule)} says to ask about {described(use)}."
 
 
 def described(use: Use) -> str:
     """What is done, in a few words."""
     if use.capability is None:
-        return "to run"
+        return "running it" if not use.target else f"running it on {use.target!r}"
     return f"{use.capability} on {use.target!r}" if use.target else use.capability
 
 

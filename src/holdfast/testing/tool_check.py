@@ -16,12 +16,13 @@ from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.tool import Body, Tool, ToolDefinitionError
 from holdfast.envelope.dialects import ok
 from holdfast.envelope.redact import Redactor
-from holdfast.policy.permission import judge_by_tool
+from holdfast.policy.judge import Layer, Looked, PolicyJudge, Powers
+from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.sources.intake import to_tool
-from holdfast.testing.fakes import FakeApprover, FakeClock, FakeProgress, FakeSidecars
+from holdfast.testing.fakes import FakeApprover, FakeClock, FakeGrants, FakeProgress, FakeSidecars
 
 STRAY_KEY = "holdfast_conformance_stray_key"
 
@@ -102,7 +103,7 @@ def _pipeline(catalog: Catalog) -> Pipeline:
     return Pipeline(
         Parts(
             catalog=catalog,
-            judge=judge_by_tool,
+            judge=_judge(catalog),
             approver=FakeApprover(),
             clock=FakeClock(),
             sidecars=FakeSidecars(),
@@ -111,3 +112,14 @@ def _pipeline(catalog: Catalog) -> Pipeline:
             progress=FakeProgress(),
         )
     )
+
+
+def _judge(catalog: Catalog) -> PolicyJudge:
+    """Nothing stands in the way: whatever enters the body does so past the checks alone."""
+    powers = Powers(
+        layer=Layer(standing={tool.name: "the check itself" for tool in catalog}),
+        look=lambda _tool, use: Looked(use),
+        watchdog=Watchdog(),
+        headless=True,
+    )
+    return PolicyJudge(powers, FakeGrants(), FakeClock().now)
