@@ -21,6 +21,7 @@ import msgspec
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope
 from holdfast.policy.examples import Example, examples_of
+from holdfast.policy.globs import GlobProblem, specificity
 
 _TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -122,6 +123,12 @@ class _Reading:
             self._problem(
                 lines.get("pinned", line), "only an ask of an agent's manifest can be pinned"
             )
+            return
+        try:
+            specificity(rule.pattern)
+            specificity(rule.permission)
+        except GlobProblem as problem:
+            self._problem(line, str(problem))
             return
         examples = examples_of(rule, written.match, written.no_match)
         for example in examples:

@@ -1,0 +1,163 @@
+"""Questions that wait, and answers that are used once."""
+
+import threading
+from datetime import timedelta
+
+import anyio
+import msgspec
+import pytest
+from support import make_call, make_judge, make_pipeline, make_tool
+
+from holdfast.contract.call import Ask, Prepared
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.ports import Answer
+from holdfast.policy.approval import (
+    ApprovalError,
+    ApprovalLedger,
+    call_hash,
+    shown_to_a_person,
+)
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.approvals import ApprovalDesk
+from holdfast.testing.fakes import FakeClock, FakeIds
+
+YES = Answer(allowed=True, by="ada")
+TOOL = make_tool(name="deploy")
+
+
+def prepared(arguments: JsonObject, *, call_id: str = "cal_1") -> Prepared:
+    call = msgspec.structs.replace(make_call("deploy", arguments), id=call_id)
+    return Prepared(call=call, tool=TOOL, values=arguments, checked=arguments)
+
+
+def ask(arguments: JsonObject | None = None) -> Ask:
+    return Ask(prepared=prepared(arguments or {"to": "prod"}), reason="It always asks.")
+
+
+@pytest.mark.req("BOA-ASK-03")
+def test_a_question_is_shown_with_all_a_person_needs() -> None:
+    ledger, clock = ApprovalLedger(), FakeClock()
+    request = ledger.request(ask(), "apr_1", clock.now())
+    assert (request.id, request.tool_name, request.ownership) == ("apr_1", "deploy", "managed")
+    assert request.permission_policy == "always_allow"
+    assert request.input == {"to": "prod"}
+    assert request.requested_at == clock.now()
+    assert request.call_hash == call_hash(ask().prepared)
+    assert ledger.pending == (request,)
+
+
+@pytest.mark.req("BOA-ASK-11")
+def test_an_answer_is_used_once() -> None:
+    ledger, now = ApprovalLedger(), FakeClock().now()
+    ledger.request(ask(), "apr_1", now)
+    ledger.answer("apr_1", "deploy", YES, now)
+    assert ledger.use("apr_1", ask().prepared, now) == YES
+    assert ledger.use("apr_1", ask().prepared, now) is None
+    assert ledger.pending == ()
+
+
+@pytest.mark.req("BOA-ASK-09")
+@pytest.mark.parametrize(
+    "other",
+    [
+        prepared({"to": "test"}),
+        prepared({"to": "prod"}, call_id="cal_2"),
+        msgspec.structs.replace(prepared({"to": "prod"}), tool=make_tool(name="other")),
+    ],
+)
+def test_an_answer_holds_for_exactly_the_call_it_was_given_for(other: Prepared) -> None:
+    ledger, now = ApprovalLedger(), FakeClock().now()
+    ledger.request(ask(), "apr_1", now)
+    ledger.answer("apr_1", "deploy", YES, now)
+    assert ledger.use("apr_1", other, now) is None
+
+
+def test_an_answer_that_is_not_used_expires_and_a_question_does_not() -> None:
+    ledger, clock = ApprovalLedger(unused_for=timedelta(minutes=5)), FakeClock()
+    ledger.request(ask(), "apr_1", clock.now())
+    clock.advance(86_400)
+    assert len(ledger.pending) == 1
+    ledger.answer("apr_1", "deploy", YES, clock.now())
+    clock.advance(301)
+    assert ledger.use("apr_1", ask().prepared, clock.now()) is None
+
+
+@pytest.mark.req("BOA-ASK-14")
+def test_the_same_call_asks_only_once_at_a_time() -> None:
+    ledger, now = ApprovalLedger(), FakeClock().now()
+    first = ledger.request(ask(), "apr_1", now)
+    assert ledger.request(ask(), "apr_2", now) is first
+    assert ledger.request(ask({"to": "test"}), "apr_3", now).id == "apr_3"
+
+
+@pytest.mark.req("BOA-ASK-19")
+def test_an_answer_that_fits_no_open_question_is_refused() -> None:
+    ledger, now = ApprovalLedger(), FakeClock().now()
+    none = "does not have a pending tool confirmation request for deploy"
+    with pytest.raises(ApprovalError, match=none):
+        ledger.answer("apr_1", "deploy", YES, now)
+    ledger.request(ask(), "apr_1", now)
+    mismatch = "pending tool confirmation request does not match apr_9/deploy"
+    with pytest.raises(ApprovalError, match=mismatch):
+        ledger.answer("apr_9", "deploy", YES, now)
+    with pytest.raises(ApprovalError, match="does not have a pending .* for other"):
+        ledger.answer("apr_1", "other", YES, now)
+    ledger.answer("apr_1", "deploy", YES, now)
+    with pytest.raises(ApprovalError, match="already recorded a tool confirmation for apr_1"):
+        ledger.answer("apr_1", "deploy", YES, now)
+
+
+def test_a_question_can_be_withdrawn() -> None:
+    ledger, now = ApprovalLedger(), FakeClock().now()
+    ledger.request(ask(), "apr_1", now)
+    ledger.answer("apr_1", "deploy", YES, now)
+    ledger.withdraw("apr_1")
+    assert ledger.pending == ()
+    assert ledger.use("apr_1", ask().prepared, now) is None
+
+
+def test_whoever_answers_cannot_change_the_call() -> None:
+    given: JsonObject = {"to": ["prod"]}
+    shown = shown_to_a_person(ask(given))
+    shown.prepared.arguments["to"] = "elsewhere"
+    assert given == {"to": ["prod"]}
+
+
+ASKS = msgspec.structs.replace(TOOL, permission_policy="always_ask")
+
+
+async def test_a_desk_answers_from_another_thread() -> None:
+    desk = ApprovalDesk(FakeClock(), FakeIds())
+    pipeline = make_pipeline(ASKS, judge=make_judge(), approver=desk)
+    envelopes: list[bool] = []
+
+    async def call() -> None:
+        envelopes.append((await pipeline.settle(make_call("deploy", {}), Abort())).ok)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(call)
+        while not desk.pending:
+            await anyio.sleep(0)
+        (request,) = desk.pending
+        thread = threading.Thread(target=desk.answer, args=(request.id, "deploy", YES))
+        thread.start()
+        await anyio.to_thread.run_sync(thread.join)
+    assert envelopes == [True]
+    assert desk.pending == ()
+
+
+async def test_a_question_nobody_waits_for_any_more_is_withdrawn() -> None:
+    desk = ApprovalDesk(FakeClock(), FakeIds())
+    pipeline = make_pipeline(ASKS, judge=make_judge(), approver=desk)
+    abort = Abort()
+
+    async def pull() -> None:
+        while not desk.pending:
+            await anyio.sleep(0)
+        abort.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(pull)
+        envelope = await pipeline.settle(make_call("deploy", {}), abort)
+    assert not envelope.ok
+    assert desk.pending == ()

@@ -1,0 +1,135 @@
+"""Rules as people write them, and what is said when they are wrong."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.policy.rule_file import RuleFile, read_rule_file
+
+GOOD = """
+# what we let it do
+[[rule]]
+permission = "bash"
+pattern = "git *"
+action = "allow"
+reason = "Reading is fine."
+match = ["git status", "git log && git diff"]
+no_match = ["gitk", "git log; rm x"]
+
+[[rule]]
+permission = "fs.write"
+pattern = "docs/"
+match = ["docs/a.md"]
+no_match = ["docs-old/a.md"]
+"""
+
+
+def read(text: str) -> RuleFile:
+    return read_rule_file(text, name="policy.toml", scope="project")
+
+
+def problems(text: str) -> list[tuple[int, str]]:
+    return [(one.line, one.message) for one in read(text).problems]
+
+
+def test_a_file_gives_its_rules_with_their_places() -> None:
+    found = read(GOOD)
+    assert found.problems == ()
+    git, docs = found.rules
+    assert (git.permission, git.pattern, git.action, git.scope) == (
+        "bash",
+        "git *",
+        "allow",
+        "project",
+    )
+    assert git.reason == "Reading is fine."
+    assert (git.source, docs.source) == ("policy.toml:3", "policy.toml:11")
+    assert docs.action == "ask"
+    assert len(found.examples) == 6
+    assert all(example.holds for example in found.examples)
+
+
+def test_an_empty_file_has_no_rules() -> None:
+    assert read("") == RuleFile()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("[[rule]]\npattern = 'x'\n", 1, "missing `permission`"),
+        ("[[rule]]\npermission = 'a'\npatern = 'x'\n", 3, "did you mean 'pattern'?"),
+        ("[[rule]]\npermission = 'a'\nzzz = 1\n", 3, "there is no key 'zzz'; known: permission"),
+        ("[[rule]]\npermission = 'a'\npattern = 1\n", 1, "Expected `str`, got `int`"),
+        (
+            "[[rule]]\npermission='a'\npattern='x'\naction='alow'\n",
+            4,
+            "action is 'alow'; it must be allow, ask, deny",
+        ),
+        ("[[rule]]\npermission='a'\npattern='x'\npinned=true\n", 4, "can be pinned"),
+        ("[[rule]\n", 1, "not TOML"),
+        ("\n\nx = = 1\n", 3, "not TOML"),
+        ("[rule]\npermission='a'\n", 1, "write each rule as [[rule]]"),
+        ("rule = [1]\n", 1, "write each rule as [[rule]]"),
+        ("[rules]\na = 1\n", 1, "there is no table 'rules'; write [[rule]]"),
+        (
+            "[[rule]]\npermission='bash'\npattern='git *'\nmatch=['ls']\n",
+            4,
+            "the pattern 'git *' does not fit 'ls', which stands under match",
+        ),
+        (
+            "[[rule]]\npermission='bash'\npattern='git *'\nno_match=['git log']\n",
+            4,
+            "the pattern 'git *' fits 'git log', which stands under no_match",
+        ),
+        ("[[rule]]\npermission='a'\npattern='" + "x" * 5000 + "'\n", 1, "at most 4096 characters"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text: str, line: int, message: str) -> None:
+    ((found_line, found),) = problems(text)
+    assert found_line == line
+    assert message in found
+
+
+def test_one_mistake_does_not_hide_the_other_rules() -> None:
+    found = read(GOOD + "\n[[rule]]\npermission = 'x'\n\n[[rule]]\naction = 'never'\n")
+    assert len(found.rules) == 2
+    assert [one.line for one in found.problems] == [17, 20]
+
+
+def test_rules_written_inline_are_read_too() -> None:
+    found = read("rule = [{permission = 'a', pattern = 'b', action = 'deny'}]")
+    assert [one.action for one in found.rules] == ["deny"]
+    assert found.rules[0].source == "policy.toml:1"
+
+
+def test_only_an_ask_of_a_manifest_is_pinned() -> None:
+    text = "[[rule]]\npermission = 'bash'\npattern = 'rm *'\naction = 'ask'\npinned = true\n"
+    found = read_rule_file(text, name="agent", scope="manifest")
+    assert found.problems == ()
+    assert found.rules[0].pinned
+
+
+@pytest.mark.parametrize(
+    ("permission", "action", "fits", "not_fits"),
+    [
+        ("bash", "deny", "true; rm x", "true"),
+        ("bash", "deny", "rm -fr x", "rmdir x"),
+        ("net.fetch", "allow", "x.example.com", "example.com"),
+        ("task", "allow", "explore", "explorer"),
+    ],
+)
+def test_examples_are_judged_as_calls_are(
+    permission: str, action: str, fits: str, not_fits: str
+) -> None:
+    pattern = {"bash": "rm *", "net.fetch": "*.example.com", "task": "explore"}[permission]
+    text = (
+        f"[[rule]]\npermission = '{permission}'\npattern = '{pattern}'\naction = '{action}'\n"
+        f"match = ['{fits}']\nno_match = ['{not_fits}']\n"
+    )
+    assert problems(text) == []
+
+
+@given(st.text(max_size=200) | st.text(alphabet='[]{}rule"= \n\'abc12', max_size=200))
+def test_no_text_makes_reading_fail(text: str) -> None:
+    found = read(text)
+    assert all(one.line >= 1 and one.message for one in found.problems)

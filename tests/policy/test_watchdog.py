@@ -1,0 +1,89 @@
+"""The strictest hook counts; one that fails refuses."""
+
+from typing import Any, cast
+
+import pytest
+from support import make_call, make_tool
+
+from holdfast.contract.call import Prepared
+from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
+from holdfast.policy.watchdog import Watchdog
+
+TOOL = make_tool()
+CALL = Inspection(
+    prepared=Prepared(call=make_call(), tool=TOOL, values={}, checked={}), manifest={}, uses=()
+)
+ASKS, DENIES = Opinion("ask", "look"), Opinion("deny", "never")
+
+
+def says(opinion: Opinion) -> Hook:
+    return lambda _inspection, /: opinion
+
+
+def later(opinion: Opinion) -> Hook:
+    async def hook(_inspection: Inspection, /) -> Opinion:
+        return opinion
+
+    return hook
+
+
+def raises(_inspection: Inspection, /) -> Opinion:
+    raise KeyError("broken")
+
+
+async def raises_later(_inspection: Inspection, /) -> Opinion:
+    raise KeyError("broken")
+
+
+async def consulted(*hooks: Hook) -> Opinion:
+    opinion = Watchdog(hooks).consult(CALL)
+    return opinion if isinstance(opinion, Opinion) else await opinion
+
+
+async def test_without_hooks_there_is_nothing_against_a_call() -> None:
+    assert await consulted() is NOTHING_AGAINST_IT
+
+
+@pytest.mark.parametrize("hooks", [(ASKS, DENIES), (DENIES, ASKS), (NOTHING_AGAINST_IT, DENIES)])
+async def test_the_strictest_opinion_counts(hooks: tuple[Opinion, ...]) -> None:
+    assert await consulted(*map(says, hooks)) == DENIES
+    assert await consulted(*map(later, hooks)) == DENIES
+
+
+async def test_of_two_that_agree_the_first_speaks() -> None:
+    other = Opinion("ask", "another reason")
+    assert await consulted(says(ASKS), says(other)) == ASKS
+    assert await consulted(says(ASKS), later(other), says(NOTHING_AGAINST_IT)) == ASKS
+    assert await consulted(later(NOTHING_AGAINST_IT), later(other), says(ASKS)) == other
+
+
+async def test_after_a_deny_no_other_hook_is_asked() -> None:
+    asked: list[str] = []
+
+    def notes(_inspection: Inspection, /) -> Opinion:
+        asked.append("asked")
+        return NOTHING_AGAINST_IT
+
+    assert await consulted(says(DENIES), notes) == DENIES
+    assert await consulted(later(DENIES), notes) == DENIES
+    assert asked == []
+
+
+@pytest.mark.req("SPEC-WATCH-10")
+@pytest.mark.parametrize("hook", [raises, raises_later])
+async def test_a_hook_that_raises_refuses_and_is_named(hook: Hook) -> None:
+    opinion = await consulted(says(NOTHING_AGAINST_IT), hook)
+    assert opinion.verdict == "deny"
+    assert "raises" in opinion.reason
+    assert "KeyError" in opinion.reason
+
+
+@pytest.mark.parametrize("answer", [None, True, "allow", Opinion(cast("Any", "maybe"))])
+async def test_an_answer_that_is_no_opinion_refuses(answer: Any) -> None:
+    class Hooked:
+        def __call__(self, _inspection: Inspection, /) -> Opinion:
+            return answer
+
+    opinion = await consulted(Hooked())
+    assert opinion.verdict == "deny"
+    assert "'Hooked' failed" in opinion.reason
