@@ -95,3 +95,34 @@ class SidecarStore(Protocol):
     def forget(self, session_id: str) -> None:
         """Remove everything kept for the session."""
         ...
+
+
+PathTrouble = Literal[
+    "empty", "nul", "not_text", "too_long", "loop", "not_a_directory", "forbidden", "no_workspace"
+]
+"""Why nobody can say where a path leads."""
+
+
+class PathView(msgspec.Struct, frozen=True, gc=False):
+    """Where a path leads, twice: by its text alone, and on the disk."""
+
+    lexical: str
+    """Absolute, with dots and doubled separators taken out of the text."""
+    physical: str
+    """Absolute and without links: the nearest thing that exists, resolved, and the rest."""
+
+
+class PathProblem(msgspec.Struct, frozen=True, gc=False):
+    """A path that leads nowhere."""
+
+    trouble: PathTrouble
+    lexical: str | None = None
+    """By its text alone, where the text is good enough for that."""
+
+
+class PathFacts(Protocol):
+    """Says where paths lead. It judges nothing and opens nothing for reading or writing."""
+
+    def look(self, path: str, base: str | None, /) -> PathView | PathProblem:
+        """Follow a path as it is written; a relative one begins at ``base``, an absolute path."""
+        ...

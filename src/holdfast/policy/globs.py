@@ -29,7 +29,7 @@ MOST_ALTERNATIVES = 256
 LONGEST_WRITTEN_OUT = 16_384
 DEEPEST_NESTING = 8
 
-_SPECIAL = re.compile(r"[\\*?{},\[\]]")
+_SPECIAL = re.compile(r"[\\*?{},]")
 
 
 class GlobProblem(ValueError):
@@ -84,6 +84,17 @@ def escaped(text: str) -> str:
     """The pattern that fits exactly this text, in both flavours."""
     pattern = _SPECIAL.sub(r"\\\g<0>", text)
     return pattern[:-1] + "\\/" if pattern.endswith("/") else pattern
+
+
+def written_out(pattern: str) -> list[str]:
+    """The patterns without alternation that together say the same."""
+    return ["".join(map(_spelled, tokens)) for tokens in _alternatives(pattern)]
+
+
+def plain_text(pattern: str) -> str | None:
+    """The only text the pattern fits, escapes taken away; None when there may be others."""
+    first, *others = _alternatives(pattern)
+    return None if others or any(sign in first for sign in _WILD) else _plain(first)
 
 
 def _weight(tokens: _Tokens) -> tuple[int, int, int]:
@@ -168,6 +179,13 @@ def _with_subtree(tokens: _Tokens) -> _Tokens:
 
 def _plain(tokens: _Tokens) -> str:
     return "".join(token if isinstance(token, str) else token.value for token in tokens)
+
+
+def _spelled(token: _Token) -> str:
+    if isinstance(token, str):
+        # A separator that was escaped is not the one that means a subtree.
+        return "\\/" if token == "/" else _SPECIAL.sub(r"\\\g<0>", token)
+    return token.value if token in _WILD or token is _Sign.SEPARATOR else f"\\{token.value}"
 
 
 def _text_expression(tokens: _Tokens) -> str:

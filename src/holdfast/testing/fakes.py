@@ -1,11 +1,20 @@
 """A fake for every port: deterministic, in memory, honest about what it was asked."""
 
-from collections.abc import Iterable, Sequence
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
 
 from holdfast.contract.backend import BackendTool, ToolResult
 from holdfast.contract.call import Ask
-from holdfast.contract.ports import Answer, IdPrefix, StoredOutput
+from holdfast.contract.ports import (
+    Answer,
+    IdPrefix,
+    PathProblem,
+    PathTrouble,
+    PathView,
+    StoredOutput,
+)
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Progress
 from holdfast.contract.truncate import cut_utf8
@@ -133,3 +142,56 @@ class FakeGrants:
     def add(self, grants: Sequence[Rule], /) -> None:
         """Keep these too."""
         self._grants += grants
+
+
+class FakePaths:
+    """A file system in memory: files and links; everything else may be a directory."""
+
+    def __init__(
+        self,
+        files: Iterable[str] = (),
+        links: Mapping[str, str] | None = None,
+    ) -> None:
+        self._files = frozenset(files)
+        self._links = dict(links or {})
+
+    def look(self, path: str, base: str | None, /) -> PathView | PathProblem:
+        """Follow a path as it is written."""
+        if not path or "\0" in path:
+            return PathProblem("nul" if path else "empty")
+        if not path.startswith("/") and base is None:
+            return PathProblem("no_workspace")
+        whole = path if path.startswith("/") else f"{base}/{path}"
+        lexical = posixpath.normpath("/" + whole.lstrip("/"))
+        if not _is_text(whole):
+            return PathProblem("not_text", lexical)
+        if len(whole) >= 4096 or any(len(part) > 255 for part in whole.split("/")):
+            return PathProblem("too_long", lexical)
+        physical = self._follow(PurePosixPath("/"), whole.split("/"), 0)
+        if isinstance(physical, PurePosixPath):
+            return PathView(lexical, str(physical))
+        return PathProblem(physical, lexical)
+
+    def _follow(
+        self, at: PurePosixPath, parts: list[str], links: int
+    ) -> "PurePosixPath | PathTrouble":
+        for place, part in enumerate(parts):
+            if str(at) in self._files:
+                return "not_a_directory"
+            at = at.parent if part == ".." else at / part
+            target = self._links.get(str(at))
+            if target is not None:
+                if links == 40:
+                    return "loop"
+                start = PurePosixPath("/") if target.startswith("/") else at.parent
+                rest = [*target.split("/"), *parts[place + 1 :]]
+                return self._follow(start, rest, links + 1)
+        return at
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True

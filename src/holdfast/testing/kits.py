@@ -4,11 +4,18 @@ Each kit is a plain function that raises AssertionError with what went wrong, so
 test runner.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from pathlib import Path
 
-from holdfast.contract.ports import Clock, IdSource, SidecarStore
+from holdfast.contract.ports import (
+    Clock,
+    IdSource,
+    PathFacts,
+    PathProblem,
+    PathView,
+    SidecarStore,
+)
 
 _ID_LENGTH = 30
 
@@ -57,6 +64,77 @@ def check_sidecars(
     store.forget("ses_a")
     again = store.keep("ses_a", "tool-1", b"1234567890")
     _expect(again is not None, "forgetting did not give the quota back")
+
+
+def check_path_facts(make: Callable[[Mapping[str, str], Mapping[str, str]], PathFacts]) -> None:
+    """Follows text and disk apart, names what leads nowhere, and knows what does not exist yet.
+
+    ``make`` builds files (path to content) and links (path to target) below a directory of its own,
+    ``@`` in a path or target, and gives facts in whose answers and questions ``@`` stands for it.
+    """
+    facts = make(
+        {"@/ws/docs/a.md": "a", "@/out/o.txt": "o", "@/ws-old/x": "x"},
+        {
+            "@/ws/docs/out": "@/out",
+            "@/ws/docs/near": "a.md",
+            "@/ws/docs/up": "../../out",
+            "@/ws/docs/gone": "@/out/new.txt",
+            "@/ws/loop": "@/ws/loop",
+            "@/ws/there": "back",
+            "@/ws/back": "there",
+            "@/link": "@/ws",
+        },
+    )
+    for path, lexical, physical in _PATHS:
+        seen = facts.look(path, "@/ws")
+        wanted = PathView(lexical, physical)
+        _expect(seen == wanted, f"{path!r} gives {seen}, not {wanted}")
+    for path, trouble in _TROUBLES.items():
+        seen = facts.look(path, "@/ws")
+        found = seen.trouble if isinstance(seen, PathProblem) else seen
+        _expect(found == trouble, f"{path!r} gives {found}, not {trouble!r}")
+    seen = facts.look("docs", None)
+    _expect(seen == PathProblem("no_workspace"), f"a relative path without a base gives {seen}")
+
+
+_PATHS = [
+    ("docs/a.md", "@/ws/docs/a.md", "@/ws/docs/a.md"),
+    ("@/ws/docs/a.md", "@/ws/docs/a.md", "@/ws/docs/a.md"),
+    ("./docs//./a.md", "@/ws/docs/a.md", "@/ws/docs/a.md"),
+    (".", "@/ws", "@/ws"),
+    ("..", "@", "@"),
+    ("docs/", "@/ws/docs", "@/ws/docs"),
+    ("~/x", "@/ws/~/x", "@/ws/~/x"),
+    ("docs/new", "@/ws/docs/new", "@/ws/docs/new"),
+    ("docs/new/", "@/ws/docs/new", "@/ws/docs/new"),
+    ("new/deep/../file", "@/ws/new/file", "@/ws/new/file"),
+    ("docs/near", "@/ws/docs/near", "@/ws/docs/a.md"),
+    ("docs/out", "@/ws/docs/out", "@/out"),
+    ("docs/out/o.txt", "@/ws/docs/out/o.txt", "@/out/o.txt"),
+    ("docs/out/new/deep", "@/ws/docs/out/new/deep", "@/out/new/deep"),
+    ("docs/up/o.txt", "@/ws/docs/up/o.txt", "@/out/o.txt"),
+    ("docs/out/../ws-old/x", "@/ws/docs/ws-old/x", "@/ws-old/x"),
+    ("docs/gone", "@/ws/docs/gone", "@/out/new.txt"),
+    ("docs/gone/more", "@/ws/docs/gone/more", "@/out/new.txt/more"),
+    ("@/link/docs/a.md", "@/link/docs/a.md", "@/ws/docs/a.md"),
+    ("../ws-old/x", "@/ws-old/x", "@/ws-old/x"),
+    ("/../..", "/", "/"),
+    ("///", "/", "/"),
+]
+_TROUBLES = {
+    "": "empty",
+    "docs/a.md\0": "nul",
+    "docs/\ud800": "not_text",
+    "loop": "loop",
+    "loop/x": "loop",
+    "there/x": "loop",
+    "docs/a.md/x": "not_a_directory",
+    "docs/a.md/..": "not_a_directory",
+    "docs/a.md/": "not_a_directory",
+    "docs/near/x": "not_a_directory",
+    "x" * 256: "too_long",
+    "x/" * 3000: "too_long",
+}
 
 
 def read_file(path: str) -> bytes | None:

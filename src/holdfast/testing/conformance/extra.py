@@ -1,4 +1,4 @@
-"""The extra suite: builders, raised errors, truncation, classification, program output."""
+"""The extra suite: builders, raised errors, truncation, classification, program output, paths."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +14,7 @@ from holdfast.contract.truncate import truncate_for_model
 from holdfast.envelope.detect import failure_kind, is_error, is_success, success_payload
 from holdfast.envelope.dialects import ok, program
 from holdfast.envelope.from_error import failure_from
+from holdfast.policy.path_guard import PathRefusal, guard_path, require_path
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 
 
@@ -187,10 +188,45 @@ def _runner_content(case: Case) -> Iterator[str]:
         yield from differs("error length", size, case["expect_error_length"])
 
 
+def _path_guard(case: Case) -> Iterator[str]:
+    home, path, expect = text(case, "home"), text(case, "path"), part(case, "expect")
+    roots = {"home": home}
+    if "shared_root" in case:
+        roots["shared_root"] = text(case, "shared_root")
+    guarded = guard_path(path, **roots)
+    refused = isinstance(guarded, PathRefusal)
+    answer = require_path({"path": path}, **roots)
+    envelope: JsonObject | None = None
+    if isinstance(answer, Envelope) and answer.failure is not None:
+        failure = answer.failure
+        envelope = {"kind": failure.kind.value, "field": failure.field, "message": failure.message}
+    facts: JsonObject = {
+        "ok": not refused,
+        "resolved": None if refused else _collapsed(guarded),
+        "reason": guarded.reason if refused else None,
+        "envelope": envelope,
+    }
+    for key, wanted in expect.items():
+        found = facts.get(key)
+        if key == "resolved" and isinstance(wanted, str):
+            yield from differs(key, found, _collapsed(wanted))
+        elif isinstance(found, dict) and isinstance(wanted, dict):
+            for detail, value in wanted.items():
+                yield from differs(f"{key}.{detail}", found.get(detail), value)
+        else:
+            yield from differs(key, found, wanted)
+
+
+def _collapsed(path: str) -> str:
+    """The path without empty and dot segments, which name nothing of their own."""
+    return "/".join(["", *(segment for segment in path.split("/") if segment not in {"", "."})])
+
+
 _SUITES: dict[str, Check] = {
     "envelope_build": _envelope_build,
     "from_error": _from_error,
     "truncate": _truncate,
     "classify": _classify,
     "runner_content": _runner_content,
+    "path_guard": _path_guard,
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.testing.conformance import coercion, envelope, extra, openrath
+from holdfast.testing.conformance import coercion, envelope, extra, openrath, shell_classifier
 from holdfast.testing.conformance.case import Case, Check, NotForUs
 
 SUITES: dict[str, Check] = {
@@ -14,6 +14,7 @@ SUITES: dict[str, Check] = {
     "envelope": envelope.check,
     "extra": extra.check,
     "openrath": openrath.check,
+    "shell_classifier": shell_classifier.check,
 }
 
 
