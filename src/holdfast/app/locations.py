@@ -71,3 +71,12 @@ def _base(environment: Mapping[str, str], variable: str, below_home: str) -> Pat
         return Path(named)
     home = home_of(environment)
     return None if home is None else home / below_home
+
+
+def state_home(environment: Mapping[str, str]) -> Path:
+    """Where what people decided is kept: grants and trust. Never in a workspace."""
+    moved = environment.get(HOME_VARIABLE)
+    if moved:
+        return Path(moved).absolute() / "state"
+    folder = _base(environment, "XDG_STATE_HOME", ".local/state")
+    return NOWHERE if folder is None else folder / "holdfast"

@@ -1,0 +1,65 @@
+"""The rules a session begins with, from the person's own file and the project's.
+
+A project that is not trusted can only narrow: its allow rules are left out, and the others are
+weighed apart, so that none of them displaces a stricter one of the person's.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from holdfast.app.problems import ConfigurationError
+from holdfast.contract.rules import Rule, RuleScope
+from holdfast.policy.rule_file import RuleFile, read_rule_file
+
+POLICY_NAME = "policy.toml"
+
+
+class FoundRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Rules from files, and what was not taken."""
+
+    rules: tuple[Rule, ...] = ()
+    narrowing: tuple[Rule, ...] = ()
+    """Of a project that is not trusted."""
+    notices: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+
+
+def find_rules(own: Path | None, project: Path | None, *, trusted: bool) -> FoundRules:
+    """Read both files; ConfigurationError names file and line of every mistake."""
+    mine, theirs = _rules(own), _rules(project)
+    files = tuple(path for path, read in ((own, mine), (project, theirs)) if path and read)
+    ours = mine.rules if mine else ()
+    if theirs is None:
+        return FoundRules(rules=ours, files=files)
+    if trusted:
+        return FoundRules(rules=(*ours, *theirs.rules), files=files)
+    narrowing = tuple(rule for rule in theirs.rules if rule.action != "allow")
+    left_out = [rule for rule in theirs.rules if rule.action == "allow"]
+    notices = tuple(
+        f"{rule.source}: an allow rule of a project that is not trusted is not taken;"
+        " holdfast trust shows what it holds"
+        for rule in left_out
+    )
+    return FoundRules(rules=ours, narrowing=narrowing, notices=notices, files=files)
+
+
+def read_policy_file(path: Path, *, scope: RuleScope = "project") -> RuleFile | None:
+    """The rules of one file, problems included; None when there is no such file."""
+    try:
+        text = path.read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        raise ConfigurationError(f"{path}: it cannot be read ({problem.strerror})") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{path}: it is not UTF-8 text; save it as UTF-8") from None
+    return read_rule_file(text, name=str(path), scope=scope)
+
+
+def _rules(path: Path | None) -> RuleFile | None:
+    found = None if path is None else read_policy_file(path)
+    if found is not None and found.problems:
+        said = "; ".join(f"{path}:{one.line}: {one.message}" for one in found.problems)
+        raise ConfigurationError(said)
+    return found

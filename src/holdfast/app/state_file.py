@@ -1,0 +1,54 @@
+"""Small JSON files of holdfast's own state: owner-only, replaced as a whole, changed under a lock.
+
+What stands in them is not known here.
+"""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_OWNER_ONLY = 0o600
+_FOLDER = 0o700
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What is in the file; None when there is none. Raises OSError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put this in the place of the file, all of it or nothing; raises OSError."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _OWNER_ONLY)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from changing the file meanwhile; makes its folder; raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
+    lock = os.open(
+        path.with_name(f".{path.name}.lock"),
+        os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC,
+        _OWNER_ONLY,
+    )
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
