@@ -14,7 +14,8 @@ from holdfast.contract.tool import Body, Limits, RunStyle, Tool
 from holdfast.envelope.redact import Redactor
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.watchdog import Hook
-from holdfast.policy.judge import Layer, Look, Looked, PolicyJudge, Powers
+from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.powers import Layer, Look, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog

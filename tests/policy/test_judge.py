@@ -14,7 +14,8 @@ from holdfast.contract.rules import Action, Rule, Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
-from holdfast.policy.judge import Layer, Looked, PolicyJudge
+from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.powers import Layer, Looked
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeApprover, FakeGrants
 

@@ -10,7 +10,7 @@ import msgspec
 from holdfast.contract.call import Ask, Permit, Verdict
 from holdfast.contract.rules import Action, Rule, Use
 from holdfast.policy.globs import escaped
-from holdfast.policy.judge import Considered, Looked
+from holdfast.policy.powers import Considered, Looked
 from holdfast.policy.rules import Weighed, strictest
 
 Stage = Literal["capabilities", "rules", "watchdog", "tool"]
@@ -49,6 +49,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
     tool: str
     verdict: Action
+    """Where a person is present; unattended, an ask is a deny."""
     stage: Stage
     reason: str
     uses: tuple[UseExplained, ...]

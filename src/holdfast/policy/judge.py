@@ -6,75 +6,27 @@ a rule is weighed is not known here.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer, GrantStore
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.policy import words
+from holdfast.policy.explain import Explanation, explained
 from holdfast.policy.grants import granted_by, remembers
+from holdfast.policy.powers import Considered, Looked, Powers
 from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
 from holdfast.policy.uses import uses_of_call
-from holdfast.policy.watchdog import Watchdog
 
 _log = logging.getLogger("holdfast")
 
-Look = Callable[[Tool, Use], "Looked"]
-"""Finds out where a target really leads and whether the capabilities in force reach it."""
-
-
-class Looked(msgspec.Struct, frozen=True):
-    """A use with its target as it really is, and why it is out of reach, if it is."""
-
-    use: Use
-    refusal: str | None = None
-
-
-class Layer(msgspec.Struct, frozen=True, kw_only=True):
-    """Rules that count together, and what is allowed where they are silent."""
-
-    rules: tuple[Rule, ...] = ()
-    standing: Mapping[str, str] = {}
-    """Tools that may run where no rule speaks, and who said so: the recorded grants of sources."""
-
-
-class Powers(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a judge judges by."""
-
-    layer: Layer
-    narrowing: tuple[tuple[Rule, ...], ...] = ()
-    """Rules that can only narrow: an untrusted project's."""
-    parents: tuple[Layer, ...] = ()
-    """Whose verdict is never exceeded: those of the agents above."""
-    look: Look
-    watchdog: Watchdog
-    manifest: JsonObject = {}
-    headless: bool
-
-
-class Considered(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found out about a call before the watchdog is asked."""
-
-    prepared: Prepared
-    looked: tuple[Looked, ...]
-    weighed: tuple[Weighed, ...] = ()
-
-    @property
-    def uses(self) -> tuple[Use, ...]:
-        """What the call does."""
-        return tuple(one.use for one in self.looked)
-
-    @property
-    def refusal(self) -> str | None:
-        """Why the capabilities in force do not reach, if they do not."""
-        return next((one.refusal for one in self.looked if one.refusal is not None), None)
+_FoundOut = tuple[tuple[Looked, ...], tuple[Weighed, ...]]
 
 
 class PolicyJudge:
@@ -90,6 +42,7 @@ class PolicyJudge:
         self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
         self._parents = [(RuleBook(layer.rules), layer.standing) for layer in powers.parents]
         self._book = self._compiled()
+        self._fixed: dict[str, _FoundOut] = {}
 
     def _compiled(self) -> RuleBook:
         return RuleBook([*self._powers.layer.rules, *self._grants.load(), *self._session])
@@ -99,7 +52,17 @@ class PolicyJudge:
         tool = prepared.tool
         if self._powers.headless and tool.name in PERSON_NAMES:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NO_ANSWERS)
+        return self._judged(self.consider(prepared), headless=self._powers.headless)
+
+    async def explain(self, prepared: Prepared) -> Explanation:
+        """Tell step by step how the call is judged where a person is present. Nobody is asked."""
         considered = self.consider(prepared)
+        judged = self._judged(considered, headless=False)
+        verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
+        return explained(considered, verdict)
+
+    def _judged(self, considered: Considered, *, headless: bool) -> Verdict | Awaitable[Verdict]:
+        prepared, tool = considered.prepared, considered.prepared.tool
         if considered.refusal is not None:
             reason = words.refused(tool.name, considered.refusal)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
@@ -109,22 +72,32 @@ class PolicyJudge:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         opinion = self._powers.watchdog.consult(self.inspection(considered))
         if isinstance(opinion, Opinion):
-            return self._concluded(considered, opinion)
-        return self._waited(considered, opinion)
+            return self._concluded(considered, opinion, headless=headless)
+        return self._waited(considered, opinion, headless=headless)
 
-    async def _waited(self, considered: Considered, opinion: Awaitable[Opinion]) -> Verdict:
-        return self._concluded(considered, await opinion)
+    async def _waited(
+        self, considered: Considered, opinion: Awaitable[Opinion], *, headless: bool
+    ) -> Verdict:
+        return self._concluded(considered, await opinion, headless=headless)
 
     def consider(self, prepared: Prepared) -> Considered:
         """Find out what the call does, whether it is within reach, and what the rules say."""
         tool = prepared.tool
-        uses = uses_of_call(tool, prepared.arguments if tool.uses else {})
+        if tool.uses:
+            looked, weighed = self._found_out(tool, uses_of_call(tool, prepared.arguments))
+            return Considered(prepared=prepared, looked=looked, weighed=weighed)
+        # Its arguments decide nothing: one answer for all calls, until the rules change.
+        fixed = self._fixed.get(tool.name)
+        if fixed is None:
+            fixed = self._fixed[tool.name] = self._found_out(tool, uses_of_call(tool, {}))
+        return Considered(prepared=prepared, looked=fixed[0], weighed=fixed[1])
+
+    def _found_out(self, tool: Tool, uses: Iterable[Use]) -> _FoundOut:
         looked = tuple(self._powers.look(tool, use) for use in uses)
         if any(one.refusal is not None for one in looked):
-            return Considered(prepared=prepared, looked=looked)
+            return looked, ()
         names = ToolNames(tool.name, tool.alias)
-        weighed = tuple(self._weigh(tool, names, one.use) for one in looked)
-        return Considered(prepared=prepared, looked=looked, weighed=weighed)
+        return looked, tuple(self._weigh(tool, names, one.use) for one in looked)
 
     def _weigh(self, tool: Tool, names: ToolNames, use: Use) -> Weighed:
         layer = self._powers.layer
@@ -140,7 +113,9 @@ class PolicyJudge:
             prepared=considered.prepared, manifest=self._powers.manifest, uses=considered.uses
         )
 
-    def _concluded(self, considered: Considered, opinion: Opinion) -> Verdict:
+    def _concluded(
+        self, considered: Considered, opinion: Opinion, *, headless: bool
+    ) -> Verdict:
         """Put rules, watchdog and the tool's own policy together: at most one question."""
         prepared, tool = considered.prepared, considered.prepared.tool
         if opinion.verdict == "deny":
@@ -155,7 +130,7 @@ class PolicyJudge:
             reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
         if not reasons:
             return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
-        if self._powers.headless:
+        if headless:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
         in_question = tuple(one.use for one in asked) or considered.uses
         return Ask(
@@ -192,6 +167,7 @@ class PolicyJudge:
             _log.exception("an answer could not be kept; it holds for this session")
             self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
         self._book = self._compiled()
+        self._fixed.clear()
 
     @property
     def session_rules(self) -> tuple[Rule, ...]:

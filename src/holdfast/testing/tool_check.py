@@ -16,7 +16,8 @@ from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.tool import Body, Tool, ToolDefinitionError
 from holdfast.envelope.dialects import ok
 from holdfast.envelope.redact import Redactor
-from holdfast.policy.judge import Layer, Looked, PolicyJudge, Powers
+from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.powers import Layer, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog

@@ -7,6 +7,10 @@ import msgspec
 from holdfast.contract.rules import Use
 
 
+SEPARATOR = " ::"
+"""Stands between flags and operands of a canonical spelling."""
+
+
 class Line(msgspec.Struct, frozen=True):
     """One command line."""
 
@@ -25,10 +29,15 @@ def lines_in(uses: Iterable[Use]) -> Iterator[Line]:
     for use in uses:
         if use.kind == "command" and use.doubt is None:
             for spelling in use.spellings:
-                program, *words = spelling.split() or [""]
-                flags = frozenset(word for word in words if word.startswith("-"))
-                operands = tuple(word for word in words if not word.startswith("-"))
-                yield Line(program, flags, operands)
+                yield _line(spelling)
+
+
+def _line(canonical: str) -> Line:
+    before, _, after = canonical.partition(SEPARATOR)
+    program, *words = before.split() or [""]
+    flags = frozenset(word for word in words if word.startswith("-"))
+    subcommands = [word for word in words if not word.startswith("-")]
+    return Line(program, flags, (*subcommands, *after.split()))
 
 
 def doubtful_text(uses: Iterable[Use]) -> str:

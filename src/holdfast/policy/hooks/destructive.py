@@ -10,9 +10,13 @@ from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy.hooks.commands import Line, doubtful_text, lines_in
 from holdfast.policy.watchdog import stricter
 
-_EVERYTHING = re.compile(r"/|/\*|~/?|~/\*|\$HOME/?|\$\{HOME\}/?|/(etc|usr|var|bin|lib|boot|home|root|dev|proc|sys)/?\*?")
+_EVERYTHING = re.compile(
+    r"/+\*?|~/?\*?|\$(HOME|\{HOME\})/?\*?"
+    r"|/(etc|usr|var|bin|sbin|lib|lib64|opt|boot|home|root|dev|proc|sys)/?\*?"
+)
 _ALL_HERE = frozenset({"*", ".", "./", "./*", "..", "../", "../*", ".*", ".git", "./.git"})
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)\S*")
+_OVER_A_DEVICE = re.compile(f"of={_DEVICE.pattern}")
 _FORK_BOMB = re.compile(r"(\S+)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&[^}]*\}")
 
 _ASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -29,8 +33,9 @@ _ASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(dropdb|mysqladmin drop)( |$)", "it drops a database"),
     )
 )
+_OVERWRITES = frozenset({"-f", "--force-with-lease", "--force-if-includes", "--mirror", "-d"})
 _ASKED_WITH_FLAG: tuple[tuple[str, frozenset[str], str], ...] = (
-    ("git push", frozenset({"-f", "--force", "--force-with-lease", "--mirror", "-d"}), "it overwrites what others pushed"),
+    ("git push", _OVERWRITES, "it overwrites what others pushed"),
     ("git reset", frozenset({"--hard"}), "it throws changes away"),
     ("git clean", frozenset({"-f"}), "it deletes files git does not know"),
     ("git branch", frozenset({"-D"}), "it deletes a branch that is not merged"),
@@ -60,9 +65,9 @@ def _of_line(line: Line) -> Opinion:
         opinion = _of_recursion(line, removes=removes)
         if opinion is not NOTHING_AGAINST_IT:
             return opinion
-    if line.program == "dd" and any(_DEVICE.fullmatch(word.removeprefix("of=")) for word in line.operands if word.startswith("of=")):
+    if line.program == "dd" and any(_OVER_A_DEVICE.fullmatch(word) for word in line.operands):
         return Opinion("deny", "It writes over a disk.")
-    if line.program == "kill" and {"-1"} & {*line.operands, *line.flags} and len(line.flags) > 1:
+    if line.program == "kill" and "-1" in line.flags and len(line.flags) > 1:
         return Opinion("deny", "It ends every process there is.")
     return _of_tables(line)
 

@@ -21,9 +21,10 @@ _SECRET_PLACE = re.compile(
     r"|\.kube/config|\.gnupg|/etc/(g?shadow|sudoers)|/proc/\w+/environ|\.git-credentials"
     r"|\.docker/config\.json|credentials(\.\w+)?$|\.pem$|\.p12$|\.pfx$|keystore|wallet\.dat"
 )
+_PIPES = frozenset({"nc", "ncat", "netcat", "socat"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "set"})
 _UPLOADS = re.compile(
-    r"^(-[dFT]|--(data(-\w+)?|form(-\w+)?|upload-file|post-file|body-file|json))(=|$)"
+    r"^(-[dFT]|--(data(-\w+)?|form(-\w+)?|upload-file|post-file|post-data|body-file|json))(=|$)"
 )
 _SOCKET = re.compile(r"/dev/(tcp|udp)/")
 _LONG_QUERY = re.compile(r"^https?://[^\s?#]*\?[^\s#]{400,}", re.IGNORECASE)
@@ -55,8 +56,8 @@ def _of_network(speaks_out: list[Line], lines: list[Line], uses: tuple[Use, ...]
         if any(_UPLOADS.match(flag) for flag in line.flags):
             return Opinion("ask", f"It sends data out with {line.program}.")
         if line.program in {"scp", "rsync", "sftp"} and any(":" in word for word in line.operands):
-            return Opinion("ask", f"It copies files to or from another machine with {line.program}.")
-    if len(lines) > len(speaks_out) and any(line.program in {"nc", "ncat", "netcat", "socat"} for line in speaks_out):
+            return Opinion("ask", f"It copies files to another machine with {line.program}.")
+    if len(lines) > len(speaks_out) and any(line.program in _PIPES for line in speaks_out):
         return Opinion("ask", "It sends what another command writes over the network.")
     return NOTHING_AGAINST_IT
 

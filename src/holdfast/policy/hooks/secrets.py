@@ -31,15 +31,14 @@ class SecretsInArguments:
     __name__ = "secrets_in_arguments"
 
     def __init__(self, known: tuple[str, ...] = ()) -> None:
-        self._known = tuple(value for value in known if value)
+        self._known = tuple(encode_json(value).decode()[1:-1] for value in known if value)
 
     def __call__(self, inspection: Inspection, /) -> Opinion:
         """Look; the opinion never repeats what was found."""
         if all(use.capability is None for use in inspection.uses):
             return NOTHING_AGAINST_IT
-        arguments = inspection.arguments
-        text = encode_json(arguments).decode()
-        if any(encode_json(value).decode()[1:-1] in text for value in self._known):
+        text = encode_json(inspection.arguments).decode()
+        if any(value in text for value in self._known):
             return Opinion("deny", "Its arguments hold a secret that must not leave.")
         for shape, name in _SHAPES:
             if shape.search(text):

@@ -17,7 +17,8 @@ from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.tool import ArgumentUse, Body, Tool
 from holdfast.contract.watchdog import Hook, Inspection, Opinion
 from holdfast.envelope.redact import Redactor
-from holdfast.policy.judge import Layer, Looked, PolicyJudge, Powers
+from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.powers import Layer, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog

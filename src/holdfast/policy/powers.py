@@ -1,0 +1,62 @@
+"""What a judge judges by, and what it finds out on the way. Values only."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from holdfast.contract.call import Prepared
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.rules import Rule, Use
+from holdfast.contract.tool import Tool
+from holdfast.policy.rules import Weighed
+from holdfast.policy.watchdog import Watchdog
+
+Look = Callable[[Tool, Use], "Looked"]
+"""Finds out where a target really leads and whether the capabilities in force reach it."""
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """A use with its target as it really is, and why it is out of reach, if it is."""
+
+    use: Use
+    refusal: str | None = None
+
+
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
+    """Rules that count together, and what is allowed where they are silent."""
+
+    rules: tuple[Rule, ...] = ()
+    standing: Mapping[str, str] = {}
+    """Tools that may run where no rule speaks, and who said so: the recorded grants of sources."""
+
+
+class Powers(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a judge judges by."""
+
+    layer: Layer
+    narrowing: tuple[tuple[Rule, ...], ...] = ()
+    """Rules that can only narrow: an untrusted project's."""
+    parents: tuple[Layer, ...] = ()
+    """Whose verdict is never exceeded: those of the agents above."""
+    look: Look
+    watchdog: Watchdog
+    manifest: JsonObject = {}
+    headless: bool
+
+
+class Considered(msgspec.Struct, frozen=True, kw_only=True):
+    """All that was found out about a call before the watchdog is asked."""
+
+    prepared: Prepared
+    looked: tuple[Looked, ...]
+    weighed: tuple[Weighed, ...] = ()
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What the call does."""
+        return tuple(one.use for one in self.looked)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the capabilities in force do not reach, if they do not."""
+        return next((one.refusal for one in self.looked if one.refusal is not None), None)
