@@ -9,11 +9,11 @@ from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Approver, Clock, GrantStore, Judge, SidecarStore
 from holdfast.contract.requirements import NOTHING_REQUIRED
+from holdfast.contract.rules import Rule, Use
 from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
 from holdfast.contract.tool import Body, Limits, RunStyle, Tool
-from holdfast.envelope.redact import Redactor
-from holdfast.contract.rules import Rule, Use
 from holdfast.contract.watchdog import Hook
+from holdfast.envelope.redact import Redactor
 from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.powers import Layer, Look, Looked, Powers
 from holdfast.policy.watchdog import Watchdog

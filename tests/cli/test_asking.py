@@ -10,7 +10,7 @@ from support import make_call, make_tool
 
 from holdfast.contract.call import Ask, Prepared
 from holdfast.contract.ports import Answer
-from holdfast.surfaces.cli.asking import TerminalApprover, approver_here, nobody
+from holdfast.surfaces.cli.asking import TerminalApprover, approver_here
 
 ASK = Ask(
     prepared=Prepared(
@@ -46,7 +46,6 @@ async def test_everything_else_is_no(typed: bytes) -> None:
 
 async def test_a_terminal_that_is_gone_is_nobody() -> None:
     assert (await _answered(b""))[0] is None
-    assert await nobody(ASK) is None
 
 
 def test_only_a_terminal_on_both_sides_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +53,6 @@ def test_only_a_terminal_on_both_sides_can_be_asked(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert isinstance(approver_here(), TerminalApprover)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert approver_here() is nobody
+    assert approver_here() is None
     monkeypatch.setattr(sys, "stdin", None)
-    assert approver_here() is nobody
+    assert approver_here() is None

@@ -1,9 +1,6 @@
 """Short spellings for rules and uses."""
 
-
-
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
-
 
 
 def rule(
@@ -37,9 +34,7 @@ _KINDS: dict[str | None, TargetKind] = {
 }
 
 
-def use(
-    capability: str | None, target: str = "", *spellings: str, doubt: str | None = None
-) -> Use:
+def use(capability: str | None, target: str = "", *spellings: str, doubt: str | None = None) -> Use:
     return Use(
         capability=capability,
         kind=_KINDS.get(capability, "name"),

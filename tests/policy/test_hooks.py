@@ -15,7 +15,7 @@ from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.uses import NO_CAPABILITY, uses_of_command
 
 FETCH = Use(capability="net.fetch", kind="host", target="api.example")
-SECRET = "correct horse \"battery\" staple"
+SECRET = 'correct horse "battery" staple'
 
 
 def inspected(uses: list[Use], arguments: JsonObject | None = None) -> Inspection:
@@ -143,7 +143,8 @@ def test_what_looks_like_a_key_is_asked_about(name: str, key: str) -> None:
 
 def test_a_known_secret_does_not_leave_and_is_not_repeated() -> None:
     hook = SecretsInArguments((SECRET, ""))
-    for arguments in ({"body": f"x{SECRET}y"}, {"deep": [{SECRET: 1}]}):
+    whole: list[JsonObject] = [{"body": f"x{SECRET}y"}, {"deep": [{SECRET: 1}]}]
+    for arguments in whole:
         opinion = hook(inspected([FETCH], arguments))
         assert opinion.verdict == "deny"
         assert SECRET not in opinion.reason

@@ -1,4 +1,4 @@
-"""Capabilities, rules, watchdog, approval: in this order, each able to refuse, none to permit alone."""
+"""Capabilities, rules, watchdog, approval: in this order, and each can refuse."""
 
 import msgspec
 import pytest
@@ -140,7 +140,9 @@ def test_the_watchdog_sees_every_call_with_what_it_is_about() -> None:
 @pytest.mark.req("SPEC-WATCH-04", "SPEC-WATCH-07", "SPEC-WATCH-09")
 def test_nothing_overrides_a_deny_of_the_watchdog() -> None:
     remembered = rule("writer", "a", "allow", "project", remembered=True)
-    judge = make_judge(EVERYTHING, remembered, hooks=[Watching(Opinion("deny", "Looks like theft."))])
+    judge = make_judge(
+        EVERYTHING, remembered, hooks=[Watching(Opinion("deny", "Looks like theft."))]
+    )
     verdict = judged(judge, WRITER, {"path": "a"})
     assert isinstance(verdict, Deny)
     assert verdict.kind is FailureKind.REJECTED
@@ -173,7 +175,9 @@ def test_a_person_who_allowed_it_answers_the_watchdog_and_a_manifest_does_not(
 
 @pytest.mark.req("SPEC-WATCH-11")
 def test_rules_and_watchdog_ask_in_one_question() -> None:
-    verdict = judged(make_judge(hooks=[Watching(Opinion("ask", "Please look."))]), EDITOR, {"path": "a"})
+    verdict = judged(
+        make_judge(hooks=[Watching(Opinion("ask", "Please look."))]), EDITOR, {"path": "a"}
+    )
     assert isinstance(verdict, Ask)
     assert verdict.reason.count("no rule speaks of") == 2
     assert verdict.reason.endswith("Please look.")
@@ -264,8 +268,8 @@ def test_what_a_tool_requires_without_naming_an_argument_is_used_as_declared() -
 
 @pytest.mark.req("SPEC-LAYER-05")
 def test_each_layer_refuses_on_its_own_while_the_others_permit_everything() -> None:
-    permits_all = {"hooks": [Watching()], "look": in_reach}
-    assert action(judged(make_judge(EVERYTHING, **permits_all), WRITER, {"path": "a"})) == "allow"
+    permits_all = make_judge(EVERYTHING, hooks=[Watching()], look=in_reach)
+    assert action(judged(permits_all, WRITER, {"path": "a"})) == "allow"
     capability = make_judge(EVERYTHING, hooks=[Watching()], look=out_of_reach)
     rules = make_judge(rule("*", "**", "deny"), hooks=[Watching()])
     watchdog = make_judge(EVERYTHING, hooks=[Watching(Opinion("deny", "no"))])

@@ -129,7 +129,7 @@ def test_examples_are_judged_as_calls_are(
     assert problems(text) == []
 
 
-@given(st.text(max_size=200) | st.text(alphabet='[]{}rule"= \n\'abc12', max_size=200))
+@given(st.text(max_size=200) | st.text(alphabet="[]{}rule\"= \n'abc12", max_size=200))
 def test_no_text_makes_reading_fail(text: str) -> None:
     found = read(text)
     assert all(one.line >= 1 and one.message for one in found.problems)

@@ -15,9 +15,9 @@ MCP = ToolNames("files_write", "mcp:files:write")
 
 
 def verdict(rules: list[Rule], names: ToolNames, one: Use) -> Action:
-    found = {RuleBook(order).weigh(names, one).action for order in permutations(rules)}
-    assert len(found) == 1, "the order of a list decides"
-    return found.pop()
+    first, *others = [RuleBook(order).weigh(names, one).action for order in permutations(rules)]
+    assert all(other == first for other in others), "the order of a list decides"
+    return first
 
 
 @pytest.mark.req("SPEC-PERM-08")
@@ -193,7 +193,10 @@ rules = st.builds(
 uses = st.builds(use, st.sampled_from(["shell.run", "fs.read", None]), targets)
 
 
-@given(st.lists(rules, max_size=5, unique_by=lambda one: (one.scope, one.permission, one.pattern)), uses)
+@given(
+    st.lists(rules, max_size=5, unique_by=lambda one: (one.scope, one.permission, one.pattern)),
+    uses,
+)
 def test_the_order_of_a_list_does_not_matter(given_rules: list[Rule], one: Use) -> None:
     forwards = RuleBook(given_rules).weigh(BASH, one)
     backwards = RuleBook(given_rules[::-1]).weigh(BASH, one)

@@ -1,7 +1,8 @@
 """Reading the configuration: four layers of TOML, the later one wins, one validated value.
 
 The layers are the person's own file, the project's file, `HOLDFAST_*` variables and what the
-caller overrides. A project's file is a stranger's: only what narrows is taken from it.
+caller overrides. A project's file is a stranger's: only what narrows is taken from it, until the
+person trusts the project. The rules beside both files are read here too.
 
 A variable's name is the key's path in capitals, two underscores between its parts, so
 `HOLDFAST_LIMITS__ARGUMENT_BYTES=1000` is `limits.argument_bytes = 1000`; names are read in small
@@ -16,11 +17,19 @@ import msgspec
 
 from holdfast.app.environment import DEBUG_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
-from holdfast.app.locations import HOME_VARIABLE, home_of, project_file, user_file
+from holdfast.app.locations import (
+    HOME_VARIABLE,
+    home_of,
+    project_file,
+    state_home,
+    user_file,
+)
 from holdfast.app.narrowing import Narrowed, Notice, narrow
+from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import DEFAULT_PROFILE, Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, path_in, read_toml, value_in
+from holdfast.app.trust import TrustFile
 
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
 
@@ -33,6 +42,11 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """The settings, where they come from, and what was not applied."""
 
     settings: Settings
+    rules: FoundRules = FoundRules()
+    project: Path | None = None
+    """The root of the project; None where there is not even a working directory."""
+    trusted: bool = False
+    """Whether a person trusts the project's own files as they are now."""
     notices: tuple[Notice, ...] = ()
     files: tuple[Path, ...] = ()
     """The files that were read."""
@@ -61,21 +75,36 @@ def load_configuration(
     if merged is not None:
         _resolve_files(merged, cast("Path", own_file).parent, home_of(told))
     stranger = project_file(workspace)
+    root = None if stranger is None else stranger.parent.parent
+    trusted = root is not None and TrustFile(state_home(told)).trusts(root.resolve())
     project = None if _same(stranger, own_file) else _file(stranger)
+    if project is not None and trusted:
+        _resolve_files(project, cast("Path", stranger).parent, home_of(told))
     later = [*_from_variables(told), *_from_overrides(overrides)]
 
     settings = merged or {}
-    narrowed = _narrowed(settings, project or {}, later, str(stranger))
+    wanted = {} if trusted else project or {}
+    _merge(settings, (project or {}) if trusted else {})
+    narrowed = _narrowed(settings, wanted, later, str(stranger))
     _merge(settings, narrowed.table)
     for layer in later:
         _merge(settings, layer)
         _lift(narrowed.at_most, layer)
     read = [(own_file, merged), (stranger, project)]
+    rules = find_rules(_beside(own_file), _beside(stranger), trusted=trusted)
+    files = [path for path, table in read if path is not None and table is not None]
     return Configuration(
         settings=_settings(settings, narrowed.at_most),
-        notices=narrowed.notices,
-        files=tuple(path for path, table in read if path is not None and table is not None),
+        rules=rules,
+        project=root,
+        trusted=trusted,
+        notices=(*narrowed.notices, *rules.notices),
+        files=(*files, *rules.files),
     )
+
+
+def _beside(path: Path | None) -> Path | None:
+    return None if path is None else path.with_name(POLICY_NAME)
 
 
 def _file(path: Path | None) -> Table | None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
-from holdfast.app.configuration import load_settings
+from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.judging import Bench, judge_for
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
@@ -16,18 +17,23 @@ from holdfast.app.settings import (
     limited,
 )
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.call import Ask, RawArguments, ToolCall
+from holdfast.contract.call import Ask, RawArguments, Rejected, ToolCall
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Answer, Approver, Clock
+from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, SessionFacts
 from holdfast.contract.tool import Tool
+from holdfast.contract.watchdog import Hook
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy.explain import Explanation
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
+from holdfast.runtime.refusals import unknown_tool
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
@@ -37,8 +43,16 @@ class Options(TypedDict, total=False):
     """What may be handed in instead of the usual parts."""
 
     settings: Settings
+    """These, and no file is read: neither configuration nor rules."""
+    configuration: Configuration
+    """What was read from files before."""
     surroundings: Surroundings
-    approver: Approver
+    approver: Approver | None
+    """Who is asked. Without one nobody is there, and every question is a refusal."""
+    rules: Iterable[Rule]
+    """Further rules of the program's own."""
+    hooks: Iterable[Hook]
+    """Further hooks of the watchdog."""
     progress: ProgressSink
     clock: Clock
     keep_outputs: bool
@@ -57,7 +71,8 @@ class Holdfast:
         **options: Unpack[Options],
     ) -> None:
         _refuse_unknown(options)
-        settings = options.get("settings") or load_settings(workspace)
+        configuration = _configuration(options, workspace)
+        settings = configuration.settings
         surroundings = options.get("surroundings") or surroundings_of_this_process(settings)
         clock = options.get("clock") or SystemClock()
         self._ids = TimeIds(clock)
@@ -72,10 +87,29 @@ class Holdfast:
             call_quota=settings.limits.sidecar_call_bytes,
             session_quota=settings.limits.sidecar_session_bytes,
         )
+        chosen = _profile(settings, profile)
+        place = None if self._session.workspace is None else Path(self._session.workspace)
+        self._judge = judge_for(
+            Bench(
+                settings=settings,
+                profile=profile,
+                profile_settings=chosen,
+                surroundings=surroundings,
+                tools=self.tools,
+                workspace=place,
+                project=configuration.project or place or Path("/"),
+                session_id=self._session.id,
+                found=configuration.rules,
+                rules=tuple(options.get("rules", ())),
+                hooks=tuple(options.get("hooks", ())),
+                headless=options.get("approver") is None,
+            ),
+            clock.now,
+        )
         self._pipeline = Pipeline(
             Parts(
                 catalog=self._catalog,
-                judge=judge,
+                judge=self._judge,
                 approver=options.get("approver") or _nobody,
                 clock=clock,
                 sidecars=self._sidecars,
@@ -126,6 +160,19 @@ class Holdfast:
         ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
         return list(dict.fromkeys([*lint(tool), *ignored]))
 
+    async def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
+        """Tell how a call would be judged; a failure when it would not even get that far."""
+        plan = self._catalog.plan(tool)
+        if plan is None:
+            return unknown_tool(tool)
+        call = ToolCall(
+            id=self._ids.new("cal"), tool=tool, arguments=arguments, session_id=self._session.id
+        )
+        prepared = plan.prepare(call)
+        if isinstance(prepared, Rejected):
+            return prepared.failure
+        return await self._judge.explain(prepared)
+
     def settle(
         self,
         tool: str,
@@ -145,6 +192,16 @@ class Holdfast:
             model_call_id=model_call_id,
         )
         return self._pipeline.settle(call, abort or self._abort)
+
+
+def _configuration(options: Options, workspace: str | Path | None) -> Configuration:
+    given = options.get("configuration")
+    settings = options.get("settings")
+    if given is not None and settings is not None:
+        raise TypeError("Holdfast() takes either settings or configuration, not both")
+    if settings is not None:
+        return Configuration(settings=settings)
+    return load_configuration(workspace) if given is None else given
 
 
 def _refuse_unknown(options: Options) -> None:

@@ -4,11 +4,13 @@ Reading files and the environment is `configuration`'s work; here is only the sh
 """
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import msgspec
 
+from holdfast.contract.rules import Action
 from holdfast.contract.tool import Limits, Tool
 from holdfast.execution.sidecars import DEFAULT_CALL_QUOTA, DEFAULT_SESSION_QUOTA
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
@@ -58,10 +60,58 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     files: tuple[str, ...] = ()
 
 
+class ShellSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One command of a ceiling; without `args`, any arguments."""
+
+    cmd: str
+    args: tuple[str, ...] | None = None
+
+
+class RequirementSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A set of requirements, as a table."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    shell: tuple[ShellSettings, ...] = ()
+    capabilities: tuple[str, ...] = ()
+
+
+class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[[profile.NAME.rules]]` table: a rule of the manifest."""
+
+    permission: str
+    pattern: str
+    action: Action = "ask"
+    reason: str | None = None
+    pinned: bool = False
+
+
 class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One `[profile.NAME]` table."""
 
     tools: Visibility = Visibility()
+    rules: tuple[RuleSettings, ...] = ()
+
+
+class PolicySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[policy]` table."""
+
+    strict: bool = False
+    """Check a call against its own tool's requirements, not against all tools' together."""
+    ceiling: RequirementSettings | None = None
+    """What no tool gets more than, whatever it requires. Without one there is no such bound."""
+
+
+class WatchdogSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[watchdog]` table."""
+
+    off: tuple[str, ...] = ()
+    """Hooks that ship and are not wanted."""
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Programs to ask about every call: the call as JSON in, an opinion as JSON out."""
+    seconds: Seconds = 10.0
+    """How long a program may think."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,6 +120,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     limits: LimitSettings = LimitSettings()
     secrets: SecretSettings = SecretSettings()
     tools: ToolSettings = ToolSettings()
+    policy: PolicySettings = PolicySettings()
+    watchdog: WatchdogSettings = WatchdogSettings()
     profile: dict[str, ProfileSettings] = {}
 
 
@@ -77,6 +129,10 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """What is taken from the machine and not from configuration."""
 
     data_home: Path
+    state_home: Path | None = None
+    """Where grants and trust are kept; None: nothing is remembered beyond the session."""
+    environment: Mapping[str, str] = {}
+    """What programs of our own are started with."""
     secrets: tuple[str, ...] = ()
 
 

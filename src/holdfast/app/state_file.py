@@ -6,7 +6,7 @@ What stands in them is not known here.
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Generator[None]:
     """Keep other processes from changing the file meanwhile; makes its folder; raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
     lock = os.open(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from holdfast.app.environment import variables
-from holdfast.app.locations import data_home
+from holdfast.app.locations import data_home, state_home
 from holdfast.app.settings import Settings, Surroundings
 
 _LAST_WORD = re.compile(
@@ -19,6 +19,9 @@ _LAST_WORD = re.compile(
     re.IGNORECASE,
 )
 """What the name of a variable holds when its value is a secret, as whole words."""
+
+_PASSED_ON = ("PATH", "HOME", "LANG")
+"""What a program of ours needs of the environment; everything else may be a secret."""
 
 _PASSWORD_IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 """The password of an address such as a database's, under whatever name it stands."""
@@ -31,6 +34,8 @@ def surroundings_of_this_process(
     told = variables() if environment is None else environment
     return Surroundings(
         data_home=data_home(told),
+        state_home=state_home(told),
+        environment={name: told[name] for name in _PASSED_ON if name in told},
         secrets=_secrets(told, frozenset(settings.secrets.variables)),
     )
 

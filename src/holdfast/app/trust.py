@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.app.problems import ConfigurationError
 from holdfast.app.locations import PROJECT_FOLDER
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.state_file import locked, read_bytes, replace
 
 MAX_FILES = 2_000
@@ -93,7 +93,12 @@ class TrustFile:
     def trusts(self, project: Path) -> bool:
         """Whether the project is trusted with exactly what it holds now."""
         known = self.load().get(str(project))
-        return known is not None and known.fingerprint == fingerprint(project)
+        if known is None:
+            return False
+        try:
+            return known.fingerprint == fingerprint(project)
+        except ConfigurationError:
+            return False  # what cannot be read whole has changed
 
     def trust(self, project: Path, seen: str) -> None:
         """Trust the project with the content that was seen."""

@@ -48,6 +48,8 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
     spellings: tuple[str, ...] = ()
     """Other forms of the same target. A deny or an ask counts for any of them, an allow only when
     it fits every path spelling, or a command as it was written."""
+    within: str | None = None
+    """The whole command text that this is a part of."""
     declared: bool = False
     """The target is what the tool declares, a pattern, and not one place."""
     doubt: str | None = None

@@ -39,7 +39,9 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     def complaint(self) -> str:
         """What to say when it does not hold."""
         fits = "does not fit" if self.wanted else "fits"
-        return f"the pattern {self.rule.pattern!r} {fits} {self.text!r}, which stands under {self.key}"
+        return (
+            f"the pattern {self.rule.pattern!r} {fits} {self.text!r}, which stands under {self.key}"
+        )
 
 
 def examples_of(rule: Rule, match: tuple[str, ...], no_match: tuple[str, ...]) -> list[Example]:

@@ -119,7 +119,9 @@ def _narrower(weighed: Weighed | None) -> str | None:
     if not stricter:
         return None
     other = stricter[0]
-    return f"Without it, {other.permission} {other.pattern!r} ({other.source}) would {other.action}."
+    return (
+        f"Without it, {other.permission} {other.pattern!r} ({other.source}) would {other.action}."
+    )
 
 
 def _rule_text(tool: str, use: Use) -> str:

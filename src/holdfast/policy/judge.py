@@ -6,7 +6,7 @@ a rule is weighed is not known here.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -32,9 +32,7 @@ _FoundOut = tuple[tuple[Looked, ...], tuple[Weighed, ...]]
 class PolicyJudge:
     """Judges the calls of one session."""
 
-    def __init__(
-        self, powers: Powers, grants: GrantStore, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, powers: Powers, grants: GrantStore, now: Callable[[], datetime]) -> None:
         self._powers = powers
         self._grants = grants
         self._now = now
@@ -97,14 +95,16 @@ class PolicyJudge:
         if any(one.refusal is not None for one in looked):
             return looked, ()
         names = ToolNames(tool.name, tool.alias)
-        return looked, tuple(self._weigh(tool, names, one.use) for one in looked)
+        return looked, tuple(self._weigh(tool, names, one) for one in looked)
 
-    def _weigh(self, tool: Tool, names: ToolNames, use: Use) -> Weighed:
-        layer = self._powers.layer
-        found = [_with_standing(self._book.weigh(names, use), tool, layer.standing)]
+    def _weigh(self, tool: Tool, names: ToolNames, looked: Looked) -> Weighed:
+        use = looked.use
+        books = [(self._book, self._powers.layer.standing), *self._parents]
+        found = [
+            _with_standing(book.weigh(names, use), tool, free=looked.free or tool.name in standing)
+            for book, standing in books
+        ]
         found += [book.weigh(names, use) for book in self._narrowing]
-        for book, standing in self._parents:
-            found.append(_with_standing(book.weigh(names, use), tool, standing))
         return max(found, key=lambda one: STRICTNESS[one.action])
 
     def inspection(self, considered: Considered) -> Inspection:
@@ -113,9 +113,7 @@ class PolicyJudge:
             prepared=considered.prepared, manifest=self._powers.manifest, uses=considered.uses
         )
 
-    def _concluded(
-        self, considered: Considered, opinion: Opinion, *, headless: bool
-    ) -> Verdict:
+    def _concluded(self, considered: Considered, opinion: Opinion, *, headless: bool) -> Verdict:
         """Put rules, watchdog and the tool's own policy together: at most one question."""
         prepared, tool = considered.prepared, considered.prepared.tool
         if opinion.verdict == "deny":
@@ -137,7 +135,9 @@ class PolicyJudge:
             prepared=prepared,
             reason=" ".join(dict.fromkeys(reasons)),
             uses=in_question,
-            offers=("once",) if always or not remembers(in_question) else ("once", "session", "project"),
+            offers=("once",)
+            if always or not remembers(in_question)
+            else ("once", "session", "project"),
         )
 
     def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
@@ -175,12 +175,12 @@ class PolicyJudge:
         return tuple(self._session)
 
 
-def _with_standing(weighed: Weighed, tool: Tool, standing: Mapping[str, str]) -> Weighed:
-    """Where no rule speaks: allow what needs nothing and is ours, and what a source vouches for."""
+def _with_standing(weighed: Weighed, tool: Tool, *, free: bool) -> Weighed:
+    """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
     if weighed.rule is not None or weighed.use.doubt is not None:
         return weighed
     ours = tool.ownership != "mcp" and weighed.use.capability is None
-    if not ours and tool.name not in standing:
+    if not ours and not free:
         return weighed
     return msgspec.structs.replace(weighed, action="allow")
 

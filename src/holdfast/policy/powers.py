@@ -20,6 +20,8 @@ class Looked(msgspec.Struct, frozen=True):
 
     use: Use
     refusal: str | None = None
+    free: bool = False
+    """It is the session's own: where no rule speaks of it, nobody is asked."""
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):

@@ -152,7 +152,9 @@ def _tables(document: dict[str, object], text: str) -> tuple[list[Located], list
         if key != "rule"
     ]
     given = document.get("rule", [])
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in cast("list[object]", given)):
+    if not isinstance(given, list) or not all(
+        isinstance(one, dict) for one in cast("list[object]", given)
+    ):
         at = _line_of(text, "rule")
         return [], [*problems, RuleProblem(line=at, message="write each rule as [[rule]]")]
     tables = cast("list[dict[str, object]]", given)

@@ -48,7 +48,9 @@ class RuleBook:
 
     def __init__(self, rules: Iterable[Rule], *, silence: Action = "ask") -> None:
         """Silence is what is said of a use that no rule speaks of."""
-        newest = {(rule.scope, rule.permission, rule.pattern, rule.remembered): rule for rule in rules}
+        newest = {
+            (rule.scope, rule.permission, rule.pattern, rule.remembered): rule for rule in rules
+        }
         self.rules = tuple(newest.values())
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}

@@ -6,11 +6,16 @@ elsewhere.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import cast
 
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.policy.shell.analysis import ShellText, analyse
+
+analysed = lru_cache(maxsize=256)(analyse)
+"""Taking a text apart is pure, and one decision needs it more than once."""
 
 NO_CAPABILITY = Use(capability=None, kind="name", target="")
 
@@ -41,7 +46,7 @@ def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
 
 def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
     if isinstance(value, list):
-        for item in value:
+        for item in cast("list[object]", value):
             yield from _of_argument(declared, item)
         return
     text = value if isinstance(value, str) else ""
@@ -58,24 +63,27 @@ def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
 
 def uses_of_command(text: str) -> list[Use]:
     """Every simple command in the text, every redirection, and a doubt about what is left."""
-    found = analyse(text)
+    found = analysed(text)
     uses = [
         Use(
             capability="shell.run",
             kind="command",
             target=command.text,
             spellings=(command.canonical,),
+            within=text,
         )
         for command in found.commands
     ]
-    uses += _redirected(found)
+    uses += _redirected(found, text)
     if found.doubts or not found.commands:
         doubt = "; ".join(found.doubts) or "it runs no command"
-        uses.append(Use(capability="shell.run", kind="command", target=text, doubt=doubt))
+        uses.append(
+            Use(capability="shell.run", kind="command", target=text, within=text, doubt=doubt)
+        )
     return uses
 
 
-def _redirected(found: ShellText) -> Iterator[Use]:
+def _redirected(found: ShellText, text: str) -> Iterator[Use]:
     for redirection in found.redirections:
         capability = "fs.read" if redirection.mode == "read" else "fs.write"
         target = redirection.target
@@ -83,5 +91,6 @@ def _redirected(found: ShellText) -> Iterator[Use]:
             capability=capability,
             kind="path",
             target="" if target is None else target,
+            within=text,
             doubt="where it is redirected is only known when it runs" if target is None else None,
         )

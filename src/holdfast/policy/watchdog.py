@@ -65,5 +65,6 @@ def name_of(hook: Hook) -> str:
 
 
 def _failed(hook: Hook, problem: Exception) -> Opinion:
-    return Opinion("deny", f"The watchdog '{name_of(hook)}' failed ({type(problem).__name__}: {problem}).")
-
+    return Opinion(
+        "deny", f"The watchdog '{name_of(hook)}' failed ({type(problem).__name__}: {problem})."
+    )

@@ -6,7 +6,6 @@ import msgspec
 
 from holdfast.contract.rules import Use
 
-
 SEPARATOR = " ::"
 """Stands between flags and operands of a canonical spelling."""
 

@@ -23,7 +23,10 @@ _ANSWERS: dict[str, tuple[bool, Remember]] = {
     "project": (True, "project"),
     "never": (False, "session"),
 }
-_OFFERED: dict[Remember, str] = {"session": "s = for this session", "project": "p = for this project"}
+_OFFERED: dict[Remember, str] = {
+    "session": "s = for this session",
+    "project": "p = for this project",
+}
 
 
 class TerminalApprover:
@@ -66,13 +69,8 @@ def _answer(word: str, ask: Ask) -> Answer:
     return Answer(allowed=allowed, by="the person at the terminal", remember=remember)
 
 
-async def nobody(_ask: Ask, /) -> Answer | None:
-    """Nobody is there."""
-    return None
-
-
-def approver_here() -> Approver:
-    """Whoever can be asked: the person at the terminal, or nobody."""
+def approver_here() -> Approver | None:
+    """Whoever can be asked: the person at the terminal; None when nobody is there."""
     if sys.stdin is None or not sys.stdin.isatty() or not sys.stderr.isatty():
-        return nobody
+        return None
     return TerminalApprover(sys.stdin, sys.stderr)

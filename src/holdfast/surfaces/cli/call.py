@@ -52,7 +52,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
             tools=opened.tools,
             profile=opened.profile,
             workspace=arguments.workspace,
-            settings=opened.settings,
+            configuration=opened.configuration,
             approver=approver_here(),
             progress=progress,
             keep_outputs=True,

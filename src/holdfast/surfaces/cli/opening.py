@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.app.configuration import load_configuration
-from holdfast.app.settings import DEFAULT_PROFILE, Settings
+from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
@@ -17,7 +17,7 @@ from holdfast.surfaces.cli.screen import Screen
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     """What a command line stands for."""
 
-    settings: Settings
+    configuration: Configuration
     profile: str
     tools: tuple[Tool, ...]
     """All that was loaded, also what the profile hides."""
@@ -39,7 +39,7 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
         screen.remark(f"note: {notice}")
     files = unlike([*loaded.settings.tools.files, *arguments.files])
     profile = arguments.profile or DEFAULT_PROFILE
-    return Chosen(settings=loaded.settings, profile=profile, tools=load_tools(files))
+    return Chosen(configuration=loaded, profile=profile, tools=load_tools(files))
 
 
 def unlike(names: Iterable[str]) -> list[Path]:

@@ -27,7 +27,9 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     opened = chosen(arguments, screen)
-    holdfast = Holdfast(tools=opened.tools, profile=opened.profile, settings=opened.settings)
+    holdfast = Holdfast(
+        tools=opened.tools, profile=opened.profile, configuration=opened.configuration
+    )
     if arguments.name is not None:
         _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)
         return 0

@@ -21,6 +21,7 @@ class Verb(NamedTuple):
 
 
 TOOLS = "See and call tools"
+POLICY = "Decide what may run"
 CHECK = "Check"
 LEARN = "Learn"
 
@@ -33,6 +34,8 @@ VERBS = (
         loads_tools=True,
         json_is_input=True,
     ),
+    Verb("policy", POLICY, "explain a decision, or check a file of rules", loads_tools=True),
+    Verb("trust", POLICY, "let a project's own files count"),
     Verb("doctor", CHECK, "check this machine and the configuration", loads_tools=True),
     Verb("conformance", CHECK, "run a file of conformance cases"),
     Verb("tour", LEARN, "a guided tour: good calls, repaired calls, hopeless calls"),

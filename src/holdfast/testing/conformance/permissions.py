@@ -10,7 +10,6 @@ from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames
 from holdfast.policy.uses import uses_of_command
 from holdfast.testing.conformance.case import Case, part, text
 
-
 _KINDS: dict[str, TargetKind] = {"fs.read": "path", "fs.write": "path", "net.fetch": "host"}
 
 
@@ -34,7 +33,7 @@ def _verdict(case: Case) -> Action:
     books = [RuleBook(rules_in(case.get("rules", [])))]
     if "parent_rules" in case:
         books.append(RuleBook(rules_in(case["parent_rules"])))
-    verdicts = [_of_use(book, names, use) for book in books for use in uses]
+    verdicts: list[Action] = [_of_use(book, names, use) for book in books for use in uses]
     verdict = max(verdicts, key=lambda action: STRICTNESS[action])
     return "deny" if verdict == "ask" and headless else verdict
 
@@ -61,7 +60,7 @@ def _rule(given: JsonValue) -> Rule:
     return Rule(
         permission=text(given, "permission"),
         pattern=text(given, "pattern"),
-        action=cast("Action", action),
+        action=action,
         scope=cast("RuleScope", text(given, "scope")),
         source="the case",
         pinned=given.get("pinned") is True,

@@ -1,0 +1,158 @@
+"""Putting a judge together: rules from files and profiles, capabilities of tools, hooks, grants."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from holdfast.app.grants import GrantFile
+from holdfast.app.policy_files import FoundRules
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.settings import (
+    PolicySettings,
+    ProfileSettings,
+    RequirementSettings,
+    Settings,
+    Surroundings,
+    WatchdogSettings,
+)
+from holdfast.app.spelling import advice
+from holdfast.contract.ports import GrantStore
+from holdfast.contract.requirements import RequirementSet, requirement_set
+from holdfast.contract.rules import Rule
+from holdfast.contract.tool import Tool
+from holdfast.contract.watchdog import Hook
+from holdfast.execution.hook_program import HookProgram
+from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.hooks.destructive import destructive_commands
+from holdfast.policy.hooks.exfiltration import exfiltration_shapes
+from holdfast.policy.hooks.secrets import SecretsInArguments
+from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.places import PlaceProblem, places_of
+from holdfast.policy.powers import Layer, Powers
+from holdfast.policy.reach import Reach
+from holdfast.policy.scope import EffectiveScope, compile_scope, union
+from holdfast.policy.watchdog import Watchdog, name_of
+
+HANDED_OVER = "handed over in code"
+"""Who vouches for a tool that the program itself registers: it runs where no rule speaks."""
+
+
+class Bench(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session's judge is made from."""
+
+    settings: Settings
+    profile: str
+    profile_settings: ProfileSettings
+    surroundings: Surroundings
+    tools: Sequence[Tool]
+    workspace: Path | None
+    project: Path
+    session_id: str
+    found: FoundRules
+    rules: Sequence[Rule] = ()
+    hooks: Sequence[Hook] = ()
+    headless: bool
+
+
+def judge_for(bench: Bench, now: Callable[[], datetime]) -> PolicyJudge:
+    """The judge of a session; ConfigurationError says what does not fit together."""
+    manifest = [
+        Rule(
+            permission=written.permission,
+            pattern=written.pattern,
+            action=written.action,
+            scope="manifest",
+            source=f"profile {bench.profile}",
+            reason=written.reason,
+            pinned=written.pinned and written.action == "ask",
+        )
+        for written in bench.profile_settings.rules
+    ]
+    powers = Powers(
+        layer=Layer(
+            rules=(*manifest, *bench.found.rules, *bench.rules),
+            standing={tool.name: HANDED_OVER for tool in bench.tools if tool.ownership != "mcp"},
+        ),
+        narrowing=(bench.found.narrowing,) if bench.found.narrowing else (),
+        look=_reach(bench),
+        watchdog=Watchdog([*_hooks(bench), *bench.hooks]),
+        manifest={"agent": bench.profile, "tools": [tool.name for tool in bench.tools]},
+        headless=bench.headless,
+    )
+    return PolicyJudge(powers, _grants(bench), now)
+
+
+def _reach(bench: Bench) -> Reach:
+    facts = DiskPaths()
+    data = bench.surroundings.data_home
+    variables = {
+        "workspace": [] if bench.workspace is None else [str(bench.workspace)],
+        "user-data": [str(data)] if data.is_absolute() else [],
+    }
+    policy = bench.settings.policy
+    try:
+        places = places_of(variables, facts)
+        declared = compile_scope(union(tool.requires for tool in bench.tools), places)
+        ceiling = [compile_scope(one, places) for one in _ceiling(policy)]
+    except PlaceProblem as problem:
+        raise ConfigurationError(f"workspace: {problem}") from None
+    except ValueError as problem:
+        raise ConfigurationError(f"requires or policy.ceiling: {problem}") from None
+    scope = EffectiveScope(declared, facts, *ceiling)
+    own = data / "sessions" / bench.session_id
+    return Reach(scope, facts, places, strict=policy.strict, own_folders=(str(own),))
+
+
+def _ceiling(policy: PolicySettings) -> Iterable[RequirementSet]:
+    if policy.ceiling is not None:
+        yield _requirements(policy.ceiling)
+
+
+def _requirements(given: RequirementSettings) -> RequirementSet:
+    commands = [
+        {"cmd": one.cmd} if one.args is None else {"cmd": one.cmd, "args": one.args}
+        for one in given.shell
+    ]
+    return requirement_set(
+        {
+            "fs": {"read": given.read, "write": given.write},
+            "net": {"hosts": given.hosts},
+            "shell": commands,
+            "capabilities": given.capabilities,
+        }
+    )
+
+
+def _hooks(bench: Bench) -> list[Hook]:
+    wanted: WatchdogSettings = bench.settings.watchdog
+    shipped: list[Hook] = [
+        destructive_commands,
+        exfiltration_shapes,
+        SecretsInArguments(bench.surroundings.secrets),
+    ]
+    names = [name_of(hook) for hook in shipped]
+    for name in wanted.off:
+        if name not in names:
+            raise ConfigurationError(
+                f"watchdog.off: there is no hook {name!r}; {advice(name, names)}"
+            )
+    environment = bench.surroundings.environment
+    programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands if argv]
+    return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
+
+
+class _Nothing:
+    """Where there is no place for state, nothing is remembered."""
+
+    def load(self) -> tuple[Rule, ...]:
+        return ()
+
+    def add(self, _grants: Sequence[Rule], /) -> None:
+        raise OSError("there is no place to keep it; set HOME or HOLDFAST_HOME")
+
+
+def _grants(bench: Bench) -> GrantStore:
+    state = bench.surroundings.state_home
+    return _Nothing() if state is None else GrantFile(state, bench.project)

@@ -1,0 +1,133 @@
+"""Where a use really leads, and whether the capabilities in force reach it.
+
+A path is found by its text and on the disk, a URL becomes its host, a command text is judged as a
+whole. What is out of reach is told with the requirement that would admit it. Rules are not known
+here.
+"""
+
+from typing import cast
+
+from holdfast.contract.ports import PathFacts, PathView
+from holdfast.contract.rules import Use
+from holdfast.contract.tool import Tool
+from holdfast.policy.hosts import HostProblem, host_of
+from holdfast.policy.paths import Access, Refused, judge_path
+from holdfast.policy.places import Places
+from holdfast.policy.powers import Looked
+from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
+from holdfast.policy.uses import analysed
+
+
+class Reach:
+    """Looks at uses with the eyes of one session."""
+
+    def __init__(
+        self,
+        scope: EffectiveScope,
+        facts: PathFacts,
+        places: Places,
+        *,
+        strict: bool = False,
+        own_folders: tuple[str, ...] = (),
+    ) -> None:
+        self._agent = scope
+        self._facts = facts
+        self._places = places
+        self._strict = strict
+        self._own = tuple(f"{folder.rstrip('/')}/" for folder in own_folders)
+        self._roots = [
+            f"{text.rstrip('/')}/" for place in places.workspace for text in dict.fromkeys(place)
+        ]
+        self._by_tool: dict[str, EffectiveScope] = {}
+
+    def __call__(self, tool: Tool, use: Use) -> Looked:
+        """Find the target and see whether it is within reach."""
+        if use.capability is None:
+            return Looked(use)
+        scope = self._scope(tool)
+        if use.declared:
+            return self._of_declared(scope, use)
+        match use.kind:
+            case "path":
+                return self._of_path(scope, use)
+            case "host":
+                return self._of_host(scope, use)
+            case "command":
+                return self._of_command(scope, use)
+            case "name":
+                return Looked(use, _refusal(scope.admits_capability(use.capability)))
+
+    def _scope(self, tool: Tool) -> EffectiveScope:
+        if not self._strict:
+            return self._agent
+        if tool.name not in self._by_tool:
+            own = compile_scope(tool.requires, self._places)
+            self._by_tool[tool.name] = strictly(self._agent, own)
+        return self._by_tool[tool.name]
+
+    def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:
+        """What a tool declares is in its own scope; a ceiling or parent may withhold all of it."""
+        return Looked(use, _refusal(scope.admits_capability(cast("str", use.capability))))
+
+    def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
+        access: Access = "read" if use.capability == "fs.read" else "write"
+        seen = self._facts.look(use.target, self._places.base)
+        found = self._placed(use, seen) if isinstance(seen, PathView) else use
+        if use.within is not None:
+            # A redirection: the command text was judged as a whole, this one included.
+            return Looked(found)
+        if isinstance(seen, PathView) and access == "read" and self._is_own(seen.physical):
+            return Looked(found, free=True)
+        layers = [layer.paths(access) for layer in scope.layers]
+        verdict = judge_path(layers, access, use.target, seen)
+        if isinstance(verdict, Refused):
+            wanted = f"requires.fs.{access} = [{found.target!r}]"
+            return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
+        return Looked(found)
+
+    def _is_own(self, physical: str) -> bool:
+        return physical.startswith(self._own) if self._own else False
+
+    def _placed(self, use: Use, seen: PathView) -> Use:
+        lexical, physical = self._relative(seen.lexical), self._relative(seen.physical)
+        others = () if physical == lexical else (physical,)
+        return Use(
+            capability=use.capability,
+            kind="path",
+            target=lexical,
+            spellings=others,
+            within=use.within,
+            doubt=use.doubt,
+        )
+
+    def _relative(self, path: str) -> str:
+        """As people write it: from the workspace, where it lies in one."""
+        for root in self._roots:
+            if path.startswith(root):
+                return path[len(root) :]
+            if path == root[:-1]:
+                return "."
+        return path
+
+    def _of_host(self, scope: EffectiveScope, use: Use) -> Looked:
+        host = host_of(use.target)
+        if isinstance(host, HostProblem):
+            return Looked(use, f"The host is refused: {host.reason}.")
+        found = Use(capability=use.capability, kind="host", target=host.name, doubt=use.doubt)
+        refusal = _refusal(scope.admits_host(use.target))
+        if refusal is not None:
+            refusal = f"{refusal} It would be admitted by requires.net.hosts = [{host.name!r}]."
+        return Looked(found, refusal)
+
+    def _of_command(self, scope: EffectiveScope, use: Use) -> Looked:
+        text = use.target if use.within is None else use.within
+        refusal = _refusal(scope.admits_command(analysed(text)))
+        if refusal is not None:
+            program = use.target.split(" ", 1)[0]
+            refusal = f"{refusal} It would be admitted by requires.shell = [{{cmd = {program!r}}}]."
+        return Looked(use, refusal)
+
+
+def _refusal(verdict: object) -> str | None:
+    reason = getattr(verdict, "reason", None)
+    return reason if isinstance(reason, str) else None

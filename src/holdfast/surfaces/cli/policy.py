@@ -1,0 +1,136 @@
+"""`holdfast policy`: why a call would run or not, and whether a rule file says what it means to.
+
+Exit status of `explain`: 0 allowed, 3 asked or denied; of `check`: 0 all examples hold, 1 not.
+"""
+
+from argparse import Namespace
+from pathlib import Path
+
+import anyio
+
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.policy_files import read_policy_file
+from holdfast.contract.failure import Failure
+from holdfast.contract.json_value import JsonObject, JsonValue, plain
+from holdfast.policy.explain import Explanation, RuleCited, UseExplained
+from holdfast.policy.rule_file import RuleFile
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.pairs import arguments_from
+from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.screen import Screen
+
+_REFUSED = 3
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument(
+        "what", choices=("explain", "check"), help="explain a call, or check a file"
+    )
+    parser.add_argument(
+        "words",
+        metavar="TOOL key=value | FILE",
+        nargs="*",
+        default=[],
+        help="for explain: the tool and its arguments; for check: the rule file",
+    )
+    parser.add_argument("--arguments", metavar="JSON", help="all arguments as one JSON object")
+    add_tool_options(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    if arguments.what == "check":
+        return _check(arguments, screen)
+    return _explain(arguments, screen)
+
+
+def _explain(arguments: Namespace, screen: Screen) -> int:
+    if not arguments.words:
+        raise UsageError("which call? write: holdfast policy explain TOOL key=value")
+    tool, *pairs = arguments.words
+    if pairs and arguments.arguments is not None:
+        raise UsageError("arguments are given twice; use either key=value or --arguments")
+    sent = arguments_from(pairs) if arguments.arguments is None else arguments.arguments
+    opened = chosen(arguments, screen)
+    holdfast = Holdfast(
+        tools=opened.tools,
+        profile=opened.profile,
+        workspace=arguments.workspace,
+        configuration=opened.configuration,
+    )
+    found = anyio.run(holdfast.explain, tool, sent)
+    if isinstance(found, Failure):
+        raise UsageError(f"the call is refused before it is judged: {found.message}")
+    if arguments.json:
+        screen.document(plain(found))
+    else:
+        _show(found, screen)
+    return 0 if found.verdict == "allow" else _REFUSED
+
+
+def _show(found: Explanation, screen: Screen) -> None:
+    look = screen.look
+    look.heading(f"{found.tool}: {found.verdict}")
+    look.text(printable(found.reason))
+    unattended = "deny" if found.verdict == "ask" else found.verdict
+    look.fields({"decided by": found.stage, "unattended": unattended})
+    for use in found.uses:
+        look.text("")
+        look.fields(_fields(use))
+
+
+def _fields(use: UseExplained) -> dict[str, str]:
+    fields = {
+        "uses": use.capability or "nothing",
+        "on": printable(use.target) or "-",
+        "also written": ", ".join(map(printable, use.spellings)),
+        "in doubt": printable(use.doubt or ""),
+        "within reach": "yes" if use.within_reach else "no",
+        "verdict": use.verdict,
+        "decided by": "no rule" if use.decided_by is None else _cited(use.decided_by),
+        "also fit": "; ".join(_cited(rule) for rule in use.also_fitting),
+        "otherwise": printable(use.otherwise or ""),
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _cited(rule: RuleCited) -> str:
+    kind = "remembered" if rule.remembered else rule.scope
+    why = f": {rule.reason}" if rule.reason else ""
+    said = f"{rule.permission} {rule.pattern!r} {rule.action} ({kind}, {rule.source}){why}"
+    return printable(said)
+
+
+def _check(arguments: Namespace, screen: Screen) -> int:
+    if len(arguments.words) != 1:
+        raise UsageError("which file? write: holdfast policy check FILE")
+    path = Path(arguments.words[0])
+    found = read_policy_file(path)
+    if found is None:
+        raise UsageError(f"{path}: there is no such file; check the path")
+    if arguments.json:
+        screen.document(_report(path, found))
+    else:
+        for problem in found.problems:
+            screen.raw(f"{path}:{problem.line}: {problem.message}")
+        held = sum(example.holds for example in found.examples)
+        screen.raw(
+            f"{len(found.rules)} rules, {held} of {len(found.examples)} examples hold,"
+            f" {len(found.problems)} problems"
+        )
+    return 1 if found.problems else 0
+
+
+def _report(path: Path, found: RuleFile) -> JsonObject:
+    problems: list[JsonValue] = [
+        {"line": problem.line, "message": problem.message} for problem in found.problems
+    ]
+    return {
+        "file": str(path),
+        "rules": plain(found.rules),
+        "examples": len(found.examples),
+        "problems": problems,
+    }

@@ -1,0 +1,93 @@
+"""`holdfast trust`: let a project's own files count, at exactly the content they have now."""
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from holdfast.app.environment import variables
+from holdfast.app.locations import project_root, state_home
+from holdfast.app.trust import TrustFile, files_of, fingerprint
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.screen import Screen
+
+_REFUSED = 3
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="here by default")
+    parser.add_argument("--yes", action="store_true", help="do not ask; for scripts")
+    parser.add_argument("--revoke", action="store_true", help="trust it no longer")
+    parser.add_argument("--list", action="store_true", help="show the projects you trust")
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    trusted = TrustFile(state_home(variables()))
+    if arguments.list:
+        return _list(trusted, screen, as_json=arguments.json)
+    if not Path(arguments.folder).is_dir():
+        raise UsageError(f"{arguments.folder}: there is no such directory; check the path")
+    project = project_root(Path(arguments.folder).resolve())
+    if arguments.revoke:
+        was = trusted.forget(project)
+        return _answer(screen, arguments, project, "revoked" if was else "not_trusted", 0)
+    seen = fingerprint(project)
+    if seen is None:
+        return _answer(screen, arguments, project, "nothing_to_trust", 0)
+    if trusted.trusts(project):
+        return _answer(screen, arguments, project, "trusted", 0)
+    if not arguments.yes and not _agreed(project, screen):
+        return _answer(screen, arguments, project, "not_trusted", _REFUSED)
+    # What was shown is what is trusted, even if it has changed meanwhile.
+    trusted.trust(project, seen)
+    return _answer(screen, arguments, project, "trusted", 0)
+
+
+_SAID = {
+    "trusted": "{} is trusted as it is now; a change asks again",
+    "not_trusted": "{} is not trusted; its files can only narrow",
+    "revoked": "{} is not trusted any more",
+    "nothing_to_trust": "{} has no .holdfast folder; there is nothing to trust",
+}
+
+
+def _answer(screen: Screen, arguments: Namespace, project: Path, state: str, status: int) -> int:
+    if arguments.json:
+        screen.document({"project": str(project), "state": state})
+    else:
+        screen.raw(_SAID[state].format(project))
+    return status
+
+
+def _agreed(project: Path, screen: Screen) -> bool:
+    """Show what would count, and ask. Without a terminal nobody agrees."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        screen.remark("nobody is there to agree; give --yes if you have read the files")
+        return False
+    for path in files_of(project):
+        screen.remark(f"it would count: {printable(str(path))}")
+    sys.stderr.write("Trust these files as they are now? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _list(trusted: TrustFile, screen: Screen, *, as_json: bool) -> int:
+    known = sorted(trusted.load().items())
+    current = {path: _state(trusted, Path(path)) for path, _ in known}
+    if as_json:
+        screen.document(
+            [{"project": path, "at": one.at, "state": current[path]} for path, one in known]
+        )
+    elif known:
+        rows = [(path, one.at.date().isoformat(), current[path]) for path, one in known]
+        screen.look.table(("PROJECT", "SINCE", "STATE"), rows)
+    else:
+        screen.look.text("You trust no project.")
+    return 0
+
+
+def _state(trusted: TrustFile, project: Path) -> str:
+    return "trusted" if trusted.trusts(project) else "changed since"
