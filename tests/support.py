@@ -82,7 +82,7 @@ def make_pipeline(*tools: Tool, **given: Unpack[Given]) -> Pipeline:
     return Pipeline(
         Parts(
             catalog=Catalog(tools),
-            judge=given.get("judge") or make_judge(),
+            judge=given.get("judge") or make_judge(standing={tool.name: "" for tool in tools}),
             approver=given.get("approver") or FakeApprover(),
             clock=given.get("clock") or SystemClock(),
             sidecars=given.get("sidecars") or FakeSidecars(),

@@ -139,7 +139,10 @@ def test_variables_that_are_no_settings_are_left_alone(places: Places) -> None:
             "[limits.tool.weather]\nmax_byts = 1\n",
             r"limits\.tool\.weather\.max_byts: .* did you mean 'max_bytes'\?",
         ),
-        ("[zzz]\n", r"zzz: there is no such key; known: limits, profile, secrets, tools"),
+        (
+            "[zzz]\n",
+            r"zzz: there is no such key; known: limits, policy, profile, secrets, tools, watchdog",
+        ),
         (
             '[limits]\nargument_bytes = "many"\n',
             r"limits\.argument_bytes: expected a whole number; write for example",

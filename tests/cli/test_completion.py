@@ -37,7 +37,7 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["t"], ["tools", "tour"]),
+        (["t"], ["tools", "trust", "tour"]),
         (["co"], ["conformance", "completion"]),
         (["--v"], ["--version"]),
         (["call", "--d"], ["--dialect"]),

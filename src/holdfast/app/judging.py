@@ -18,7 +18,7 @@ from holdfast.app.settings import (
     WatchdogSettings,
 )
 from holdfast.app.spelling import advice
-from holdfast.contract.ports import GrantStore
+from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool
@@ -86,10 +86,11 @@ def judge_for(bench: Bench, now: Callable[[], datetime]) -> PolicyJudge:
 
 def _reach(bench: Bench) -> Reach:
     facts = DiskPaths()
-    data = bench.surroundings.data_home
+    data = str(bench.surroundings.data_home)
     variables = {
         "workspace": [] if bench.workspace is None else [str(bench.workspace)],
-        "user-data": [str(data)] if data.is_absolute() else [],
+        # Without a place for it the variable stands for nothing, and what needs it is refused.
+        "user-data": [data] if isinstance(facts.look(data, None), PathView) else [],
     }
     policy = bench.settings.policy
     try:
@@ -101,8 +102,8 @@ def _reach(bench: Bench) -> Reach:
     except ValueError as problem:
         raise ConfigurationError(f"requires or policy.ceiling: {problem}") from None
     scope = EffectiveScope(declared, facts, *ceiling)
-    own = data / "sessions" / bench.session_id
-    return Reach(scope, facts, places, strict=policy.strict, own_folders=(str(own),))
+    own = f"{data}/sessions/{bench.session_id}"
+    return Reach(scope, facts, places, strict=policy.strict, own_folders=(own,))
 
 
 def _ceiling(policy: PolicySettings) -> Iterable[RequirementSet]:

@@ -1,0 +1,135 @@
+"""What is remembered of a person's answer, where, and for how long."""
+
+import msgspec
+import pytest
+from policy.judge_kit import ASKS, WRITER, action, judged
+from support import make_call, make_judge, make_pipeline, make_tool
+
+from holdfast.contract.call import Ask, Deny
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.ports import Answer
+from holdfast.policy.judge import PolicyJudge
+from holdfast.runtime.abort import Abort
+from holdfast.testing.fakes import FakeApprover, FakeGrants
+
+
+async def answered(judge: PolicyJudge, *answers: Answer | None) -> tuple[int, list[str | None]]:
+    """How often a person was asked over as many calls, and how each ended."""
+    ran: list[str] = []
+    tool = msgspec.structs.replace(
+        make_tool(lambda _values, _runtime: ran.append("x"), name="writer"), uses=WRITER.uses
+    )
+    approver = FakeApprover(list(answers))
+    pipeline = make_pipeline(tool, judge=judge, approver=approver)
+    kinds: list[str | None] = []
+    for _ in range(3):
+        envelope = await pipeline.settle(make_call("writer", {"path": "a*"}), Abort())
+        kinds.append(None if envelope.failure is None else envelope.failure.kind.value)
+    return len(approver.asked), kinds
+
+
+@pytest.mark.req("SPEC-REPLY-02")
+async def test_once_stores_nothing() -> None:
+    judge = make_judge()
+    yes = Answer(allowed=True, by="ada")
+    assert await answered(judge, yes, yes, yes) == (3, [None, None, None])
+    assert judge.session_rules == ()
+
+
+@pytest.mark.req("SPEC-REPLY-03", "SPEC-SCOPE-08")
+async def test_for_the_project_holds_in_every_session_of_it() -> None:
+    grants = FakeGrants()
+    first = make_judge(grants=grants)
+    assert (await answered(first, Answer(allowed=True, by="ada", remember="project")))[0] == 1
+    assert first.session_rules == ()
+    other_session = make_judge(grants=grants)
+    assert await answered(other_session) == (0, [None, None, None])
+
+
+@pytest.mark.req("SPEC-REPLY-04", "SPEC-SCOPE-07", "SPEC-SCOPE-11")
+async def test_for_the_session_holds_for_it_alone() -> None:
+    grants = FakeGrants()
+    judge = make_judge(grants=grants)
+    yes = Answer(allowed=True, by="ada", remember="session")
+    assert await answered(judge, yes) == (1, [None, None, None])
+    assert grants.load() == ()
+    fork = make_judge(grants=grants)
+    assert await answered(fork, None, None, None) == (3, ["rejected"] * 3)
+
+
+@pytest.mark.req("SPEC-REPLY-05", "OSA-EXE-08")
+async def test_a_refusal_stores_nothing() -> None:
+    judge = make_judge()
+    no = Answer(allowed=False, by="ada")
+    assert await answered(judge, no, no, no) == (3, ["user_denied"] * 3)
+    ask = judged(judge, WRITER, {"path": "a"})
+    assert isinstance(ask, Ask)
+    denied = judge.answered(ask, no)
+    assert isinstance(denied, Deny)
+    assert denied.reason.startswith("User denied execution for tool: writer")
+
+
+@pytest.mark.req("SPEC-REPLY-06")
+async def test_a_lasting_refusal_is_a_deny_of_the_session() -> None:
+    grants = FakeGrants()
+    judge = make_judge(grants=grants)
+    no = Answer(allowed=False, by="ada", remember="project")
+    assert await answered(judge, no) == (1, ["user_denied", "rejected", "rejected"])
+    assert [one.action for one in judge.session_rules] == ["deny"]
+    assert grants.load() == ()
+
+
+@pytest.mark.req("SPEC-REPLY-07", "SPEC-PERM-09")
+def test_what_is_remembered_is_the_exact_target() -> None:
+    judge = make_judge()
+    ask = judged(judge, WRITER, {"path": "a*"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    (kept,) = judge.session_rules
+    assert (kept.permission, kept.pattern, kept.action) == ("writer", r"a\*", "allow")
+    assert kept.source == "answer of ada"
+    assert kept.added_at is not None
+    assert kept.remembered
+    assert action(judged(judge, WRITER, {"path": "a*"})) == "allow"
+    assert action(judged(judge, WRITER, {"path": "ab"})) == "ask"
+
+
+def test_an_answer_is_remembered_no_longer_than_was_offered() -> None:
+    judge = make_judge()
+    ask = judged(judge, ASKS)
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="project"))
+    assert judge.session_rules == ()
+    assert action(judged(judge, ASKS)) == "ask"
+
+
+def test_a_very_long_target_is_not_remembered() -> None:
+    ask = judged(make_judge(), WRITER, {"path": "x" * 2_000})
+    assert isinstance(ask, Ask)
+    assert ask.offers == ("once",)
+
+
+class Full(FakeGrants):
+    def add(self, grants: object, /) -> None:
+        raise OSError("the disk is full")
+
+
+def test_an_answer_that_cannot_be_kept_holds_for_the_session() -> None:
+    judge = make_judge(grants=Full())
+    ask = judged(judge, WRITER, {"path": "a"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="project"))
+    assert action(judged(judge, WRITER, {"path": "a"})) == "allow"
+    assert [one.scope for one in judge.session_rules] == ["session"]
+
+
+@pytest.mark.req("BOA-ASK-10")
+def test_a_refused_confirmation_says_so_with_the_note() -> None:
+    judge = make_judge()
+    ask = judged(judge, ASKS)
+    assert isinstance(ask, Ask)
+    for note, text in ((None, "pure."), ("not now", "pure: not now")):
+        denied = judge.answered(ask, Answer(allowed=False, by="ada", note=note))
+        assert isinstance(denied, Deny)
+        assert denied.kind is FailureKind.USER_DENIED
+        assert denied.reason == f"The user denied confirmation for {text}"
