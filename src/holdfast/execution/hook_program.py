@@ -10,12 +10,21 @@ import msgspec
 from anyio import fail_after, run_process
 
 from holdfast.contract.json_value import encode_json
+from holdfast.contract.rules import Action
 from holdfast.contract.watchdog import Inspection, Opinion
 
 DEFAULT_SECONDS = 10.0
 _MOST_OUTPUT = 64 * 1024
 
-_decode = msgspec.json.Decoder(Opinion).decode
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What the program writes: a verdict it has to give, and why."""
+
+    verdict: Action
+    reason: str = ""
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
 
 
 class HookProgram:
@@ -48,4 +57,5 @@ class HookProgram:
             raise RuntimeError(f"it ended with status {done.returncode}: {said}")
         if len(done.stdout) > _MOST_OUTPUT:
             raise ValueError("its answer is too long")
-        return _decode(done.stdout)
+        answer = _decode(done.stdout)
+        return Opinion(answer.verdict, answer.reason)

@@ -24,10 +24,19 @@ def uses_of_call(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
     """Everything the call does, as far as its arguments tell. Never empty."""
     uses: list[Use] = []
     for declared in tool.uses:
-        uses += _of_argument(declared, arguments.get(declared.argument))
+        uses += _of_argument(declared, _given(tool, arguments, declared.argument))
     named = {declared.capability for declared in tool.uses}
     uses += [use for use in uses_of_requirements(tool.requires) if use.capability not in named]
     return uses or [NO_CAPABILITY]
+
+
+def _given(tool: Tool, arguments: Mapping[str, object], name: str) -> object:
+    """What the body will get: what was sent, or else the default."""
+    if name in arguments:
+        return arguments[name]
+    properties = tool.input_schema.get("properties")
+    declared = properties.get(name) if isinstance(properties, dict) else None
+    return declared.get("default") if isinstance(declared, dict) else None
 
 
 def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:

@@ -13,6 +13,7 @@ from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet, requirement_set
 from holdfast.contract.tool import (
     AcpKind,
+    ArgumentUse,
     Body,
     Effect,
     InterruptBehavior,
@@ -33,6 +34,8 @@ class ToolOptions(TypedDict, total=False):
     description: str
     requires: Mapping[str, object] | RequirementSet
     """Left out, the tool needs nothing: it has the empty set."""
+    uses: Mapping[str, str | Iterable[str]]
+    """Which capability is used on what an argument names, e.g. ``{"path": "fs.write"}``."""
     ownership: Ownership
     permission_policy: PermissionPolicy
     effects: Iterable[Effect]
@@ -101,6 +104,7 @@ def build_tool(face: Face, body: Body, options: ToolOptions) -> Tool:
         input_schema=face.input_schema,
         output_schema=face.output_schema,
         requires=_requires(options, owner),
+        uses=_uses(options, face.input_schema, owner),
         body=body,
         effects=_texts(options.get("effects", ()), "effects", owner),
         limits=limits,
@@ -122,6 +126,24 @@ def _requires(options: ToolOptions, owner: str) -> RequirementSet:
     except ValueError as problem:
         said = str(problem).removeprefix("requires: ")
         raise ToolDefinitionError(f"{owner}: requires: {said}") from None
+
+
+def _uses(options: ToolOptions, schema: JsonObject, owner: str) -> tuple[ArgumentUse, ...]:
+    given: object = options.get("uses", {})
+    if not isinstance(given, Mapping):
+        raise ToolDefinitionError(
+            f"{owner}: uses must map arguments to capabilities, not {given!r};"
+            ' write for example uses={"path": "fs.write"}'
+        )
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    found: list[ArgumentUse] = []
+    for argument, named in cast("Mapping[str, str | Iterable[str]]", given).items():
+        if argument not in known:
+            raise ToolDefinitionError(f"{owner}: uses names {argument!r}, which is no argument")
+        capabilities = (named,) if isinstance(named, str) else _texts(named, "uses", owner)
+        found += [ArgumentUse(argument=argument, capability=one) for one in capabilities]
+    return tuple(found)
 
 
 def _resource_key(options: ToolOptions, owner: str) -> ResourceKey | None:

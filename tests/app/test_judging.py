@@ -1,0 +1,238 @@
+"""Policy, opened as a whole: rules from files, requirements, hooks, grants."""
+
+import sys
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
+
+import pytest
+from places import Places
+
+from holdfast import Answer, Ask, Holdfast, tool
+from holdfast.app.configuration import Configuration, ConfigurationError
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import Failure
+from holdfast.contract.ports import Approver
+from holdfast.contract.rules import Rule
+from holdfast.contract.watchdog import Hook, Inspection, Opinion
+from holdfast.policy.explain import Explanation
+
+
+@tool(
+    requires={"fs": {"read": ["**"], "write": ["out/**"]}},
+    uses={"path": "fs.write"},
+)
+def put(path: str, text: str = "") -> str:
+    """Write a file (not really)."""
+    return f"put {len(text)} into {path}"
+
+
+@tool(requires={"net": {"hosts": ["api.example"]}})
+def fetch() -> str:
+    """Fetch (not really)."""
+    return "fetched"
+
+
+@tool(requires={"shell": [{"cmd": "*"}]}, uses={"command": "shell.run"})
+def sh(command: str) -> str:
+    """Run (not really)."""
+    return f"ran {command}"
+
+
+class Person:
+    """Answers, and remembers what was asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self._answers = list(answers)
+        self.asked: list[Ask] = []
+
+    async def __call__(self, ask: Ask, /) -> Answer | None:
+        self.asked.append(ask)
+        return self._answers.pop(0) if self._answers else None
+
+
+class More(TypedDict, total=False):
+    approver: Approver
+    rules: Sequence[Rule]
+    hooks: Sequence[Hook]
+
+
+def opened(
+    places: Places,
+    *,
+    user: str = "",
+    project: str = "",
+    configuration: Configuration | None = None,
+    tools: Sequence[object] = (),
+    **options: Unpack[More],
+) -> Holdfast:
+    places.user_file.with_name("policy.toml").write_text(user, "utf-8")
+    places.project_file.with_name("policy.toml").write_text(project, "utf-8")
+    loaded = configuration or places.load()
+    return Holdfast(
+        tools=[put, fetch, sh, *tools],
+        workspace=places.project,
+        configuration=loaded,
+        surroundings=surroundings_of_this_process(loaded.settings, environment=places.environment),
+        **options,
+    )
+
+
+async def settled(hf: Holdfast, name: str, **arguments: object) -> Envelope:
+    async with hf:
+        return await hf.settle(name, arguments)
+
+
+def said(envelope: Envelope) -> str:
+    assert envelope.failure is not None
+    return envelope.failure.message
+
+
+async def test_a_tool_handed_over_in_code_runs_within_what_it_requires(places: Places) -> None:
+    assert (await settled(opened(places), "put", path="out/a")).ok
+    assert (await settled(opened(places), "fetch")).ok
+    refused = said(await settled(opened(places), "put", path="src/a"))
+    assert "requires.fs.write = ['src/a']" in refused
+    outside = said(await settled(opened(places), "put", path="../x"))
+    assert "outside of what may be written" in outside
+
+
+@pytest.mark.req("SPEC-CON-11", "SPEC-CON-12")
+async def test_what_one_tool_requires_widens_what_all_may_reach(places: Places) -> None:
+    @tool(requires={"fs": {"write": ["src/**"]}})
+    def other() -> None:
+        """Require more."""
+
+    assert not (await settled(opened(places), "put", path="src/a")).ok
+    assert (await settled(opened(places, tools=[other]), "put", path="src/a")).ok
+
+
+DENY = '[[rule]]\npermission = "fs.write"\npattern = "out/secret"\naction = "deny"\n'
+
+
+async def test_rules_of_the_persons_own_file_count(places: Places) -> None:
+    envelope = await settled(opened(places, user=DENY), "put", path="out/./secret")
+    assert "is denied by the project rule fs.write 'out/secret'" in said(envelope)
+    assert f"{places.home}/policy.toml:1" in said(envelope)
+
+
+async def test_rules_of_an_untrusted_project_narrow_only(places: Places) -> None:
+    project = DENY + '[[rule]]\npermission = "put"\npattern = "**"\naction = "allow"\n'
+    hf = opened(places, user=DENY.replace("secret", "mine"), project=project)
+    async with hf:
+        for path, fits in (("out/secret", False), ("out/mine", False), ("out/x", True)):
+            assert (await hf.settle("put", {"path": path})).ok is fits
+
+
+async def test_rules_of_the_profile_are_the_manifests(places: Places) -> None:
+    configuration = places.load(
+        user='[[profile.code.rules]]\npermission = "sh"\npattern = "rm *"\naction = "deny"\n'
+    )
+    allow = Rule(permission="sh", pattern="rm x", action="allow", scope="session", source="code")
+    hf = opened(places, configuration=configuration, rules=[allow])
+    envelope = await settled(hf, "sh", command="ls; rm -fr x")
+    assert "is denied by the manifest rule sh 'rm *' (profile code)" in said(envelope)
+
+
+async def test_a_ceiling_bounds_every_tool(places: Places) -> None:
+    ceiling = '[policy.ceiling]\nread = ["**"]\nwrite = ["out/a"]\n'
+    configuration = places.load(user=ceiling + '[[policy.ceiling.shell]]\ncmd = "git"\n')
+    hf = opened(places, configuration=configuration)
+    async with hf:
+        assert (await hf.settle("put", {"path": "out/a"})).ok
+        assert not (await hf.settle("put", {"path": "out/b"})).ok
+        assert not (await hf.settle("fetch", {})).ok
+        assert (await hf.settle("sh", {"command": "git log"})).ok
+        assert not (await hf.settle("sh", {"command": "git log; rm x"})).ok
+
+
+async def test_strict_mode_is_a_setting(places: Places) -> None:
+    configuration = places.load(user="[policy]\nstrict = true\n")
+
+    @tool(uses={"path": "fs.read"})
+    def look(path: str) -> str:
+        """Look."""
+        return path
+
+    hf = opened(places, configuration=configuration, tools=[look])
+    assert not (await settled(hf, "look", path="a")).ok
+    assert (await settled(opened(places, configuration=configuration), "put", path="out/a")).ok
+
+
+async def test_the_hooks_that_ship_are_on_and_can_be_taken_off(places: Places) -> None:
+    refused = said(await settled(opened(places), "sh", command="rm -rf /"))
+    assert "deletes the system or a home directory" in refused
+    off = places.load(user='[watchdog]\noff = ["destructive_commands"]\n')
+    assert (await settled(opened(places, configuration=off), "sh", command="rm -rf /")).ok
+    with pytest.raises(ConfigurationError, match="did you mean 'destructive_commands'"):
+        opened(places, configuration=places.load(user='[watchdog]\noff = ["destructive"]\n'))
+
+
+async def test_hooks_of_the_program_and_of_the_configuration_are_asked(places: Places) -> None:
+    def never(inspection: Inspection, /) -> Opinion:
+        return Opinion("deny", f"Not {inspection.tool}.")
+
+    assert "Not fetch." in said(await settled(opened(places, hooks=[never]), "fetch"))
+    program = "import sys; sys.exit('no')"
+    text = f'[watchdog]\ncommands = [["{sys.executable}", "-c", "{program}"]]\n'
+    hf = opened(places, configuration=places.load(user=text))
+    assert "status 1: no" in said(await settled(hf, "fetch"))
+
+
+async def test_an_answer_for_the_project_is_found_by_the_next_session(places: Places) -> None:
+    asking = '[[rule]]\npermission = "put"\npattern = "**"\naction = "ask"\n'
+    person = Person(Answer(allowed=True, by="ada", remember="project"))
+    first = opened(places, user=asking, approver=person)
+    assert (await settled(first, "put", path="out/a")).ok
+    second = opened(places, user=asking)
+    assert (await settled(second, "put", path="out/a")).ok
+    assert not (await settled(opened(places, user=asking), "put", path="out/b")).ok
+    assert not list(places.project.rglob("*grants*"))
+    assert len(person.asked) == 1
+
+
+@pytest.mark.req("SPEC-HEAD-01")
+async def test_without_an_approver_every_question_is_refused(places: Places) -> None:
+    asking = '[[rule]]\npermission = "*"\npattern = "*"\naction = "ask"\n'
+    envelope = await settled(opened(places, user=asking), "fetch")
+    assert "no user is present" in said(envelope)
+
+
+async def test_a_link_does_not_lead_around_a_rule(places: Places) -> None:
+    (places.project / "out").mkdir()
+    (places.project / "out" / "link").symlink_to(places.project / "out" / "secret")
+    envelope = await settled(opened(places, user=DENY), "put", path="out/link")
+    assert "is denied" in said(envelope)
+
+
+async def test_an_explanation_names_the_file_and_line(places: Places) -> None:
+    found = await opened(places, user=DENY).explain("put", {"path": "out/secret"})
+    assert isinstance(found, Explanation)
+    assert found.verdict == "deny"
+    (one,) = [use for use in found.uses if use.capability == "fs.write"]
+    assert one.decided_by is not None
+    assert one.decided_by.source == f"{places.home}/policy.toml:1"
+
+
+async def test_what_is_never_judged_is_not_explained(places: Places) -> None:
+    hf = opened(places)
+    for name, arguments in (("nope", {}), ("put", {"path": 5})):
+        assert isinstance(await hf.explain(name, arguments), Failure)
+
+
+def test_settings_and_configuration_exclude_each_other(places: Places) -> None:
+    loaded = places.load()
+    with pytest.raises(TypeError, match="not both"):
+        Holdfast(settings=loaded.settings, configuration=loaded)
+
+
+def test_a_workspace_that_cannot_be_one_is_an_error(places: Places) -> None:
+    (places.project / "file").touch()
+    with pytest.raises(ConfigurationError, match="workspace"):
+        Holdfast(
+            workspace=places.project / "file" / "x",
+            configuration=places.load(),
+            surroundings=surroundings_of_this_process(
+                places.load().settings, environment=places.environment
+            ),
+        )

@@ -1,0 +1,64 @@
+"""`holdfast trust`: seen, agreed, and bound to what was seen."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from command import Cli
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "theirs"
+    (folder / ".holdfast").mkdir(parents=True)
+    (folder / ".holdfast" / "policy.toml").write_text("", "utf-8")
+    return folder
+
+
+def state(cli: Cli, *words: str) -> tuple[int, str]:
+    answered = cli("trust", *words, "--json")
+    return answered.status, json.loads(answered.out)["state"]
+
+
+def test_nobody_agrees_where_nobody_is(cli: Cli, project: Path) -> None:
+    answered = cli("trust", str(project))
+    assert answered.status == 3
+    assert "its files can only narrow" in answered.out
+    assert "give --yes" in answered.err
+
+
+@pytest.mark.parametrize(("typed", "wanted"), [("y\n", (0, "trusted")), ("\n", (3, "not_trusted"))])
+def test_a_person_is_shown_the_files_and_asked(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, typed: str, wanted: tuple[int, str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    answered = cli("trust", str(project), "--json")
+    assert (answered.status, json.loads(answered.out)["state"]) == wanted
+    assert str(project / ".holdfast" / "policy.toml") in answered.err
+
+
+def test_trust_is_given_listed_outlived_and_taken_back(cli: Cli, project: Path) -> None:
+    assert cli("trust", "--list").out == "You trust no project.\n"
+    assert state(cli, str(project), "--yes") == (0, "trusted")
+    assert state(cli, str(project)) == (0, "trusted")
+    (listed,) = json.loads(cli("trust", "--list", "--json").out)
+    assert (listed["project"], listed["state"]) == (str(project), "trusted")
+    (project / ".holdfast" / "policy.toml").write_text("# changed\n", "utf-8")
+    assert "changed since" in cli("trust", "--list").out
+    assert state(cli, str(project)) == (3, "not_trusted")
+    assert state(cli, str(project), "--revoke") == (0, "revoked")
+    assert state(cli, str(project), "--revoke") == (0, "not_trusted")
+
+
+def test_without_a_folder_there_is_nothing_to_trust(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    assert state(cli, str(tmp_path / "plain")) == (0, "nothing_to_trust")
+    answered = cli("trust", str(tmp_path / "nowhere"))
+    assert answered.status == 2
+    assert "there is no such directory" in answered.err

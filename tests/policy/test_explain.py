@@ -1,0 +1,98 @@
+"""The same decision, told step by step."""
+
+import pytest
+from policy.judge_kit import ASKS, EVERYTHING, WRITER, prepared
+from policy.rules_kit import rule
+from support import make_judge
+
+from holdfast.contract.rules import Use
+from holdfast.contract.tool import Tool
+from holdfast.contract.watchdog import Inspection, Opinion
+from holdfast.policy.explain import Explanation
+from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.powers import Looked
+
+
+async def explained(judge: PolicyJudge, tool: Tool = WRITER, path: str = "a") -> Explanation:
+    return await judge.explain(prepared(tool, {"path": path} if tool is WRITER else {}))
+
+
+async def test_the_deciding_rule_is_named_with_its_scope_and_place() -> None:
+    allow = rule("writer", "a", source="policy.toml:3", reason="It is ours.")
+    deny = rule("*", "*", "deny", "project", source="policy.toml:9")
+    found = await explained(make_judge(allow, deny))
+    assert (found.tool, found.verdict, found.stage) == ("writer", "allow", "rules")
+    (use,) = found.uses
+    assert (use.capability, use.target, use.verdict) == ("fs.write", "a", "allow")
+    assert use.decided_by is not None
+    assert (use.decided_by.scope, use.decided_by.source) == ("session", "policy.toml:3")
+    assert use.decided_by.reason == "It is ours."
+    assert [other.source for other in use.also_fitting] == ["policy.toml:9"]
+    assert use.otherwise == "Without it, * '*' (policy.toml:9) would deny."
+
+
+async def test_where_no_rule_speaks_the_one_that_would_is_written_out() -> None:
+    found = await explained(make_judge(), path="a*b")
+    assert (found.verdict, found.stage) == ("ask", "rules")
+    (use,) = found.uses
+    assert use.decided_by is None
+    assert use.otherwise is not None
+    assert r"permission = 'writer', pattern = 'a\\*b', action = 'allow'" in use.otherwise
+
+
+async def test_a_deny_of_the_manifest_is_called_final() -> None:
+    found = await explained(make_judge(rule("*", "**", "deny", "manifest", source="agent")))
+    assert (found.verdict, found.stage) == ("deny", "rules")
+    assert found.uses[0].otherwise is not None
+    assert "Nothing lifts a deny of the manifest" in found.uses[0].otherwise
+
+
+async def test_what_is_out_of_reach_is_told_with_its_reason() -> None:
+    def nothing(_tool: Tool, use: Use) -> Looked:
+        return Looked(use, "It is outside.")
+
+    found = await explained(make_judge(EVERYTHING, look=nothing))
+    assert (found.verdict, found.stage) == ("deny", "capabilities")
+    (use,) = found.uses
+    assert (use.within_reach, use.verdict, use.otherwise) == (False, "deny", "It is outside.")
+
+
+@pytest.mark.parametrize("verdict", ["ask", "deny"])
+async def test_the_watchdog_is_named_when_it_decides(verdict: str) -> None:
+    def hook(_inspection: Inspection, /) -> Opinion:
+        return Opinion(verdict, "Look at this.")  # pyright: ignore[reportArgumentType]
+
+    manifest = rule("*", "**", "allow", "manifest")
+    found = await explained(make_judge(manifest, hooks=[hook]))
+    assert (found.verdict, found.stage) == (verdict, "watchdog")
+    assert "Look at this." in found.reason
+
+
+async def test_a_hook_that_has_to_be_awaited_is_consulted_too() -> None:
+    async def hook(_inspection: Inspection, /) -> Opinion:
+        return Opinion("deny", "No.")
+
+    assert (await explained(make_judge(EVERYTHING, hooks=[hook]))).verdict == "deny"
+
+
+async def test_a_tool_that_always_asks_decides_itself() -> None:
+    found = await explained(make_judge(), ASKS)
+    assert (found.verdict, found.stage) == ("ask", "tool")
+
+
+async def test_unattended_or_not_the_explanation_is_that_of_a_present_person() -> None:
+    attended = await explained(make_judge())
+    assert await explained(make_judge(headless=True)) == attended
+
+
+async def test_a_doubt_is_told_with_what_would_end_it() -> None:
+    def doubtful(_tool: Tool, use: Use) -> Looked:
+        return Looked(
+            Use(capability=use.capability, kind=use.kind, target=use.target, doubt="unknown")
+        )
+
+    found = await explained(make_judge(EVERYTHING, look=doubtful))
+    assert found.verdict == "ask"
+    assert found.uses[0].doubt == "unknown"
+    assert found.uses[0].otherwise is not None
+    assert "can be taken apart" in found.uses[0].otherwise

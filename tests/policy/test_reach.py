@@ -1,0 +1,154 @@
+"""Where a use leads, and whether it is within reach. Real files, real links."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from policy.rules_kit import use
+from support import make_tool
+
+from holdfast.contract.requirements import RequirementSet, requirement_set
+from holdfast.contract.rules import Use
+from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.places import places_of
+from holdfast.policy.reach import Reach
+from holdfast.policy.scope import EffectiveScope, compile_scope
+
+REQUIRES = requirement_set(
+    {
+        "fs": {"read": ["**"], "write": ["docs/**"]},
+        "net": {"hosts": ["api.example", "*.docs.example"]},
+        "shell": [{"cmd": "git"}],
+        "capabilities": ["secrets.has"],
+    }
+)
+TOOL = msgspec.structs.replace(make_tool(), requires=REQUIRES)
+
+
+def reach(
+    root: Path, *, ceiling: RequirementSet | None = None, strict: bool = False, own: str = ""
+) -> Reach:
+    facts = DiskPaths()
+    workspace = root / "ws"
+    (workspace / "docs").mkdir(parents=True, exist_ok=True)
+    places = places_of({"workspace": [str(workspace)]}, facts)
+    layers = [compile_scope(one, places) for one in (REQUIRES, ceiling) if one is not None]
+    scope = EffectiveScope(layers[0], facts, *layers[1:])
+    return Reach(scope, facts, places, strict=strict, own_folders=(own,) if own else ())
+
+
+def within_one_text(text: str, capability: str, target: str) -> Use:
+    return msgspec.structs.replace(use(capability, target), within=text)
+
+
+def test_what_needs_nothing_is_in_reach(tmp_path: Path) -> None:
+    assert reach(tmp_path)(TOOL, use(None)).refusal is None
+
+
+@pytest.mark.req("SPEC-PERM-10")
+@pytest.mark.parametrize(
+    ("written", "target"),
+    [("docs/a", "docs/a"), ("./docs//b/../a", "docs/a"), (".", "."), ("@/ws/docs/a", "docs/a")],
+)
+def test_a_path_is_told_from_the_workspace(tmp_path: Path, written: str, target: str) -> None:
+    looked = reach(tmp_path)(TOOL, use("fs.read", written.replace("@", str(tmp_path))))
+    assert looked.refusal is None
+    assert (looked.use.target, looked.use.spellings) == (target, ())
+
+
+def test_a_link_has_two_spellings(tmp_path: Path) -> None:
+    seeing = reach(tmp_path)
+    (tmp_path / "ws" / "link").symlink_to(tmp_path / "ws" / "docs")
+    looked = seeing(TOOL, use("fs.read", "link/a"))
+    assert (looked.use.target, looked.use.spellings) == ("link/a", ("docs/a",))
+
+
+@pytest.mark.req("CLI-REQ-01")
+@pytest.mark.parametrize(
+    ("capability", "written", "admits"),
+    [
+        ("fs.write", "src/a", "requires.fs.write = ['src/a']"),
+        ("fs.read", "../x", "requires.fs.read"),
+        ("net.fetch", "https://evil.example/x", "requires.net.hosts = ['evil.example']"),
+        ("shell.run", "rm x", "requires.shell = [{cmd = 'rm'}]"),
+    ],
+)
+def test_what_is_out_of_reach_is_told_with_what_would_admit_it(
+    tmp_path: Path, capability: str, written: str, admits: str
+) -> None:
+    refusal = reach(tmp_path)(TOOL, use(capability, written)).refusal
+    assert refusal is not None
+    assert admits in refusal
+
+
+def test_a_path_nobody_can_follow_is_refused(tmp_path: Path) -> None:
+    looked = reach(tmp_path)(TOOL, use("fs.read", "a\0b"))
+    assert looked.refusal is not None
+    assert "NUL" in looked.refusal
+
+
+@pytest.mark.parametrize(
+    ("written", "host", "fits"),
+    [
+        ("https://API.example./v1?x=1", "api.example", True),
+        ("a.b.docs.example", "a.b.docs.example", True),
+        ("https://docs.example/", "docs.example", False),
+        ("https://api.example@evil.net/", "evil.net", False),
+        ("not a url", "not a url", False),
+    ],
+)
+def test_a_url_becomes_its_host(tmp_path: Path, written: str, host: str, fits: bool) -> None:
+    looked = reach(tmp_path)(TOOL, use("net.fetch", written))
+    assert looked.use.target == host
+    assert (looked.refusal is None) is fits
+
+
+def test_a_command_text_is_judged_as_a_whole(tmp_path: Path) -> None:
+    seeing = reach(tmp_path)
+    assert seeing(TOOL, use("shell.run", "git log")).refusal is None
+    part = within_one_text("git log; rm x", "shell.run", "git log")
+    assert seeing(TOOL, part).refusal is not None
+    redirected = within_one_text("git log > docs/a", "fs.write", "docs/../docs/a")
+    looked = seeing(TOOL, redirected)
+    assert (looked.refusal, looked.use.target) == (None, "docs/a")
+
+
+def test_a_capability_is_granted_by_name(tmp_path: Path) -> None:
+    seeing = reach(tmp_path)
+    assert seeing(TOOL, use("secrets.has")).refusal is None
+    assert seeing(TOOL, use("stream.send")).refusal is not None
+
+
+@pytest.mark.req("SPEC-CON-13")
+def test_a_ceiling_withholds_what_a_tool_declares(tmp_path: Path) -> None:
+    declared = msgspec.structs.replace(use("net.fetch", "api.example"), declared=True)
+    assert reach(tmp_path)(TOOL, declared).refusal is None
+    lower = reach(tmp_path, ceiling=requirement_set({"fs": {"read": ["**"]}}))
+    assert lower(TOOL, declared).refusal is not None
+    assert lower(TOOL, use("fs.read", "docs/a")).refusal is None
+    assert lower(TOOL, use("fs.write", "docs/a")).refusal is not None
+
+
+@pytest.mark.req("SPEC-CON-14")
+def test_in_strict_mode_a_tool_has_only_what_it_requires_itself(tmp_path: Path) -> None:
+    modest = make_tool(name="modest")
+    assert reach(tmp_path)(modest, use("fs.read", "docs/a")).refusal is None
+    strict = reach(tmp_path, strict=True)
+    assert strict(modest, use("fs.read", "docs/a")).refusal is not None
+    assert strict(modest, use("fs.read", "docs/b")).refusal is not None
+    assert strict(TOOL, use("fs.read", "docs/a")).refusal is None
+
+
+@pytest.mark.req("SPEC-TRUNC-21")
+def test_a_sidecar_is_readable_by_its_own_session_only(tmp_path: Path) -> None:
+    own, other = tmp_path / "sessions" / "ses_1", tmp_path / "sessions" / "ses_2"
+    seeing = reach(tmp_path, own=str(own))
+    looked = seeing(TOOL, use("fs.read", str(own / "outputs" / "a")))
+    assert (looked.refusal, looked.free) == (None, True)
+    for capability, path in (("fs.read", other / "a"), ("fs.write", own / "a")):
+        refused = seeing(TOOL, use(capability, str(path)))
+        assert refused.refusal is not None
+        assert not refused.free
+    own.mkdir(parents=True)
+    (own / "link").symlink_to(other)
+    assert seeing(TOOL, use("fs.read", str(own / "link" / "a"))).refusal is not None

@@ -1,0 +1,113 @@
+"""What a call does, from what its tool declares and what was sent."""
+
+import msgspec
+import pytest
+from support import make_tool
+
+from holdfast import ToolDefinitionError, tool
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.requirements import requirement_set
+from holdfast.contract.rules import Use
+from holdfast.contract.tool import ArgumentUse, Tool
+from holdfast.policy.uses import NO_CAPABILITY, uses_of_call, uses_of_command
+
+
+def using(**capabilities: str) -> Tool:
+    uses = tuple(ArgumentUse(argument=name, capability=one) for name, one in capabilities.items())
+    return msgspec.structs.replace(make_tool(), uses=uses)
+
+
+def told(found: list[Use]) -> list[tuple[str | None, str, str]]:
+    return [(one.capability, one.kind, one.target) for one in found]
+
+
+def test_a_tool_that_needs_nothing_uses_nothing() -> None:
+    assert uses_of_call(make_tool(), {"x": 1}) == [NO_CAPABILITY]
+
+
+@pytest.mark.parametrize(
+    ("capability", "sent", "found"),
+    [
+        ("fs.read", "a/b", [("fs.read", "path", "a/b")]),
+        ("fs.write", ["a", "b"], [("fs.write", "path", "a"), ("fs.write", "path", "b")]),
+        ("fs.read", None, [("fs.read", "path", ".")]),
+        ("net.fetch", "https://x.example/a", [("net.fetch", "host", "https://x.example/a")]),
+        ("task.start", "explore", [("task.start", "name", "explore")]),
+        ("shell.run", "ls | wc", [("shell.run", "command", "ls"), ("shell.run", "command", "wc")]),
+    ],
+)
+def test_an_argument_names_what_is_used(
+    capability: str, sent: object, found: list[tuple[str, str, str]]
+) -> None:
+    assert told(uses_of_call(using(x=capability), {"x": sent})) == found
+
+
+def test_an_argument_that_was_not_sent_has_its_default() -> None:
+    schema: JsonObject = {"type": "object", "properties": {"x": {"default": "out.txt"}}}
+    made = msgspec.structs.replace(using(x="fs.write"), input_schema=schema)
+    assert told(uses_of_call(made, {})) == [("fs.write", "path", "out.txt")]
+    assert told(uses_of_call(made, {"x": "a"})) == [("fs.write", "path", "a")]
+
+
+def test_what_is_required_and_in_no_argument_is_used_as_declared() -> None:
+    requires = requirement_set(
+        {
+            "fs": {"read": ["docs/**"], "write": ["out/**"]},
+            "net": {"hosts": ["API.example"]},
+            "shell": [{"cmd": "git"}],
+            "capabilities": ["secrets.has"],
+        }
+    )
+    made = msgspec.structs.replace(using(path="fs.write"), requires=requires)
+    found = uses_of_call(made, {"path": "out/a"})
+    assert told(found) == [
+        ("fs.write", "path", "out/a"),
+        ("fs.read", "path", "docs/**"),
+        ("net.fetch", "host", "api.example"),
+        ("shell.run", "command", "git"),
+        ("secrets.has", "name", ""),
+    ]
+    assert [one.declared for one in found] == [False, True, True, True, False]
+
+
+@pytest.mark.req("SPEC-PERM-12")
+def test_a_command_text_is_every_command_and_redirection_in_it() -> None:
+    found = uses_of_command("git log > out.txt; rm -fr x < in.txt")
+    assert told(found) == [
+        ("shell.run", "command", "git log"),
+        ("shell.run", "command", "rm -fr x"),
+        ("fs.write", "path", "out.txt"),
+        ("fs.read", "path", "in.txt"),
+    ]
+    assert all(one.within == "git log > out.txt; rm -fr x < in.txt" for one in found)
+
+
+@pytest.mark.parametrize("text", ["", "echo $x", "echo 'open", "git log > $out"])
+def test_what_cannot_be_taken_apart_is_a_doubt_about_the_whole(text: str) -> None:
+    doubtful = [one for one in uses_of_command(text) if one.doubt is not None]
+    assert doubtful
+    assert any(one.target == text for one in doubtful)
+
+
+def test_a_function_declares_what_its_arguments_name() -> None:
+    @tool(uses={"path": ["fs.read", "fs.write"], "host": "net.fetch"})
+    def sync(path: str, host: str) -> None:
+        """Bring a file up to date."""
+
+    assert sync.tool.uses == (
+        ArgumentUse(argument="path", capability="fs.read"),
+        ArgumentUse(argument="path", capability="fs.write"),
+        ArgumentUse(argument="host", capability="net.fetch"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("uses", "said"),
+    [({"nope": "fs.read"}, "no argument"), (["path"], "must map"), ({"path": 3}, "list of names")],
+)
+def test_a_wrong_declaration_is_refused(uses: object, said: str) -> None:
+    def read(path: str) -> None:
+        """Read."""
+
+    with pytest.raises(ToolDefinitionError, match=said):
+        tool(uses=uses)(read)  # pyright: ignore[reportArgumentType] - the point of the test
