@@ -33,7 +33,7 @@ from holdfast.policy.places import PlaceProblem, places_of
 from holdfast.policy.powers import Layer, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.scope import EffectiveScope, compile_scope, union
-from holdfast.policy.watchdog import Watchdog, name_of
+from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
 HANDED_OVER = "handed over in code"
 """Who vouches for a tool that the program itself registers: it runs where no rule speaks."""
@@ -128,10 +128,11 @@ def _requirements(given: RequirementSettings) -> RequirementSet:
 
 def _hooks(bench: Bench) -> list[Hook]:
     wanted: WatchdogSettings = bench.settings.watchdog
+    secrets = SecretsInArguments(bench.surroundings.secrets)
     shipped: list[Hook] = [
-        destructive_commands,
-        exfiltration_shapes,
-        SecretsInArguments(bench.surroundings.secrets),
+        Specialist(destructive_commands, "shell.run", "fs.write"),
+        Specialist(exfiltration_shapes, "shell.run", "net.fetch"),
+        Specialist(secrets, "shell.run", "net.fetch", "fs.write"),
     ]
     names = [name_of(hook) for hook in shipped]
     for name in wanted.off:

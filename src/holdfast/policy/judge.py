@@ -16,13 +16,14 @@ from holdfast.contract.failure import FailureKind
 from holdfast.contract.ports import Answer, GrantStore
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
-from holdfast.contract.watchdog import Inspection, Opinion
+from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
 from holdfast.policy.explain import Explanation, explained
 from holdfast.policy.grants import granted_by, remembers
 from holdfast.policy.powers import Considered, Looked, Powers
 from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
 from holdfast.policy.uses import uses_of_call
+from holdfast.policy.watchdog import Watchdog
 
 _log = logging.getLogger("holdfast")
 
@@ -41,6 +42,9 @@ class PolicyJudge:
         self._parents = [(RuleBook(layer.rules), layer.standing) for layer in powers.parents]
         self._book = self._compiled()
         self._fixed: dict[str, _FoundOut] = {}
+        self._quick: dict[str, str] = {}
+        """The grounds on which every call of a tool is permitted, whatever its arguments."""
+        self._watchdogs: dict[frozenset[str | None], Watchdog] = {}
 
     def _compiled(self) -> RuleBook:
         return RuleBook([*self._powers.layer.rules, *self._grants.load(), *self._session])
@@ -50,6 +54,9 @@ class PolicyJudge:
         tool = prepared.tool
         if self._powers.headless and tool.name in PERSON_NAMES:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NO_ANSWERS)
+        quick = self._quick.get(tool.name)
+        if quick is not None:
+            return Permit(prepared=prepared, grounds=quick)
         return self._judged(self.consider(prepared), headless=self._powers.headless)
 
     async def explain(self, prepared: Prepared) -> Explanation:
@@ -68,10 +75,24 @@ class PolicyJudge:
         if worst is not None and worst.action == "deny":
             reason = words.denied(tool.name, worst)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
-        opinion = self._powers.watchdog.consult(self.inspection(considered))
+        watchdog = self._watchdog(considered.uses)
+        if not watchdog:
+            verdict = self._concluded(considered, NOTHING_AGAINST_IT, headless=headless)
+            if isinstance(verdict, Permit) and not tool.uses:
+                self._quick[tool.name] = verdict.grounds
+            return verdict
+        opinion = watchdog.consult(self.inspection(considered))
         if isinstance(opinion, Opinion):
             return self._concluded(considered, opinion, headless=headless)
         return self._waited(considered, opinion, headless=headless)
+
+    def _watchdog(self, uses: tuple[Use, ...]) -> Watchdog:
+        """The hooks that this call concerns."""
+        capabilities = frozenset([use.capability for use in uses])
+        found = self._watchdogs.get(capabilities)
+        if found is None:
+            found = self._watchdogs[capabilities] = self._powers.watchdog.about(capabilities)
+        return found
 
     async def _waited(
         self, considered: Considered, opinion: Awaitable[Opinion], *, headless: bool
@@ -168,6 +189,7 @@ class PolicyJudge:
             self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
         self._book = self._compiled()
         self._fixed.clear()
+        self._quick.clear()
 
     @property
     def session_rules(self) -> tuple[Rule, ...]:

@@ -5,10 +5,24 @@ It can only narrow. What the opinion means together with the rules is `judge`'s 
 
 import inspect
 from collections.abc import Awaitable, Sequence
+from collections.abc import Set as AbstractSet
 
 from holdfast.contract.rules import ACTIONS
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
 from holdfast.policy.rules import STRICTNESS
+
+
+class Specialist:
+    """A hook that has something to say only of calls that use certain capabilities."""
+
+    def __init__(self, hook: Hook, *capabilities: str) -> None:
+        self.__name__ = name_of(hook)
+        self.capabilities = frozenset(capabilities)
+        self._hook = hook
+
+    def __call__(self, inspection: Inspection, /) -> Opinion | Awaitable[Opinion]:
+        """Give an opinion."""
+        return self._hook(inspection)
 
 
 class Watchdog:
@@ -17,13 +31,26 @@ class Watchdog:
     def __init__(self, hooks: Sequence[Hook] = ()) -> None:
         self._hooks = tuple(hooks)
 
+    def __bool__(self) -> bool:
+        return bool(self._hooks)
+
+    def about(self, capabilities: AbstractSet[str | None]) -> "Watchdog":
+        """The hooks that can have something to say of a call that uses these."""
+        return Watchdog(
+            [
+                hook
+                for hook in self._hooks
+                if not isinstance(hook, Specialist) or hook.capabilities & capabilities
+            ]
+        )
+
     def consult(self, inspection: Inspection) -> Opinion | Awaitable[Opinion]:
         """The strictest opinion of all hooks; to be awaited only when a hook has to be."""
         strictest = NOTHING_AGAINST_IT
         for place, hook in enumerate(self._hooks):
             try:
                 opinion = hook(inspection)
-                if inspect.isawaitable(opinion):
+                if not isinstance(opinion, Opinion) and inspect.isawaitable(opinion):
                     return self._wait(opinion, place, inspection, strictest)
             except Exception as problem:  # noqa: BLE001 - a hook is foreign code
                 return _failed(hook, problem)

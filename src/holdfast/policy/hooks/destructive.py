@@ -19,20 +19,18 @@ _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)
 _OVER_A_DEVICE = re.compile(f"of={_DEVICE.pattern}")
 _FORK_BOMB = re.compile(r"(\S+)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&[^}]*\}")
 
-_ASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(expression), reason)
-    for expression, reason in (
-        (r"(mkfs\S*|wipefs|fdisk|sfdisk|parted|shred|blkdiscard)( |$)", "it erases a disk or file"),
-        (r"(shutdown|reboot|halt|poweroff)( |$)", "it stops the machine"),
-        (r"(killall|pkill)( |$)", "it ends processes by name"),
-        (r"git filter-(branch|repo)( |$)", "it rewrites history"),
-        (r"git (stash (drop|clear)|reflog (expire|delete)|update-ref)( |$)", "it drops saved work"),
-        (r"(docker|podman) (system|volume|image|container) prune", "it deletes containers' files"),
-        (r"kubectl delete( |$)", "it deletes what runs in a cluster"),
-        (r"(terraform|tofu|pulumi) destroy", "it takes infrastructure down"),
-        (r"(dropdb|mysqladmin drop)( |$)", "it drops a database"),
-    )
-)
+_ASKED = {
+    r"(mkfs\S*|wipefs|fdisk|sfdisk|parted|shred|blkdiscard)": "it erases a disk or file",
+    r"(shutdown|reboot|halt|poweroff)": "it stops the machine",
+    r"(killall|pkill)": "it ends processes by name",
+    r"git filter-(branch|repo)": "it rewrites history",
+    r"git (stash (drop|clear)|reflog (expire|delete)|update-ref)": "it drops saved work",
+    r"(docker|podman) (system|volume|image|container) prune": "it deletes containers' files",
+    r"kubectl delete": "it deletes what runs in a cluster",
+    r"(terraform|tofu|pulumi) destroy": "it takes infrastructure down",
+    r"(dropdb|mysqladmin drop)": "it drops a database",
+}
+_ANY_ASKED = re.compile(f"(?:{'|'.join(_ASKED)})(?: |$)")
 _OVERWRITES = frozenset({"-f", "--force-with-lease", "--force-if-includes", "--mirror", "-d"})
 _ASKED_WITH_FLAG: tuple[tuple[str, frozenset[str], str], ...] = (
     ("git push", _OVERWRITES, "it overwrites what others pushed"),
@@ -82,11 +80,12 @@ def _of_recursion(line: Line, *, removes: bool) -> Opinion:
 
 
 def _of_tables(line: Line) -> Opinion:
-    for expression, reason in _ASKED:
-        if expression.match(line.text):
-            return Opinion("ask", f"Destructive: {reason}.")
+    text = line.text
+    if _ANY_ASKED.match(text):
+        reason = next(why for form, why in _ASKED.items() if re.match(f"{form}(?: |$)", text))
+        return Opinion("ask", f"Destructive: {reason}.")
     for command, flags, reason in _ASKED_WITH_FLAG:
-        if f"{line.text} ".startswith(f"{command} ") and flags & line.flags:
+        if flags & line.flags and f"{text} ".startswith(f"{command} "):
             return Opinion("ask", f"Destructive: {reason}.")
     return NOTHING_AGAINST_IT
 
