@@ -207,6 +207,7 @@ def test_a_host_text_in_doubt_is_refused(text: str) -> None:
         ("{a,b}.example.com", ["https://b.example.com/"], ["https://c.example.com/"]),
         ("{a,*}.example.com", ["https://c.d.example.com/"], ["https://example.com/"]),
         ("*", ["https://a.test/", "http://8.8.8.8/"], []),
+        ("**.example.com", ["https://a.b.example.com/"], ["https://example.com/"]),
         ("8.8.8.8", ["http://8.8.8.8/", "http://0x08080808/"], ["http://8.8.4.4/"]),
         ("*.8.8.8", ["http://8.8.8.8/"], ["http://8.8.8.4/"]),
         ("*.8", ["http://8.8.8.8/"], ["http://8.8.4.4/"]),
@@ -353,6 +354,7 @@ def test_an_address_granted_on_one_port_is_not_granted_on_another() -> None:
         (["file:///etc/passwd"], False),
         (["/\t/evil.test/"], False),
         (["\\\\evil.test\\"], False),
+        (["//[evil.test/"], False),
     ],
 )
 def test_every_hop_of_a_redirect_is_judged_anew(locations: list[str], admitted: bool) -> None:
@@ -365,6 +367,12 @@ def test_every_hop_of_a_redirect_is_judged_anew(locations: list[str], admitted: 
 def test_a_redirect_is_read_from_where_it_was_met() -> None:
     assert redirect_target("https://a.test/x/y", "z") == "https://a.test/x/z"
     assert isinstance(redirect_target("https://a.test/", "z\n"), HostProblem)
+
+
+@given(st.text("/:[]@?#.ab\\% \t", max_size=12))
+def test_no_redirect_is_too_strange_to_be_judged(location: str) -> None:
+    judged = judge_hops(HostPatterns(["a.test"]), "https://a.test/x", [location])
+    assert isinstance(judged, str) or judged.host.name == "a.test"
 
 
 def test_the_reason_says_what_is_wrong() -> None:

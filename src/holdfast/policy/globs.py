@@ -66,6 +66,9 @@ def compile_glob(pattern: str, flavour: Flavour) -> Matches:
     if not any(sign in tokens for tokens in alternatives for sign in _WILD):
         return frozenset(map(_plain, alternatives)).__contains__
     if flavour == "path":
+        if len(alternatives) == 1 and (subtree := _plain_subtree(alternatives[0])) is not None:
+            below = subtree + "/"
+            return lambda text: text.startswith(below) or text == subtree
         fits = re.compile("|".join(map(_path_expression, alternatives)), re.DOTALL).fullmatch
         # Every segment ends with a separator, the last one too: no ending is a special case.
         return lambda text: fits(text + "/") is not None
@@ -186,6 +189,14 @@ def _written_out(tokens: _Tokens, groups: dict[int, list[int]], pattern: str) ->
 
 def _with_subtree(tokens: _Tokens) -> _Tokens:
     return (*tokens, _Sign.STARS) if tokens and tokens[-1] is _Sign.SEPARATOR else tokens
+
+
+def _plain_subtree(tokens: _Tokens) -> str | None:
+    """The place that is a pattern's only meaning, with everything below it: the usual pattern."""
+    *place, separator, last = tokens if len(tokens) > 1 else (*tokens, "", "")
+    if last is not _Sign.STARS or separator is not _Sign.SEPARATOR:
+        return None
+    return None if any(sign in place for sign in _WILD) else _plain(tuple(place))
 
 
 def _plain(tokens: _Tokens) -> str:

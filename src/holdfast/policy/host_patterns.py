@@ -27,6 +27,7 @@ from holdfast.policy.hosts import (
 )
 
 _PORT = re.compile(r"(.*[^:]):([0-9]{1,5}|\*)")
+_STARS = re.compile(r"\*{2,}")
 _WILD_LABEL = re.compile(r"[A-Za-z0-9_*?-]+")
 
 
@@ -158,7 +159,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def _atom(pattern: str, written: str) -> HostAtom:
-    pattern, port = _split_port(pattern, written)
+    pattern, port = _split_port(_STARS.sub("*", pattern), written)
     literal = plain_text(pattern)
     if literal is not None:
         host = host_of(literal)

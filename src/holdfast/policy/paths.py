@@ -63,18 +63,22 @@ class PathPatterns:
 
     def admit_text(self, path: str) -> bool:
         """Whether the path is within them by its text."""
-        return any(fits(path) for fits in self._lexical)
+        return _any_fits(self._lexical, path)
 
     def admit_place(self, seen: PathView) -> bool:
         """Whether the place on the disk is within them too; asked after `admit_text`."""
-        path = seen.physical
-        if self._one_spelling and path == seen.lexical:
+        if self._one_spelling and seen.physical == seen.lexical:
             return True
-        return any(fits(path) for fits in self._physical)
+        return _any_fits(self._physical, seen.physical)
 
-    def keep_away(self, path: str) -> bool:
-        """Whether the place is protected, and no pattern names it in full."""
-        return is_protected(path, self._roots) and not self.names(path)
+    def keep_away(self, seen: PathView) -> bool:
+        """Whether the path or its place is protected, and no pattern names it in full."""
+        physical, lexical = seen.physical, seen.lexical
+        if is_protected(physical, self._roots) and not self.names(physical):
+            return True
+        if lexical == physical:
+            return False
+        return is_protected(lexical, self._roots) and not self.names(lexical)
 
     def names(self, path: str) -> bool:
         """Whether a pattern names the place in full."""
@@ -87,19 +91,23 @@ def judge_path(
     """Judge a path by every layer; each of them has to admit it."""
     lexical = seen.lexical
     # First by its text: what lies outside is refused in one way, whether it exists or not.
-    if lexical is not None and not all(layer.admit_text(lexical) for layer in layers):
-        return Refused(f"{_shown(written)} is outside of what may be {_DONE[access]}.")
+    if lexical is not None:
+        for layer in layers:
+            if not layer.admit_text(lexical):
+                return Refused(f"{_shown(written)} is outside of what may be {_DONE[access]}.")
     if isinstance(seen, PathProblem):
         return Refused(f"{_shown(written)} {_TROUBLES[seen.trouble]}.")
-    if not all(layer.admit_place(seen) for layer in layers):
-        return Refused(
-            f"{_shown(written)} passes a link that leads outside of what may be {_DONE[access]}."
-        )
-    ways = {seen.lexical, seen.physical} if access == "write" else ()
-    if any(layer.keep_away(way) for layer in layers for way in ways):
-        return Refused(
-            f"{_shown(written)} is protected: it is written only where `requires` names it in full."
-        )
+    for layer in layers:
+        if not layer.admit_place(seen):
+            return Refused(
+                f"{_shown(written)} passes a link that leads outside of what may be"
+                f" {_DONE[access]}."
+            )
+        if access == "write" and layer.keep_away(seen):
+            return Refused(
+                f"{_shown(written)} is protected: it is written only where `requires` names it in"
+                " full."
+            )
     return AdmittedPath(seen.physical)
 
 
@@ -130,6 +138,14 @@ _TROUBLES: dict[PathTrouble, str] = {
 
 def _shown(path: str) -> str:
     return repr(path if len(path) <= LONGEST_SHOWN else path[:LONGEST_SHOWN] + "...")
+
+
+def _any_fits(matchers: Sequence[Matches], path: str) -> bool:
+    # A loop, not any(): this runs for every file of every listing.
+    for fits in matchers:  # noqa: SIM110
+        if fits(path):
+            return True
+    return False
 
 
 def _matchers(patterns: Iterable[str]) -> tuple[Matches, ...]:

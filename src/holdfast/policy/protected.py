@@ -43,6 +43,8 @@ _PAIRS = frozenset(
         *((".vscode", "tasks.json"), (".vscode", "launch.json"), (".yarn", "releases")),
     }
 )
+_NAMES = _DIRECTORIES | _FILES
+_PARENTS = frozenset(parent for parent, _ in _PAIRS)
 _ENVIRONMENT = re.compile(r"\.env(?:\.(?!example$|sample$|template$|dist$).*)?", re.DOTALL)
 
 KEPT_FROM_COMMANDS = (
@@ -64,8 +66,13 @@ file, and a kernel policy cannot tell them from anybody else.
 
 def is_protected(path: str, roots: Iterable[str]) -> bool:
     """Whether an absolute path names such a place below any of the roots, or below none."""
-    below = [path[len(root.rstrip("/")) :] for root in roots if is_within(path, root)]
-    return any(map(_named, below or [path]))
+    below_none = True
+    for root in roots:
+        if is_within(path, root):
+            below_none = False
+            if _named(path[len(root.rstrip("/")) :]):
+                return True
+    return below_none and _named(path)
 
 
 def is_within(path: str, root: str) -> bool:
@@ -74,12 +81,13 @@ def is_within(path: str, root: str) -> bool:
 
 
 def _named(below: str) -> bool:
-    parts = below.lower().split("/")
+    lower = below.lower()
+    parts = lower.split("/")
+    if not _NAMES.isdisjoint(parts):
+        return True
+    if not _PARENTS.isdisjoint(parts) and any(pair in _PAIRS for pair in pairwise(parts)):
+        return True
+    if ".env" in lower and any(map(_ENVIRONMENT.fullmatch, parts)):
+        return True
     # In small letters this is somebody's folder of applications.
-    if "CVS" in below and "CVS" in below.split("/"):
-        return True
-    if not _DIRECTORIES.isdisjoint(parts) or not _FILES.isdisjoint(parts):
-        return True
-    if any(pair in _PAIRS for pair in pairwise(parts)):
-        return True
-    return ".env" in below.lower() and any(map(_ENVIRONMENT.fullmatch, parts))
+    return "CVS" in below and "CVS" in below.split("/")
