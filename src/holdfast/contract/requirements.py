@@ -39,7 +39,10 @@ def argument_matches(pattern: ArgPattern, argument: str) -> bool:
 
 
 class ShellRunRequirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One command that may be run. No ``args`` means any arguments; an empty list means none."""
+    """One command that may be run; ``cmd`` is a bare name, or ``*`` for any program.
+
+    No ``args`` means any arguments; an empty list means none.
+    """
 
     cmd: str
     args: tuple[ArgPattern, ...] | None = None
@@ -52,7 +55,7 @@ class ShellRunRequirement(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
     def admits(self, argv: Sequence[str]) -> bool:
         """Whether this entry covers the command line."""
-        if not argv or argv[0] != self.cmd:
+        if not argv or self.cmd not in ("*", argv[0]):
             return False
         if self.args is None:
             return True

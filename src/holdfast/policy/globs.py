@@ -18,6 +18,7 @@ good as any other and nothing is ever tried twice (hence the atomic groups).
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import lru_cache
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -56,18 +57,22 @@ _Tokens: TypeAlias = tuple[_Token, ...]
 _WILD = (_Sign.ONE, _Sign.STAR, _Sign.STARS)
 
 
+@lru_cache(maxsize=1024)
 def compile_glob(pattern: str, flavour: Flavour) -> Matches:
     """What tells whether a text fits the whole pattern."""
-    written_out = _alternatives(pattern)
+    alternatives = _alternatives(pattern)
     if flavour == "path":
-        written_out = [_with_subtree(tokens) for tokens in written_out]
-    if not any(sign in tokens for tokens in written_out for sign in _WILD):
-        return frozenset(map(_plain, written_out)).__contains__
+        alternatives = tuple(map(_with_subtree, alternatives))
+    if not any(sign in tokens for tokens in alternatives for sign in _WILD):
+        return frozenset(map(_plain, alternatives)).__contains__
     if flavour == "path":
-        fits = re.compile("|".join(map(_path_expression, written_out)), re.DOTALL).fullmatch
+        if len(alternatives) == 1 and (subtree := _plain_subtree(alternatives[0])) is not None:
+            below = subtree + "/"
+            return lambda text: text.startswith(below) or text == subtree
+        fits = re.compile("|".join(map(_path_expression, alternatives)), re.DOTALL).fullmatch
         # Every segment ends with a separator, the last one too: no ending is a special case.
         return lambda text: fits(text + "/") is not None
-    fits = re.compile("|".join(map(_text_expression, written_out)), re.DOTALL).fullmatch
+    fits = re.compile("|".join(map(_text_expression, alternatives)), re.DOTALL).fullmatch
     return lambda text: fits(text) is not None
 
 
@@ -91,6 +96,14 @@ def written_out(pattern: str) -> list[str]:
     return ["".join(map(_spelled, tokens)) for tokens in _alternatives(pattern)]
 
 
+def path_segments(pattern: str) -> list[tuple[str, ...]]:
+    """The same for a path, segment by segment; a subtree ends with ``**``."""
+    return [
+        tuple("".join(map(_spelled, segment)) for segment in _segments(_with_subtree(tokens)))
+        for tokens in _alternatives(pattern)
+    ]
+
+
 def plain_text(pattern: str) -> str | None:
     """The only text the pattern fits, escapes taken away; None when there may be others."""
     first, *others = _alternatives(pattern)
@@ -104,14 +117,15 @@ def _weight(tokens: _Tokens) -> tuple[int, int, int]:
     return (int(not wildcards), plain, -wildcards)
 
 
-def _alternatives(pattern: str) -> list[_Tokens]:
+@lru_cache(maxsize=1024)
+def _alternatives(pattern: str) -> tuple[_Tokens, ...]:
     if len(pattern) > LONGEST_PATTERN:
         raise GlobProblem(
             f"a pattern has at most {LONGEST_PATTERN} characters; this one has {len(pattern)}:"
             f" {pattern[:60]!r}..."
         )
     tokens = tuple(_tokens(pattern))
-    return _written_out(tokens, _groups(tokens, pattern), pattern)
+    return tuple(_written_out(tokens, _groups(tokens, pattern), pattern))
 
 
 def _tokens(pattern: str) -> Iterator[_Token]:
@@ -175,6 +189,14 @@ def _written_out(tokens: _Tokens, groups: dict[int, list[int]], pattern: str) ->
 
 def _with_subtree(tokens: _Tokens) -> _Tokens:
     return (*tokens, _Sign.STARS) if tokens and tokens[-1] is _Sign.SEPARATOR else tokens
+
+
+def _plain_subtree(tokens: _Tokens) -> str | None:
+    """The place that is a pattern's only meaning, with everything below it: the usual pattern."""
+    *place, separator, last = tokens if len(tokens) > 1 else (*tokens, "", "")
+    if last is not _Sign.STARS or separator is not _Sign.SEPARATOR:
+        return None
+    return None if any(sign in place for sign in _WILD) else _plain(tuple(place))
 
 
 def _plain(tokens: _Tokens) -> str:

@@ -12,11 +12,11 @@ point it inside.
 """
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from holdfast.policy.addresses import Address, address_of, is_private
-from holdfast.policy.globs import GlobProblem, Matches, compile_glob, plain_text, written_out
+from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, written_out
 from holdfast.policy.hosts import (
     Host,
     HostProblem,
@@ -27,6 +27,7 @@ from holdfast.policy.hosts import (
 )
 
 _PORT = re.compile(r"(.*[^:]):([0-9]{1,5}|\*)")
+_STARS = re.compile(r"\*{2,}")
 _WILD_LABEL = re.compile(r"[A-Za-z0-9_*?-]+")
 
 
@@ -43,19 +44,32 @@ class HostMatch(NamedTuple):
     """Whether the host is named in full."""
 
 
+class HostAtom(NamedTuple):
+    """One pattern taken apart: a host, what lies below a host, or any other wildcard."""
+
+    kind: Literal["name", "below", "wild"]
+    name: str
+    port: int | None
+
+    def __str__(self) -> str:
+        shown = f"*.{self.name}" if self.kind == "below" else self.name
+        if self.port is None:
+            return shown
+        return f"[{shown}]:{self.port}" if ":" in shown else f"{shown}:{self.port}"
+
+
 class HostPatterns:
     """Compiled patterns: alternatives, of which one suffices."""
 
-    __slots__ = ("_below", "_globs", "_names", "written")
+    __slots__ = ("_below", "_globs", "_names", "atoms")
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self.written = tuple(sorted(set(patterns)))
-        self._names: dict[str, frozenset[int | None]] = {}
-        self._below: dict[str, frozenset[int | None]] = {}
-        self._globs: list[tuple[Matches, frozenset[int | None]]] = []
-        for pattern in self.written:
-            for one in _alternatives(pattern):
-                self._add(one, pattern)
+        found = {_atom(one, pattern) for pattern in patterns for one in _alternatives(pattern)}
+        self.atoms = tuple(sorted(found, key=str))
+        self._names = _ports(atom for atom in self.atoms if atom.kind == "name")
+        self._below = _ports(atom for atom in self.atoms if atom.kind == "below")
+        wild = _ports(atom for atom in self.atoms if atom.kind == "wild")
+        self._globs = [(compile_glob(name, "text"), ports) for name, ports in wild.items()]
 
     def match(self, host: Host) -> HostMatch | None:
         """What admits the host, or None."""
@@ -81,22 +95,18 @@ class HostPatterns:
                 _, dot, parent = parent.partition(".")
         return any(_open(ports, host.port) and fits(host.name) for fits, ports in self._globs)
 
-    def _add(self, pattern: str, written: str) -> None:
-        pattern, port = _split_port(pattern, written)
-        literal = plain_text(pattern)
-        if literal is not None:
-            host = host_of(literal)
-            if isinstance(host, HostProblem) or host.port is not None or "://" in literal:
-                raise HostPatternProblem(f"host pattern {written!r} is no host")
-            _allow(self._names, host.name, port)
-            return
-        below = normal_name(pattern[2:]) if pattern.startswith("*.") else None
-        if below is not None and address_of(below) is None:
-            _allow(self._below, below, port)
-            return
-        folded = [_label(label, written) for label in pattern.removesuffix(".").split(".")]
-        fits = compile_glob(".".join(folded), "text")
-        self._globs.append((fits, frozenset({port})))
+    def covers(self, atom: HostAtom) -> bool:
+        """Whether everything that another pattern admits is admitted here; no when in doubt."""
+        if atom.kind == "name":
+            host = host_of(str(atom))
+            return isinstance(host, Host) and self.match(host) is not None
+        return any(own.port in (None, atom.port) and _includes(own, atom) for own in self.atoms)
+
+
+def common_hosts(layers: Sequence[HostPatterns]) -> tuple[str, ...]:
+    """The patterns that every layer covers: what may be reached under all of them."""
+    atoms = {atom for layer in layers for atom in layer.atoms}
+    return tuple(sorted(str(one) for one in atoms if all(layer.covers(one) for layer in layers)))
 
 
 def admits_address(match: HostMatch, address: Address | str) -> bool:
@@ -148,6 +158,36 @@ def _alternatives(pattern: str) -> list[str]:
         raise HostPatternProblem(str(problem)) from None
 
 
+def _atom(pattern: str, written: str) -> HostAtom:
+    pattern, port = _split_port(_STARS.sub("*", pattern), written)
+    literal = plain_text(pattern)
+    if literal is not None:
+        host = host_of(literal)
+        if isinstance(host, HostProblem) or host.port is not None:
+            raise HostPatternProblem(f"host pattern {written!r} is no host")
+        return HostAtom("name", host.name, port)
+    below = normal_name(pattern[2:]) if pattern.startswith("*.") else None
+    if below is not None and address_of(below) is None:
+        return HostAtom("below", below, port)
+    labels = [_label(label, written) for label in pattern.removesuffix(".").split(".")]
+    return HostAtom("wild", ".".join(labels), port)
+
+
+def _includes(own: HostAtom, other: HostAtom) -> bool:
+    if own.name == "*":
+        return True
+    if own.kind == other.kind == "below":
+        return f".{other.name}".endswith(f".{own.name}")
+    return own.kind == other.kind and own.name == other.name
+
+
+def _ports(atoms: Iterable[HostAtom]) -> dict[str, frozenset[int | None]]:
+    table: dict[str, frozenset[int | None]] = {}
+    for atom in atoms:
+        table[atom.name] = table.get(atom.name, frozenset()) | {atom.port}
+    return table
+
+
 def _split_port(pattern: str, written: str) -> tuple[str, int | None]:
     parts = _PORT.fullmatch(pattern)
     if parts is None or (":" in parts[1] and not parts[1].endswith("]")):
@@ -167,10 +207,6 @@ def _label(label: str, written: str) -> str:
     if folded is None:
         raise HostPatternProblem(f"host pattern {written!r} is no host")
     return folded
-
-
-def _allow(table: dict[str, frozenset[int | None]], name: str, port: int | None) -> None:
-    table[name] = table.get(name, frozenset()) | {port}
 
 
 def _open(ports: frozenset[int | None], port: int | None) -> bool:

@@ -76,7 +76,12 @@ def host_of(text: str) -> Host | HostProblem:
 def redirect_target(url: str, location: str) -> str | HostProblem:
     """Where a redirect leads; `host_of_url` then judges it like any first address."""
     # Joining drops tabs and line feeds, so crooked text has to be seen before.
-    return _crooked(location) or urljoin(url, location)
+    if (problem := _crooked(location)) is not None:
+        return problem
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return HostProblem("it is no URL")
 
 
 def _crooked(text: str) -> HostProblem | None:

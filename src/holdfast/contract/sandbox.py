@@ -1,0 +1,36 @@
+"""What a process is confined to: values that any sandbox can be made from.
+
+All lists are sorted and hold nothing twice, so that equal policies are equal values.
+"""
+
+from typing import Literal
+
+import msgspec
+
+NetworkMode = Literal["none", "hosts", "open"]
+"""``open`` is never compiled from requirements: only a person's recorded act widens so far."""
+
+
+class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the processes of one call may use together; None: no limit of its own."""
+
+    wall_seconds: float | None = None
+    cpu_seconds: float | None = None
+    memory_bytes: int | None = None
+    processes: int | None = None
+    file_bytes: int | None = None
+
+
+class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Absolute paths without links, and hosts. What is not named is not reachable."""
+
+    readable: tuple[str, ...] = ()
+    """Files and directories, each with everything below it."""
+    writable: tuple[str, ...] = ()
+    """The same for writing, which does not include reading."""
+    protected: tuple[str, ...] = ()
+    """What stays unwritable inside the writable ones, whether it exists yet or not."""
+    network: NetworkMode = "none"
+    hosts: tuple[str, ...] = ()
+    """Host patterns; what lies inside is reached only where a pattern names it in full."""
+    limits: SandboxLimits = SandboxLimits()

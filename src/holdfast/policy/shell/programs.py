@@ -1,0 +1,232 @@
+"""Programs with a way of their own to run something: shells, eval, find, git, awk, interpreters."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from holdfast.policy.shell.inside import Inside, doubted, shell_text
+from holdfast.policy.shell.runners import (
+    AWK_RUNS,
+    CODE_FLAGS,
+    CODE_MODULES,
+    FOREIGN_SHELLS,
+    GIT_HARMLESS_SETTING,
+    GIT_OPTIONS,
+    GIT_RUNS,
+    GIT_VALUED,
+    PROGRAM_FLAGS,
+    SED_PLAIN,
+    SHELLS,
+)
+from holdfast.policy.shell.values import Word, shown
+
+_TELLS_ABOUT_ITSELF = frozenset({"--version", "-V", "--help", "-h", "-v", "-version"})
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FIND_CHANGES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
+_SHELL_OPTION_WITH_VALUE = frozenset({"-o", "+o", "-O", "+O"})
+_HARMLESS_SET = re.compile(r"[-+][eux]*(?:o)?|pipefail|errexit|nounset|xtrace")
+_VERSION = "0123456789.-"
+_NOTHING = re.compile(r"(?!)")
+
+
+def _shell(words: Sequence[Word]) -> Inside | None:
+    """``bash -c TEXT``; a script file is like any other program file."""
+    name = _name(words)
+    found = Inside(plain_shell=name != "bash")
+    if name in FOREIGN_SHELLS:
+        found.doubts.append(f"{shown(name)} reads text in its own way")
+    position, text_follows = _shell_options(words, found)
+    rest = words[position:]
+    if text_follows:
+        shell_text(found, rest[0] if rest else Word("", "", "missing"))
+    elif not rest and not any(word.literal == "--version" for word in words):
+        found.doubts.append(f"{shown(name)} runs whatever it is given to read")
+    return found
+
+
+def _shell_options(words: Sequence[Word], found: Inside) -> tuple[int, bool]:
+    position, text_follows = 1, False
+    while position < len(words) and words[position].literal[:1] in {"-", "+"}:
+        option = words[position].literal
+        position += 1
+        if option in {"--", "-"}:
+            break
+        if option.startswith("--"):
+            if option not in {"--norc", "--noprofile", "--posix", "--login", "--version"}:
+                found.doubts.append(f"{shown(option)} is not followed here")
+            continue
+        text_follows = text_follows or (option[0] == "-" and "c" in option)
+        if "s" in option or "i" in option:
+            found.doubts.append(f"{shown(f'{words[0].literal} {option}')} reads more commands")
+        if option[-1] in "oO":
+            position += 1
+    return position, text_follows
+
+
+def _eval(words: Sequence[Word]) -> Inside | None:
+    """All words of eval, joined, are shell text."""
+    found = Inside()
+    dynamic = [word for word in words[1:] if word.doubt is not None]
+    if len(words) == 2 and dynamic:
+        shell_text(found, words[1])
+    elif len(words) > 1:
+        found.texts.append(" ".join(word.literal for word in words[1:] if word.literal != "--"))
+    if dynamic:
+        found.doubts.append("the shell text of `eval` is not literal")
+    return found
+
+
+def _trap(words: Sequence[Word]) -> Inside | None:
+    """``trap TEXT SIGNAL``."""
+    rest = [word for word in words[1:] if word.literal not in {"--", "-p", "-l"}]
+    found = Inside()
+    if len(rest) > 1 and rest[0].literal not in {"-", ""}:
+        shell_text(found, rest[0])
+    return found
+
+
+def _find(words: Sequence[Word]) -> Inside | None:
+    found = Inside()
+    position = 1
+    while position < len(words):
+        text = words[position].literal
+        position += 1
+        if text in _FIND_CHANGES:
+            found.doubts.append(f"`find {text}` changes files")
+        elif text in _FIND_RUNS:
+            end = position
+            while end < len(words) and words[end].literal not in {";", "+"}:
+                end += 1
+            found.doubts.append(f"`find {text}` adds file names that are not in the text")
+            if end > position:
+                found.commands.append(words[position:end])
+            position = end + 1
+    return found
+
+
+def _git(words: Sequence[Word]) -> Inside | None:
+    found = Inside()
+    position = 1
+    while position < len(words) and words[position].literal.startswith("-"):
+        option = words[position].literal
+        value = words[position + 1].literal if position + 1 < len(words) else ""
+        setting = option == "-c" and GIT_HARMLESS_SETTING.fullmatch(value)
+        if GIT_OPTIONS.fullmatch(option) and not setting:
+            found.doubts.append(f"{shown(f'git {option} {value}')} can run other programs")
+        position += 2 if option in GIT_VALUED else 1
+    subcommand, *arguments = [word.literal for word in words[position:]] or [""]
+    pattern = GIT_RUNS.get(subcommand, _NOTHING)
+    for argument in arguments:
+        if pattern.fullmatch(argument):
+            found.doubts.append(f"{shown(f'git {subcommand} {argument}')} can run or write more")
+    return found
+
+
+def _awk(words: Sequence[Word]) -> Inside | None:
+    """An awk program can run commands and open files."""
+    for word in words[1:]:
+        if AWK_RUNS.search(word.literal):
+            return doubted(f"the awk program {shown(word.literal)} can run commands or open files")
+    return None
+
+
+def _sed(words: Sequence[Word]) -> Inside | None:
+    """Only scripts of well-known instructions are let through."""
+    scripts = list(_sed_scripts([word.literal for word in words[1:]]))
+    for script in scripts:
+        for instruction in script.split(";") if "\\;" not in script else [script]:
+            if not SED_PLAIN.fullmatch(instruction.strip()):
+                return doubted(f"the sed script {shown(script)} can run commands or open files")
+    return None
+
+
+def _sed_scripts(arguments: list[str]) -> Iterator[str]:
+    taken = False
+    waiting = list(arguments)
+    while waiting:
+        argument = waiting.pop(0)
+        if argument in {"-e", "--expression"}:
+            taken = True
+            yield waiting.pop(0) if waiting else ""
+        elif argument.startswith("-") and argument != "-":
+            if not re.fullmatch(
+                r"-[nErsuzi]+|-i\.\w+|--(?:quiet|silent|regexp-extended|in-place)", argument
+            ):
+                taken = True
+                yield argument
+        elif not taken:
+            taken = True
+            yield argument
+
+
+def _interpreter(words: Sequence[Word]) -> Inside | None:
+    """Code in an argument, or from standard input, is opaque; a script file is not looked at."""
+    name = _name(words)
+    flags = CODE_FLAGS[name]
+    arguments = [word.literal for word in words[1:]]
+    previous = ""
+    for argument in arguments:
+        if name in {"python", "pypy"} and previous == "-m":
+            opaque = argument in CODE_MODULES
+            return doubted(f"{shown(f'{name} -m {argument}')} runs code") if opaque else None
+        if flags.fullmatch(argument):
+            return doubted(f"{shown(f'{name} {argument}')} runs code that is not followed here")
+        if not argument.startswith("-") and not previous.startswith("-"):
+            return None
+        previous = argument
+    files = [argument for argument in arguments if not argument.startswith("-")]
+    if not files and not set(arguments) & _TELLS_ABOUT_ITSELF:
+        return doubted(f"{shown(name)} runs whatever it is given to read")
+    return None
+
+
+def _program_flags(words: Sequence[Word]) -> Inside | None:
+    name = words[0].literal.rpartition("/")[2]
+    pattern = PROGRAM_FLAGS[name]
+    found = [word.literal for word in words[1:] if pattern.fullmatch(word.literal)]
+    return doubted(*(f"{shown(f'{name} {text}')} can run other programs" for text in found))
+
+
+def _set(words: Sequence[Word]) -> Inside | None:
+    if all(_HARMLESS_SET.fullmatch(word.literal) for word in words[1:]):
+        return None
+    return doubted(f"{shown(' '.join(word.source for word in words))} changes the shell")
+
+
+def _test_or_printf(words: Sequence[Word]) -> Inside | None:
+    """``test -v``, ``printf -v``, ``wait -p`` and ``jobs -x`` evaluate or run their argument."""
+    for word in words[1:]:
+        if (
+            word.literal[:2] in {"-v", "-R", "-p", "-x"}
+            and _name(words) in _EVALUATES[word.literal[:2]]
+        ):
+            return doubted(f"{shown(f'{words[0].literal} {word.literal}')} evaluates its argument")
+    return None
+
+
+_EVALUATES: dict[str, frozenset[str]] = {
+    "-v": frozenset({"test", "printf", "["}),
+    "-R": frozenset({"test", "["}),
+    "-p": frozenset({"wait"}),
+    "-x": frozenset({"jobs"}),
+}
+
+
+def _name(words: Sequence[Word]) -> str:
+    name = words[0].literal.rpartition("/")[2]
+    return name if name in SHELLS or name in CODE_FLAGS else name.rstrip(_VERSION)
+
+
+PROGRAMS: dict[str, Callable[[Sequence[Word]], Inside | None]] = {
+    **dict.fromkeys(PROGRAM_FLAGS, _program_flags),
+    **dict.fromkeys(CODE_FLAGS, _interpreter),
+    **dict.fromkeys(SHELLS, _shell),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("test", "printf", "wait", "jobs"), _test_or_printf),
+    "eval": _eval,
+    "trap": _trap,
+    "find": _find,
+    "gfind": _find,
+    "git": _git,
+    "set": _set,
+}

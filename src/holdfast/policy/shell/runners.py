@@ -1,0 +1,119 @@
+"""Arguments by which an ordinary program is told to run another one, or code. Data only."""
+
+import re
+
+SHELLS = frozenset(
+    {"sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "zsh", "fish", "csh", "tcsh"}
+)
+
+FOREIGN_SHELLS = frozenset({"zsh", "fish", "csh", "tcsh"})
+"""Shells whose grammar is too different for text to be read as bash."""
+
+BASH_ONLY = re.compile(r"\$['\"\[]|&>|\|&|<\(|>\(|\(\(|\[\[|<<<|;&|;;&|\bfunction\b|\bcoproc\b")
+"""What a plain POSIX shell reads differently from bash."""
+
+CODE_FLAGS: dict[str, re.Pattern[str]] = {
+    "python": re.compile(r"-[A-Za-z]*c.*"),
+    "pypy": re.compile(r"-[A-Za-z]*c.*"),
+    "perl": re.compile(r"-[A-Za-z0-9]*[eE].*|-[A-Za-z0-9]*[dMmI].*"),
+    "ruby": re.compile(r"-[A-Za-z0-9]*e.*|-r.*"),
+    "node": re.compile(r"-e.*|--eval.*|-p.*|--print.*|-r.*|--require.*|--import.*"),
+    "nodejs": re.compile(r"-e.*|--eval.*|-p.*|--print.*|-r.*|--require.*|--import.*"),
+    "bun": re.compile(r"-e.*|--eval.*|-p.*|--print.*"),
+    "deno": re.compile(r"eval"),
+    "php": re.compile(r"-[rBRE].*"),
+    "lua": re.compile(r"-e.*|-l.*"),
+    "Rscript": re.compile(r"-e.*"),
+    "julia": re.compile(r"-[eE].*|--eval.*"),
+    "tclsh": re.compile(r"$^"),
+}
+"""Interpreters and the options that carry code."""
+
+CODE_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code"})
+"""Modules that `python -m` lets run code or a program from the arguments."""
+
+PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
+    "tar": re.compile(
+        r"--(?:to-command|checkpoint-act|use-comp|rsh|info-s|new-vol|rmt).*|-[A-Za-z]*[IF].*"
+    ),
+    "rsync": re.compile(r"-[A-Za-z]*e.*|--rsh.*|--rsync-path.*"),
+    "scp": re.compile(r"-[A-Za-z0-9]*[SoD].*"),
+    "sftp": re.compile(r"-[A-Za-z0-9]*[SoDb].*"),
+    "make": re.compile(r".*=.*|--eval.*|-f-|-f|--file.*|--makefile.*|-E.*"),
+    "gmake": re.compile(r".*=.*|--eval.*|-f-|-f|--file.*|--makefile.*|-E.*"),
+    "sort": re.compile(r"--comp.*"),
+    "split": re.compile(r"--fi.*"),
+    "zip": re.compile(r"-TT.*|--unzip-command.*|-[A-Za-z]*T.*"),
+    "tcpdump": re.compile(r"-[A-Za-z]*z.*"),
+    "man": re.compile(r"-[A-Za-z]*[PH].*|--pager.*|--html.*"),
+    "rg": re.compile(r"--pre(?:=.*)?|--hostname-bin.*"),
+    "fd": re.compile(r"-[A-Za-z]*[xX].*|--exec.*"),
+    "fdfind": re.compile(r"-[A-Za-z]*[xX].*|--exec.*"),
+    "ag": re.compile(r"--pager.*"),
+    "install": re.compile(r"--strip-program.*"),
+    "gcc": re.compile(r"-wrapper.*|-B.*|-fplugin.*|@.*"),
+    "clang": re.compile(r"-fplugin.*|-B.*|@.*"),
+    "nmap": re.compile(r"--script.*"),
+    "ip": re.compile(r"netns"),
+    "go": re.compile(r"-exec.*|-toolexec.*|generate"),
+    "cargo": re.compile(r"--config.*"),
+    "sqlite3": re.compile(r".*\.(?:shell|system|load|read).*|.*\|.*", re.DOTALL),
+    "psql": re.compile(r".*\\.*", re.DOTALL),
+    "mysql": re.compile(r".*(?:\\!|system).*", re.DOTALL),
+    "dc": re.compile(r".*!.*", re.DOTALL),
+    "less": re.compile(r"\+.*|-[A-Za-z]*[kK].*"),
+    "wget": re.compile(r"--use-askpass.*|--config.*|-[A-Za-z]*e.*|--execute.*"),
+    "curl": re.compile(r"-[A-Za-z]*K.*|--config.*"),
+    "busctl": re.compile(r"call"),
+}
+"""Arguments that name a program, a script or a configuration that can."""
+
+GIT_RUNS: dict[str, re.Pattern[str]] = {
+    "rebase": re.compile(r"-x.*|--ex.*|-[A-Za-z]*i|--interactive"),
+    "bisect": re.compile(r"run|visualize|view"),
+    "submodule": re.compile(r"foreach"),
+    "filter-branch": re.compile(r".*", re.DOTALL),
+    "difftool": re.compile(r".*", re.DOTALL),
+    "mergetool": re.compile(r".*", re.DOTALL),
+    "grep": re.compile(r"-O.*|--open.*"),
+    "push": re.compile(r"--receive-p.*|--exec.*|ext::.*"),
+    "fetch": re.compile(r"--upload-p.*|ext::.*"),
+    "pull": re.compile(r"--upload-p.*|ext::.*"),
+    "clone": re.compile(r"--upload-p.*|-[A-Za-z]*[uc].*|--config.*|--template.*|ext::.*"),
+    "init": re.compile(r"--template.*"),
+    "ls-remote": re.compile(r"--upload-p.*|--exec.*|ext::.*"),
+    "archive": re.compile(r"--exec.*|--remote.*"),
+    "remote": re.compile(r"ext::.*"),
+    "send-email": re.compile(r".*", re.DOTALL),
+    "instaweb": re.compile(r".*", re.DOTALL),
+    "hook": re.compile(r".*", re.DOTALL),
+    "config": re.compile(
+        r"(?i)(?:alias|include|includeif|core|filter|credential|gpg|hook|trailer|protocol)\..*"
+        r"|.*(?:pager|editor|command|tool|program|helper|textconv|driver|cmd|proxy|clean|smudge"
+        r"|hookspath|uploadpack|receivepack|askpass|extdiff|insteadof|-e|--edit)"
+    ),
+    "log": re.compile(r"--ext-d.*|--textconv|--output.*"),
+    "diff": re.compile(r"--ext-d.*|--textconv|--output.*"),
+    "show": re.compile(r"--ext-d.*|--textconv|--output.*"),
+}
+"""Arguments of git subcommands that run or set a program, or write a file."""
+
+GIT_OPTIONS = re.compile(r"-c|-c.+|--config-env.*|--exec-path=.*|-p|--paginate")
+"""Options before the subcommand by which git takes configuration or another place for programs."""
+
+GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+"""Options before the subcommand that take the next word."""
+
+GIT_HARMLESS_SETTING = re.compile(
+    r"(?i)(?:user\.(?:name|email)|color\.\w+|advice\.\w+|core\.quotepath)=.*"
+)
+
+AWK_RUNS = re.compile(r"system|[|>@]|getline|printf?\s.*>", re.DOTALL)
+"""What an awk program needs to run a command or open a file."""
+
+SED_PLAIN = re.compile(
+    r"(?:(?:\d+|\$|/[^/\\;]*/)(?:,(?:\d+|\$|/[^/\\;]*/))?\s*!?\s*)?"
+    r"(?:[pdq=]|s(?P<mark>[/|#,:@])(?:(?!(?P=mark))[^\\\n]|\\.)*(?P=mark)(?:(?!(?P=mark))[^\\\n]|\\.)*"
+    r"(?P=mark)[gpiI0-9]*)"
+)
+"""One sed instruction that neither runs a command nor opens a file."""

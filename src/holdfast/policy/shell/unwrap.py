@@ -1,0 +1,111 @@
+"""Takes the inner command out of a program that runs another one.
+
+Works on words alone. What is inside is handed back, not judged; what cannot be followed is a doubt.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from holdfast.policy.shell.inside import Inside, doubted, shell_text
+from holdfast.policy.shell.options import scan
+from holdfast.policy.shell.programs import PROGRAMS
+from holdfast.policy.shell.values import Word, shown
+from holdfast.policy.shell.wrappers import (
+    CHANGES_THE_SHELL,
+    NOT_FOLLOWED,
+    TWO_WORD_WRAPPERS,
+    WRAPPERS,
+    Wrapper,
+)
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=.*", re.DOTALL)
+_LOADER = re.compile(r"ld-(?:linux|musl).*|ld(?:64)?\.so.*")
+# python3.11, perl5.36, bash-5.2
+_VERSION = "0123456789.-"
+
+
+def inside(words: Sequence[Word]) -> Inside | None:
+    """What the command runs besides itself; None for a program that runs nothing else."""
+    name = words[0].literal.rpartition("/")[2]
+    handler = _KNOWN.get(name) or _KNOWN.get(name.rstrip(_VERSION))
+    if handler is not None:
+        return handler(words)
+    return _loader(words) if _LOADER.fullmatch(name) else None
+
+
+def _wrapped(words: Sequence[Word], wrapper: Wrapper) -> Inside:
+    name = words[0].literal
+    read = scan(words, wrapper)
+    found = Inside(doubts=read.doubts)
+    if read.asks:
+        return found
+    if wrapper.doubt is not None:
+        found.doubts.append(f"{shown(name)} {wrapper.doubt}")
+    for text in read.texts:
+        shell_text(found, text)
+    rest = _behind_operands(found, read.rest, wrapper)
+    if rest:
+        _inner(found, rest, wrapper)
+    elif not read.texts and wrapper.alone is not None:
+        found.doubts.append(f"{shown(name)} {wrapper.alone}")
+    return found
+
+
+def _inner(found: Inside, rest: list[Word], wrapper: Wrapper) -> None:
+    if wrapper.joined:
+        found.texts.append(" ".join(word.literal for word in rest))
+    elif rest[0].literal == "-c" and len(rest) > 1:
+        shell_text(found, rest[1])
+    elif not wrapper.options_anywhere:
+        found.commands.append(rest)
+
+
+def _behind_operands(found: Inside, rest: list[Word], wrapper: Wrapper) -> list[Word]:
+    rest = rest[wrapper.operands :]
+    while wrapper.assigns and rest and _ASSIGNMENT.fullmatch(rest[0].literal):
+        found.doubts.append(f"the assignment {shown(rest[0].source)} changes the command")
+        rest = rest[1:]
+    return rest
+
+
+def _two_words(words: Sequence[Word]) -> Inside | None:
+    """`poetry run CMD`: followed only where no option stands between."""
+    literals = [word.literal for word in words]
+    subcommands = TWO_WORD_WRAPPERS[literals[0].rpartition("/")[2]]
+    position = next((i for i, text in enumerate(literals) if text in subcommands), None)
+    if position is None:
+        return None
+    inner = words[position + 1 :]
+    if position > 1 or not inner or literals[position + 1].startswith("-"):
+        return doubted(f"{shown(' '.join(literals[: position + 1]))} runs another program")
+    return Inside(commands=[inner])
+
+
+def _loader(words: Sequence[Word]) -> Inside:
+    found = doubted(f"{shown(words[0].source)} loads and runs another program")
+    if len(words) > 1:
+        found.commands.append(words[1:])
+    return found
+
+
+def _not_followed(words: Sequence[Word]) -> Inside:
+    return doubted(f"{shown(words[0].source)} can run other programs")
+
+
+def _changes_the_shell(words: Sequence[Word]) -> Inside:
+    return doubted(f"{shown(words[0].source)} {CHANGES_THE_SHELL[words[0].literal]}")
+
+
+def _reader_of(wrapper: Wrapper) -> "Reader":
+    return lambda words: _wrapped(words, wrapper)
+
+
+Reader = Callable[[Sequence[Word]], Inside | None]
+
+_KNOWN: dict[str, Reader] = {
+    **dict.fromkeys(NOT_FOLLOWED, _not_followed),
+    **dict.fromkeys(TWO_WORD_WRAPPERS, _two_words),
+    **{name: _reader_of(wrapper) for name, wrapper in WRAPPERS.items()},
+    **PROGRAMS,
+    **dict.fromkeys(CHANGES_THE_SHELL, _changes_the_shell),
+}

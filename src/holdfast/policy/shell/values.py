@@ -1,0 +1,59 @@
+"""What is found in a command text. Values only: how it is found is not known here."""
+
+from typing import Literal
+
+import msgspec
+
+LONGEST_PIECE = 60
+
+
+class Word(msgspec.Struct, frozen=True):
+    """One word of a command: as written, and as the program would get it.
+
+    ``doubt`` says why the value is not known before it runs; ``literal`` is then the source.
+    ``expands`` marks a known pattern that the shell replaces by file or folder names.
+    """
+
+    source: str
+    literal: str
+    doubt: str | None = None
+    expands: bool = False
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One simple command that would run.
+
+    ``text`` is what an allow pattern is matched against, ``canonical`` what deny and ask patterns
+    are matched against too. ``via`` names the programs around it, outermost first.
+    """
+
+    argv: tuple[str, ...]
+    text: str
+    canonical: str
+    via: tuple[str, ...] = ()
+    expands: bool = False
+
+
+class Redirection(msgspec.Struct, frozen=True):
+    """A file the shell itself opens; ``target`` is None when only the run can tell which."""
+
+    mode: Literal["read", "write"]
+    target: str | None
+
+
+class ShellText(msgspec.Struct, frozen=True):
+    """A command text taken apart. Only one without doubts was understood completely."""
+
+    commands: tuple[Command, ...]
+    redirections: tuple[Redirection, ...]
+    doubts: tuple[str, ...]
+    background: bool
+
+
+def shown(piece: str) -> str:
+    """A piece of the text, short and printable, for a sentence a person reads."""
+    clipped = piece if len(piece) <= LONGEST_PIECE else piece[: LONGEST_PIECE - 1] + "…"
+    printable = "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in clipped
+    )
+    return f"`{printable}`"
