@@ -15,7 +15,7 @@ from holdfast.contract.tool import Body, Limits, RunStyle, Tool
 from holdfast.contract.watchdog import Hook
 from holdfast.envelope.redact import Redactor
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.powers import Layer, Look, Looked, Powers
+from holdfast.policy.powers import AgentRules, Look, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
@@ -62,13 +62,13 @@ def make_judge(
     hooks: Sequence[Hook] = (),
     headless: bool = False,
     look: Look = in_reach,
-    parents: tuple[Layer, ...] = (),
+    parents: tuple[AgentRules, ...] = (),
     narrowing: tuple[tuple[Rule, ...], ...] = (),
     standing: Mapping[str, str] | None = None,
     grants: GrantStore | None = None,
 ) -> PolicyJudge:
     powers = Powers(
-        layer=Layer(rules=rules, standing=standing or {}),
+        own=AgentRules(rules=rules, standing=standing or {}),
         narrowing=narrowing,
         parents=parents,
         look=look,

@@ -13,7 +13,7 @@ from holdfast.contract.rules import Action, Rule, Use
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
-from holdfast.policy.powers import Layer, Looked
+from holdfast.policy.powers import AgentRules, Looked
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeApprover
 
@@ -200,8 +200,8 @@ def test_a_host_without_a_person_still_has_its_rules() -> None:
     ],
 )
 def test_a_child_is_never_looser_than_those_above(above: Rule, wanted: Action) -> None:
-    grandparent = Layer(rules=(above,))
-    parent = Layer(rules=(rule("writer", "**", "allow", "manifest"),))
+    grandparent = AgentRules(rules=(above,))
+    parent = AgentRules(rules=(rule("writer", "**", "allow", "manifest"),))
     judge = make_judge(rule("writer", "a"), parents=(parent, grandparent))
     assert action(judged(judge, WRITER, {"path": "a"})) == wanted
 

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.judging import Bench, judge_for
+from holdfast.app.judging import JudgeParts, judge_for
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
@@ -90,7 +90,7 @@ class Holdfast:
         chosen = _profile(settings, profile)
         place = None if self._session.workspace is None else Path(self._session.workspace)
         self._judge = judge_for(
-            Bench(
+            JudgeParts(
                 settings=settings,
                 profile=profile,
                 profile_settings=chosen,

@@ -30,7 +30,7 @@ from holdfast.policy.hooks.exfiltration import exfiltration_shapes
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.places import PlaceProblem, places_of
-from holdfast.policy.powers import Layer, Powers
+from holdfast.policy.powers import AgentRules, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.scope import EffectiveScope, compile_scope, union
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
@@ -39,7 +39,7 @@ HANDED_OVER = "handed over in code"
 """Who vouches for a tool that the program itself registers: it runs where no rule speaks."""
 
 
-class Bench(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's judge is made from."""
 
     settings: Settings
@@ -56,7 +56,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     headless: bool
 
 
-def judge_for(bench: Bench, now: Callable[[], datetime]) -> PolicyJudge:
+def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = [
         Rule(
@@ -64,45 +64,45 @@ def judge_for(bench: Bench, now: Callable[[], datetime]) -> PolicyJudge:
             pattern=written.pattern,
             action=written.action,
             scope="manifest",
-            source=f"profile {bench.profile}",
+            source=f"profile {parts.profile}",
             reason=written.reason,
             pinned=written.pinned and written.action == "ask",
         )
-        for written in bench.profile_settings.rules
+        for written in parts.profile_settings.rules
     ]
     powers = Powers(
-        layer=Layer(
-            rules=(*manifest, *bench.found.rules, *bench.rules),
-            standing={tool.name: HANDED_OVER for tool in bench.tools if tool.ownership != "mcp"},
+        own=AgentRules(
+            rules=(*manifest, *parts.found.rules, *parts.rules),
+            standing={tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"},
         ),
-        narrowing=(bench.found.narrowing,) if bench.found.narrowing else (),
-        look=_reach(bench),
-        watchdog=Watchdog([*_hooks(bench), *bench.hooks]),
-        manifest={"agent": bench.profile, "tools": [tool.name for tool in bench.tools]},
-        headless=bench.headless,
+        narrowing=(parts.found.narrowing,) if parts.found.narrowing else (),
+        look=_reach(parts),
+        watchdog=Watchdog([*_hooks(parts), *parts.hooks]),
+        manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
+        headless=parts.headless,
     )
-    return PolicyJudge(powers, _grants(bench), now)
+    return PolicyJudge(powers, _grants(parts), now)
 
 
-def _reach(bench: Bench) -> Reach:
+def _reach(parts: JudgeParts) -> Reach:
     facts = DiskPaths()
-    data = str(bench.surroundings.data_home)
+    data = str(parts.surroundings.data_home)
     variables = {
-        "workspace": [] if bench.workspace is None else [str(bench.workspace)],
+        "workspace": [] if parts.workspace is None else [str(parts.workspace)],
         # Without a place for it the variable stands for nothing, and what needs it is refused.
         "user-data": [data] if isinstance(facts.look(data, None), PathView) else [],
     }
-    policy = bench.settings.policy
+    policy = parts.settings.policy
     try:
         places = places_of(variables, facts)
-        declared = compile_scope(union(tool.requires for tool in bench.tools), places)
+        declared = compile_scope(union(tool.requires for tool in parts.tools), places)
         ceiling = [compile_scope(one, places) for one in _ceiling(policy)]
     except PlaceProblem as problem:
         raise ConfigurationError(f"workspace: {problem}") from None
     except ValueError as problem:
         raise ConfigurationError(f"requires or policy.ceiling: {problem}") from None
     scope = EffectiveScope(declared, facts, *ceiling)
-    own = f"{data}/sessions/{bench.session_id}"
+    own = f"{data}/sessions/{parts.session_id}"
     return Reach(scope, facts, places, strict=policy.strict, own_folders=(own,))
 
 
@@ -126,9 +126,9 @@ def _requirements(given: RequirementSettings) -> RequirementSet:
     )
 
 
-def _hooks(bench: Bench) -> list[Hook]:
-    wanted: WatchdogSettings = bench.settings.watchdog
-    secrets = SecretsInArguments(bench.surroundings.secrets)
+def _hooks(parts: JudgeParts) -> list[Hook]:
+    wanted: WatchdogSettings = parts.settings.watchdog
+    secrets = SecretsInArguments(parts.surroundings.secrets)
     shipped: list[Hook] = [
         Specialist(destructive_commands, "shell.run", "fs.write"),
         Specialist(exfiltration_shapes, "shell.run", "net.fetch"),
@@ -140,7 +140,7 @@ def _hooks(bench: Bench) -> list[Hook]:
             raise ConfigurationError(
                 f"watchdog.off: there is no hook {name!r}; {advice(name, names)}"
             )
-    environment = bench.surroundings.environment
+    environment = parts.surroundings.environment
     programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands if argv]
     return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
 
@@ -155,6 +155,6 @@ class _Nothing:
         raise OSError("there is no place to keep it; set HOME or HOLDFAST_HOME")
 
 
-def _grants(bench: Bench) -> GrantStore:
-    state = bench.surroundings.state_home
-    return _Nothing() if state is None else GrantFile(state, bench.project)
+def _grants(parts: JudgeParts) -> GrantStore:
+    state = parts.surroundings.state_home
+    return _Nothing() if state is None else GrantFile(state, parts.project)

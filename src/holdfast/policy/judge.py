@@ -39,7 +39,7 @@ class PolicyJudge:
         self._now = now
         self._session: list[Rule] = []
         self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
-        self._parents = [(RuleBook(layer.rules), layer.standing) for layer in powers.parents]
+        self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
         self._book = self._compiled()
         self._fixed: dict[str, _FoundOut] = {}
         self._quick: dict[str, str] = {}
@@ -47,7 +47,7 @@ class PolicyJudge:
         self._watchdogs: dict[frozenset[str | None], Watchdog] = {}
 
     def _compiled(self) -> RuleBook:
-        return RuleBook([*self._powers.layer.rules, *self._grants.load(), *self._session])
+        return RuleBook([*self._powers.own.rules, *self._grants.load(), *self._session])
 
     def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
         """Decide."""
@@ -120,12 +120,14 @@ class PolicyJudge:
 
     def _weigh(self, tool: Tool, names: ToolNames, looked: Looked) -> Weighed:
         use = looked.use
-        books = [(self._book, self._powers.layer.standing), *self._parents]
-        found = [
-            _with_standing(book.weigh(names, use), tool, free=looked.free or tool.name in standing)
-            for book, standing in books
-        ]
-        found += [book.weigh(names, use) for book in self._narrowing]
+        free = looked.free or tool.name in self._powers.own.standing
+        ours = _with_standing(self._book.weigh(names, use), tool, free=free)
+        if not self._parents and not self._narrowing:
+            return ours
+        found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
+        for book, standing in self._parents:
+            free = looked.free or tool.name in standing
+            found.append(_with_standing(book.weigh(names, use), tool, free=free))
         return max(found, key=lambda one: STRICTNESS[one.action])
 
     def inspection(self, considered: Considered) -> Inspection:

@@ -24,7 +24,7 @@ class Looked(msgspec.Struct, frozen=True):
     """It is the session's own: where no rule speaks of it, nobody is asked."""
 
 
-class Layer(msgspec.Struct, frozen=True, kw_only=True):
+class AgentRules(msgspec.Struct, frozen=True, kw_only=True):
     """Rules that count together, and what is allowed where they are silent."""
 
     rules: tuple[Rule, ...] = ()
@@ -35,10 +35,10 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
 class Powers(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a judge judges by."""
 
-    layer: Layer
+    own: AgentRules
     narrowing: tuple[tuple[Rule, ...], ...] = ()
     """Rules that can only narrow: an untrusted project's."""
-    parents: tuple[Layer, ...] = ()
+    parents: tuple[AgentRules, ...] = ()
     """Whose verdict is never exceeded: those of the agents above."""
     look: Look
     watchdog: Watchdog

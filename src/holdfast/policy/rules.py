@@ -55,41 +55,44 @@ class RuleBook:
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
         self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
+        self._spoken: dict[tuple[ToolNames, str | None], list[Rule]] = {}
         for rule in self.rules:
             if rule.permission != "*" and _GLOB_CHARACTERS.intersection(rule.permission):
                 self._globs.append((rule, compile_glob(rule.permission, "text")))
             else:
                 self._plain.setdefault(rule.permission, []).append(rule)
 
-    def speaks_of(self, names: ToolNames) -> bool:
-        """Whether any rule names this tool, or all tools: otherwise silence is the answer."""
-        return any(True for _ in self._about(names, None))
-
     def weigh(self, names: ToolNames, use: Use) -> Weighed:
         """Let the strongest rule that fits decide."""
-        fitting = [
-            (_weight(rule, rank), rule)
-            for rule, rank in self._about(names, use.capability)
-            if _fits(rule, use)
-        ]
-        fitting.sort(key=lambda entry: entry[0], reverse=True)
-        action, decisive = self._decide([rule for _, rule in fitting])
-        others = tuple(rule for _, rule in fitting if rule is not decisive)
+        fitting = [rule for rule in self._about(names, use.capability) if _fits(rule, use)]
+        action, decisive = self._decide(fitting)
+        others = tuple([rule for rule in fitting if rule is not decisive])
         return Weighed(use=use, action=action, rule=decisive, others=others)
 
-    def _about(self, names: ToolNames, capability: str | None) -> Iterable[tuple[Rule, int]]:
-        for name in {names.name, names.alias or names.name}:
-            for rule in self._plain.get(name, ()):
-                yield rule, _BY_NAME
-        if capability is not None and capability != names.name:
-            for rule in self._plain.get(capability, ()):
-                yield rule, _BY_CAPABILITY
+    def _about(self, names: ToolNames, capability: str | None) -> list[Rule]:
+        """The rules that speak of this tool and capability, the strongest first."""
+        key = (names, capability)
+        found = self._spoken.get(key)
+        if found is None:
+            ranked = {id(rule): (_weight(rule, rank), rule) for rule, rank in self._ranked(*key)}
+            strongest = sorted(ranked.values(), key=lambda entry: entry[0], reverse=True)
+            found = self._spoken[key] = [rule for _, rule in strongest]
+        return found
+
+    def _ranked(self, names: ToolNames, capability: str | None) -> Iterable[tuple[Rule, int]]:
+        """Each rule with how closely it names the call; of several ranks, the closest last."""
         spoken = [names.name, names.alias or names.name, capability or names.name]
+        for rule in self._plain.get("*", ()):
+            yield rule, _BY_STAR
         for rule, fits in self._globs:
             if any(map(fits, spoken)):
                 yield rule, _BY_GLOB
-        for rule in self._plain.get("*", ()):
-            yield rule, _BY_STAR
+        if capability is not None:
+            for rule in self._plain.get(capability, ()):
+                yield rule, _BY_CAPABILITY
+        for name in spoken[:2]:
+            for rule in self._plain.get(name, ()):
+                yield rule, _BY_NAME
 
     def _decide(self, fitting: list[Rule]) -> tuple[Action, Rule | None]:
         manifest = next((rule for rule in fitting if rule.scope == "manifest"), None)

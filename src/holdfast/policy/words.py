@@ -1,5 +1,7 @@
 """What policy says to a model and to a person. Texts only."""
 
+from functools import lru_cache
+
 from holdfast.contract.rules import Rule, Use
 from holdfast.policy.rules import Weighed
 
@@ -56,6 +58,7 @@ def described(use: Use) -> str:
     return f"{use.capability} on {use.target!r}" if use.target else use.capability
 
 
+@lru_cache(maxsize=1024)
 def cited(rule: Rule) -> str:
     """A rule as a person finds it again."""
     kind = "the remembered answer" if rule.remembered else f"the {rule.scope} rule"

@@ -17,7 +17,7 @@ from holdfast.contract.tool import Body, Tool, ToolDefinitionError
 from holdfast.envelope.dialects import ok
 from holdfast.envelope.redact import Redactor
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.powers import Layer, Looked, Powers
+from holdfast.policy.powers import AgentRules, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
@@ -118,7 +118,7 @@ def _pipeline(catalog: Catalog) -> Pipeline:
 def _judge(catalog: Catalog) -> PolicyJudge:
     """Nothing stands in the way: whatever enters the body does so past the checks alone."""
     powers = Powers(
-        layer=Layer(standing={tool.name: "the check itself" for tool in catalog}),
+        own=AgentRules(standing={tool.name: "the check itself" for tool in catalog}),
         look=lambda _tool, use: Looked(use),
         watchdog=Watchdog(),
         headless=True,

@@ -18,7 +18,7 @@ from holdfast.contract.tool import ArgumentUse, Body, Tool
 from holdfast.contract.watchdog import Hook, Inspection, Opinion
 from holdfast.envelope.redact import Redactor
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.powers import Layer, Looked, Powers
+from holdfast.policy.powers import AgentRules, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
@@ -89,7 +89,7 @@ class _Stage:
         if getattr(self, "_judge", None) is not None:
             rules = tuple(rule for rule in rules if rule.scope != "session")
         powers = Powers(
-            layer=Layer(rules=rules),
+            own=AgentRules(rules=rules),
             look=self._look,
             watchdog=Watchdog([cast("Hook", self._hook)]),
             headless=headless,

@@ -6,14 +6,24 @@ from typing import Any
 
 import msgspec
 
-from holdfast.testing.conformance import coercion, envelope, extra, openrath, shell_classifier
+from holdfast.testing.conformance import (
+    ask_flow,
+    coercion,
+    envelope,
+    extra,
+    openrath,
+    permissions,
+    shell_classifier,
+)
 from holdfast.testing.conformance.case import Case, Check, NotForUs
 
 SUITES: dict[str, Check] = {
+    "ask_flow": ask_flow.check,
     "coercion": coercion.check,
     "envelope": envelope.check,
     "extra": extra.check,
     "openrath": openrath.check,
+    "permissions": permissions.check,
     "shell_classifier": shell_classifier.check,
 }
 
