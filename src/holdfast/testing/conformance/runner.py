@@ -6,10 +6,18 @@ from typing import Any
 
 import msgspec
 
-from holdfast.testing.conformance import coercion, envelope, extra, openrath, shell_classifier
+from holdfast.testing.conformance import (
+    capabilities,
+    coercion,
+    envelope,
+    extra,
+    openrath,
+    shell_classifier,
+)
 from holdfast.testing.conformance.case import Case, Check, NotForUs
 
 SUITES: dict[str, Check] = {
+    "capabilities": capabilities.check,
     "coercion": coercion.check,
     "envelope": envelope.check,
     "extra": extra.check,
