@@ -15,9 +15,10 @@ MCP = ToolNames("files_write", "mcp:files:write")
 
 
 def verdict(rules: list[Rule], names: ToolNames, one: Use) -> Action:
-    first, *others = [RuleBook(order).weigh(names, one).action for order in permutations(rules)]
-    assert all(other == first for other in others), "the order of a list decides"
-    return first
+    found = RuleBook(rules).weigh(names, one).action
+    for order in permutations(rules):
+        assert RuleBook(order).weigh(names, one).action == found, "the order of a list decides"
+    return found
 
 
 @pytest.mark.req("SPEC-PERM-08")

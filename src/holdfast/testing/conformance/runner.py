@@ -8,6 +8,7 @@ import msgspec
 
 from holdfast.testing.conformance import (
     ask_flow,
+    capabilities,
     coercion,
     envelope,
     extra,
@@ -19,6 +20,7 @@ from holdfast.testing.conformance.case import Case, Check, NotForUs
 
 SUITES: dict[str, Check] = {
     "ask_flow": ask_flow.check,
+    "capabilities": capabilities.check,
     "coercion": coercion.check,
     "envelope": envelope.check,
     "extra": extra.check,

@@ -1,0 +1,27 @@
+"""The seam between scopes and the shell: what one layer says to a command text."""
+
+from collections.abc import Callable, Sequence
+
+from holdfast.contract.requirements import ShellRunRequirement
+from holdfast.policy.paths import Access
+from holdfast.policy.shell.admission import ANY_PROGRAM
+from holdfast.policy.shell.analysis import ShellText, admits, analyse
+
+__all__ = ["ShellText", "admits_command", "analyse"]
+
+
+def admits_command(
+    declared: Sequence[ShellRunRequirement],
+    text: ShellText,
+    may_touch: Callable[[Access, str], bool],
+) -> bool:
+    """Whether every command is declared and every file the shell itself opens may be touched.
+
+    Where any program may run with any arguments, the kernel's policy bounds the files.
+    """
+    if any(entry.cmd == ANY_PROGRAM and entry.args is None for entry in declared):
+        return True
+    return admits(declared, text) and all(
+        redirection.target is not None and may_touch(redirection.mode, redirection.target)
+        for redirection in text.redirections
+    )
