@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
@@ -79,6 +79,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=6).map("/".join)
 TARGETS = PATHS | PATHS.map(lambda path: f"@/{path}")
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["@/a", "@/b", "@/c", "@/d/a", "@/d/b"]), TARGETS, max_size=5),
     st.lists(PATHS, min_size=1, max_size=5),

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.policy.globs import Flavour, GlobProblem, compile_glob, escaped, specificity
@@ -112,11 +112,13 @@ def _slow_path(pattern: str, text: str) -> bool:
     return fits(0, 0)
 
 
+@settings(deadline=None)
 @given(st.text("ab*?", max_size=12), st.text("ab\n", max_size=12))
 def test_a_text_fits_as_the_definition_says(pattern: str, text: str) -> None:
     assert _fits(pattern, text, "text") == _slow_text(pattern, text)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["a", "b", "*", "**", "a*", "*b*a", "?", ""]), max_size=6),
     st.lists(st.sampled_from(["a", "b", "ab", "ba", "bba", ""]), max_size=6),
@@ -126,6 +128,7 @@ def test_a_path_fits_as_the_definition_says(pattern: list[str], text: list[str])
     assert _fits(written, path, "path") == _slow_path(written, path)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(st.text("ab*", max_size=3), min_size=2, max_size=3), max_size=3),
     st.text("ab", max_size=8),
@@ -137,6 +140,7 @@ def test_alternatives_fit_what_any_of_them_fits(groups: list[list[str]], text: s
     assert _fits(pattern, text, "text") == any(_fits(one, text, "text") for one in one_by_one)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20) | st.text("ab*?{},\\[]/", max_size=10), st.text("ab*?{},\\[]/"))
 def test_an_escaped_text_fits_itself_and_nothing_else(text: str, other: str) -> None:
     for flavour in ("path", "text"):
@@ -145,6 +149,7 @@ def test_an_escaped_text_fits_itself_and_nothing_else(text: str, other: str) -> 
     assert specificity(escaped(text)) == (1, len(text), 0)
 
 
+@settings(deadline=None)
 @given(st.text("a*?{},\\/[]", max_size=40), st.text("a/{},*", max_size=20))
 def test_a_short_pattern_compiles_or_is_said_to_be_too_large(pattern: str, text: str) -> None:
     with contextlib.suppress(GlobProblem):

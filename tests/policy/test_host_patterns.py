@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.policy.addresses import address_of, is_private
@@ -224,6 +224,7 @@ def test_a_redirect_is_read_from_where_it_was_met() -> None:
     assert isinstance(redirect_target("https://a.test/", "z\n"), HostProblem)
 
 
+@settings(deadline=None)
 @given(st.text("/:[]@?#.ab\\% \t", max_size=12))
 def test_no_redirect_is_too_strange_to_be_judged(location: str) -> None:
     judged = judge_hops(HostPatterns(["a.test"]), "https://a.test/x", [location])
@@ -240,6 +241,7 @@ def test_the_order_of_patterns_and_repetitions_do_not_matter() -> None:
     assert HostPatterns(["b", "a", "B."]).atoms == HostPatterns(["a", "b"]).atoms
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_every_address_is_judged_and_admitted_only_as_it_should_be(
     address: IPv4Address | IPv6Address,

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.policy.addresses import address_of, ipv4_of, ipv6_of
@@ -160,6 +160,7 @@ def test_a_host_text_in_doubt_is_refused(text: str) -> None:
     assert isinstance(host_of(text), HostProblem)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "0x{:x}", "0{:o}"]))
 def test_a_number_is_the_address_it_stands_for(number: int, form: str) -> None:
     address = IPv4Address(number)
@@ -169,6 +170,7 @@ def test_a_number_is_the_address_it_stands_for(number: int, form: str) -> None:
     assert address_of(str(address)) == address
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40) | st.text("http:/@.[]%a1\\?#x", max_size=30))
 def test_no_text_is_too_strange_to_be_judged(text: str) -> None:
     for judged in (host_of(text), host_of_url(text), host_of_url("http://" + text)):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.contract.ports import PathFacts
@@ -362,6 +362,7 @@ NAMES = st.sampled_from(["a", "b", ".git", "..", ".", "", "*", "[a]"])
 WRITTEN = st.lists(NAMES, min_size=1, max_size=6).map("/".join)
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["/ws/a", "/ws/b", "/ws/a/b", "/out/a"]), WRITTEN, max_size=4),
     st.lists(st.sampled_from(["**", "a/**", "a", "*", "{workspace}/b/", "*/b"]), max_size=3),

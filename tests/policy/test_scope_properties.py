@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.contract.json_value import JsonObject
@@ -98,6 +98,7 @@ def _all(scope: EffectiveScope) -> set[Use]:
     return {use for use in USES if _may(scope, use)}
 
 
+@settings(deadline=None)
 @given(st.lists(DECLARED, max_size=4), st.data())
 def test_a_union_permits_all_of_its_parts_in_any_order(
     sets: list[RequirementSet], data: st.DataObject
@@ -109,6 +110,7 @@ def test_a_union_permits_all_of_its_parts_in_any_order(
         assert _all(_effective(one)) <= together
 
 
+@settings(deadline=None)
 @given(
     DECLARED,
     st.lists(

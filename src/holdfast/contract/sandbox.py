@@ -31,6 +31,9 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     protected: tuple[str, ...] = ()
     """What stays unwritable inside the writable ones, whether it exists yet or not."""
     network: NetworkMode = "none"
-    hosts: tuple[str, ...] = ()
-    """Host patterns; what lies inside is reached only where a pattern names it in full."""
+    hosts: tuple[tuple[str, ...], ...] = ()
+    """Lists of host patterns: a host is reached when each list admits it.
+
+    What lies inside is reached only where a pattern of each names it in full.
+    """
     limits: SandboxLimits = SandboxLimits()

@@ -12,7 +12,7 @@ point it inside.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from holdfast.policy.addresses import Address, address_of, is_private
@@ -103,10 +103,25 @@ class HostPatterns:
         return any(own.port in (None, atom.port) and _includes(own, atom) for own in self.atoms)
 
 
-def common_hosts(layers: Sequence[HostPatterns]) -> tuple[str, ...]:
-    """The patterns that every layer covers: what may be reached under all of them."""
-    atoms = {atom for layer in layers for atom in layer.atoms}
-    return tuple(sorted(str(one) for one in atoms if all(layer.covers(one) for layer in layers)))
+def common_hosts(layers: Iterable[HostPatterns]) -> tuple[tuple[str, ...], ...]:
+    """Lists of patterns that all have to admit a host; none when no host can be admitted.
+
+    Of two lists the wider one is left out. What remains is not merged any further: two wildcards
+    have no common pattern that could be written down.
+    """
+    apart = {tuple(map(str, layer.atoms)): layer for layer in layers}
+    if () in apart:
+        return ()
+    return tuple(
+        written
+        for written, layer in sorted(apart.items())
+        if not any(
+            all(map(layer.covers, other.atoms))
+            and not (other_written > written and all(map(other.covers, layer.atoms)))
+            for other_written, other in apart.items()
+            if other is not layer
+        )
+    )
 
 
 def admits_address(match: HostMatch, address: Address | str) -> bool:

@@ -26,7 +26,7 @@ def sandbox_policy(scope: EffectiveScope, limits: SandboxLimits = _NO_LIMITS) ->
         for root in _common([layer.write for layer in layers])
         if not any(is_within(root, path) for path in kept)
     ]
-    hosts = common_hosts([layer.hosts for layer in layers])
+    hosts = common_hosts(layer.hosts for layer in layers)
     return SandboxPolicy(
         readable=_common([layer.read for layer in layers]),
         writable=tuple(writable),

@@ -42,6 +42,7 @@ UNDERSTOOD: list[tuple[str, list[str]]] = [
     ("((1 + 1)) && ls", ["ls"]),
     ("ls # rm x", ["ls"]),
     ("# rm x\nls", ["ls"]),
+    ("eval; ls", ["eval", "ls"]),
     ("ls;# rm x\npwd", ["ls", "pwd"]),
     ("ls # rm \\\npwd", ["ls", "pwd"]),
     ("ls \\\n -l", ["ls|-l"]),

@@ -133,6 +133,13 @@ DOUBTFUL: list[tuple[str, str]] = [
     ("cat <<E \\\n x\nb\nE\n", "first line cannot be followed"),
     ("cat <<E\nx\n", "here-document"),
     ("cat <<A <<B\n1\nA\n2\nB\n", "here-document"),
+    ("ls | ! pwd", "`!` in the middle"),
+    ("<\nls x", "not understood"),
+    ("ls " + "| ls " * 300, "more than 256 pipes"),
+    ("ls \\\n# x", "may not be a comment"),
+    ("ls == # x", "does not parse"),
+    ("ls a$ == 2>&1", "a number touches"),
+    ("a#b x", "may not be a comment"),
     # characters
     ("ls\u00a0x", "U+00A0"),
     ("ls\u200bx", "U+200B"),

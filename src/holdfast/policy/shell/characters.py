@@ -7,6 +7,8 @@ import re
 import unicodedata
 
 LONGEST_TEXT = 8 * 1024
+# The grammar's time grows with the square of these.
+MOST_PIPES_AND_REDIRECTIONS = 256
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # Spellings that the grammar reads without complaint, but otherwise than bash.
@@ -26,6 +28,8 @@ def unreadable(text: str) -> str | None:
         return "the text holds a NUL character"
     if any("\ud800" <= char <= "\udfff" for char in text):
         return "the text is not valid Unicode"
+    if text.count("|") + text.count("<") > MOST_PIPES_AND_REDIRECTIONS:
+        return f"the text holds more than {MOST_PIPES_AND_REDIRECTIONS} pipes and redirections"
     return None
 
 

@@ -68,7 +68,7 @@ def _eval(words: Sequence[Word]) -> Inside | None:
     dynamic = [word for word in words[1:] if word.doubt is not None]
     if len(words) == 2 and dynamic:
         shell_text(found, words[1])
-    elif len(words) > 1:
+    else:
         found.texts.append(" ".join(word.literal for word in words[1:] if word.literal != "--"))
     if dynamic:
         found.doubts.append("the shell text of `eval` is not literal")

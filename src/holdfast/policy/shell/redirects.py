@@ -45,7 +45,7 @@ def opened_by(source: bytes, node: Node) -> Opened:
             operator = child.type
         elif child.type != "file_descriptor":
             targets.append(child)
-    words = words_of(source, targets, opened.doubts)
+    words = words_of(source, targets)
     if operator not in _CLOSES and words:
         _open(opened, operator, words.pop(0), both=both)
     opened.words = words
@@ -101,7 +101,7 @@ def here_document(source: bytes, node: Node) -> HereDocument:
                 parts.arguments.append(child)
             case _:
                 parts.statements.append(child)
-    parts.words = words_of(source, parts.arguments, parts.doubts)
+    parts.words = words_of(source, parts.arguments)
     parts.doubts.extend(_body_doubts(source, node, start))
     return parts
 

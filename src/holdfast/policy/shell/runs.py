@@ -5,26 +5,30 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from holdfast.policy.shell.values import Word, shown
+from holdfast.policy.shell.values import Word
 from holdfast.policy.shell.words import read_word
 
 _BLANK = re.compile(rb"(?:[ \t]|\\\n)+")
 
 
-_SPACE = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BLANK_OR_LINES = re.compile(rb"(?:[ \t\n]|\\\n)*")
 
 
-def skipped(source: bytes, nodes: Sequence[Node], start: int, end: int) -> str | None:
+def left_out(
+    source: bytes, nodes: Sequence[Node], start: int, end: int, *, lines: bool
+) -> str | None:
     """What between the nodes, from start to end, the grammar left out although it is not blank.
 
-    It does so without an error, as with the dash in ``cat - 2>&1``.
+    It does so without an error, as with the dash in ``cat - 2>&1``. With ``lines`` a line end is
+    blank, too.
     """
+    blank = _BLANK_OR_LINES if lines else _BLANK
     for node in nodes:
         first = node.start_byte
-        if first != start and not _SPACE.fullmatch(source, start, first):
+        if first != start and not blank.fullmatch(source, start, first):
             return source[start:first].decode("utf-8", "replace")
         start = node.end_byte
-    if start != end and not _SPACE.fullmatch(source, start, end):
+    if start != end and not blank.fullmatch(source, start, end):
         return source[start:end].decode("utf-8", "replace")
     return None
 
@@ -34,8 +38,8 @@ def piece(source: bytes, node: Node) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def words_of(source: bytes, nodes: Sequence[Node], doubts: list[str]) -> list[Word]:
-    """Read the nodes as words; the doubts get what lies between them and is not blank."""
+def words_of(source: bytes, nodes: Sequence[Node]) -> list[Word]:
+    """Read the nodes as words; what lies between them must be checked before."""
     words: list[Word] = []
     start = end = -1
     for node in nodes:
@@ -43,9 +47,6 @@ def words_of(source: bytes, nodes: Sequence[Node], doubts: list[str]) -> list[Wo
         if first != end:
             if end >= 0:
                 words.append(read_word(source[start:end].decode("utf-8", "replace")))
-                gap = source[end:first]
-                if gap != b" " and not _BLANK.fullmatch(gap):
-                    doubts.append(f"{shown(gap.decode('utf-8', 'replace'))} between two words")
             start = first
         end = node.end_byte
     if end >= 0:

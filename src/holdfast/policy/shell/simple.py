@@ -22,6 +22,7 @@ _EXPRESSIONS = frozenset({"unary_expression", "binary_expression", "parenthesize
 _TEST_OPERATORS = frozenset({"==", "=", "!=", "=~", "<", ">", "&&", "||", "!", "(", ")"})
 _ONLY_IN_DOUBLE_BRACKETS = _TEST_OPERATORS - {"==", "=", "!=", "!"}
 _NUMBER_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_NUMBER_BEFORE = re.compile(rb"(?<![^\s;&|()<>])\d+\Z")
 _INTEGER = re.compile(r"-?\d+")
 
 
@@ -38,11 +39,11 @@ def _command_with(walk: Walk, node: Node, more: list[Word]) -> None:
         if child.type in _WORDS:
             segment.append(child)
         else:
-            words += words_of(walk.source, segment, walk.doubts)
+            words += words_of(walk.source, segment)
             segment = []
             words += _between(walk, child)
             others.append(child)
-    words += words_of(walk.source, segment, walk.doubts)
+    words += words_of(walk.source, segment)
     words += more
     _add(walk, words)
     dynamic = [word.doubt for word in words if word.doubt is not None]
@@ -62,6 +63,7 @@ def _between(walk: Walk, node: Node) -> list[Word]:
         case "file_redirect":
             return _file(walk, node)
         case "herestring_redirect":
+            _check_redirect(walk, node)
             _here_string(walk, node)
         case "variable_assignment":
             walk.doubts.append(
@@ -75,8 +77,15 @@ def _between(walk: Walk, node: Node) -> list[Word]:
     return []
 
 
-def _file(walk: Walk, node: Node) -> list[Word]:
+def _check_redirect(walk: Walk, node: Node) -> None:
+    """The grammar sometimes takes the number in front of a redirection for a word."""
     walk.check_gaps(node)
+    if _NUMBER_BEFORE.search(walk.source, 0, node.start_byte):
+        walk.doubts.append(f"a number touches {shown(walk.text_of(node))}")
+
+
+def _file(walk: Walk, node: Node) -> list[Word]:
+    _check_redirect(walk, node)
     opened = opened_by(walk.source, node)
     walk.redirections += opened.redirections
     walk.doubts += opened.doubts
@@ -85,7 +94,7 @@ def _file(walk: Walk, node: Node) -> list[Word]:
 
 
 def _here_string(walk: Walk, node: Node) -> None:
-    words = words_of(walk.source, [c for c in node.children if c.type in _WORDS], walk.doubts)
+    words = words_of(walk.source, [c for c in node.children if c.type in _WORDS])
     walk.doubts += [word.doubt for word in words if word.doubt is not None]
 
 
@@ -117,7 +126,7 @@ def redirected(walk: Walk, node: Node) -> None:
 
 
 def _here_document(walk: Walk, node: Node, later: list[Node], redirects: list[Node]) -> list[Word]:
-    walk.check_gaps(node)
+    _check_redirect(walk, node)
     parts = here_document(walk.source, node)
     walk.doubts += parts.doubts
     walk.doubts += [word.doubt for word in parts.words if word.doubt is not None]
@@ -143,9 +152,6 @@ def _bodies(walk: Walk, bodies: list[Node], more: list[Word]) -> None:
 
 def test(walk: Walk, node: Node) -> None:
     """``[ ... ]`` and ``[[ ... ]]``: a builtin and a keyword that can still evaluate text."""
-    if node.children[0].type == "((":
-        arithmetic(walk, node)
-        return
     leaves = list(_leaves(node))
     words = [
         Word(leaf.type, leaf.type)
@@ -154,7 +160,7 @@ def test(walk: Walk, node: Node) -> None:
         for leaf in leaves
     ]
     walk.commands.append(words)
-    walk.doubts += [word.doubt for word in words[1:-1] if word.doubt is not None]
+    walk.doubts += [word.doubt for word in words if word.doubt is not None]
     for before, after in itertools.pairwise(leaves):
         if before.end_byte == after.start_byte:
             walk.doubts.append(f"{shown(walk.text_of(node))} is not a test: a blank is missing")
@@ -184,7 +190,7 @@ def _test_doubts(words: list[str]) -> Iterator[str]:
 
 def declaration(walk: Walk, node: Node) -> None:
     """export, declare, local, readonly, typeset, unset: builtins that change variables."""
-    words = words_of(walk.source, node.children, walk.doubts)
+    words = words_of(walk.source, node.children)
     walk.commands.append(words)
     walk.doubts.append(f"{shown(walk.text_of(node))} changes variables")
     walk.substitutions(node)

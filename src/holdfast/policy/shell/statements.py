@@ -19,6 +19,13 @@ def statements(walk: Walk, node: Node) -> None:
     walk.visit_all(node.children)
 
 
+def pipeline(walk: Walk, node: Node) -> None:
+    """Commands joined by pipes; only the first may be negated."""
+    if any(child.type == "negated_command" for child in node.children[1:]):
+        walk.doubts.append(f"{shown(walk.text_of(node))} has `!` in the middle")
+    walk.visit_all(node.children)
+
+
 def group(walk: Walk, node: Node) -> None:
     """``{ ... }``, or arithmetic that the grammar calls a group."""
     if node.children[0].type == "((":
@@ -101,11 +108,12 @@ HANDLERS: dict[str, Handler] = {
     **SIMPLE,
     **dict.fromkeys(
         (
-            "program", "list", "pipeline", "negated_command", "if_statement", "elif_clause",
+            "program", "list", "negated_command", "if_statement", "elif_clause",
             "else_clause", "while_statement", "do_group", "subshell",
         ),
         statements,
     ),
+    "pipeline": pipeline,
     "compound_statement": group,
     "comment": comment,
     "for_statement": loop,

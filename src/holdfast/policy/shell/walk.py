@@ -8,10 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tree_sitter import Node
 
-from holdfast.policy.shell.runs import piece, skipped, words_of
+from holdfast.policy.shell.runs import left_out, piece, words_of
 from holdfast.policy.shell.values import Redirection, Word, shown
 
 DEEPEST = 50
+
+# The grammar lets a line end pass in places where to bash the command is over.
+_ONE_LINE = frozenset({
+    "command", "declaration_command", "file_redirect", "herestring_redirect",
+    "redirected_statement", "unset_command",
+})  # fmt: skip
 
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _PUNCTUATION = frozenset({
@@ -48,9 +54,10 @@ class Walk:
         if children:
             # The root begins and ends where the text does, not where its children do.
             start, end = (0, len(self.source)) if self._depth == 1 else node.byte_range
-            left_out = skipped(self.source, children, start, end)
-            if left_out is not None:
-                self.doubts.append(f"{shown(left_out)} is not understood here")
+            lines = node.type not in _ONE_LINE
+            gap = left_out(self.source, children, start, end, lines=lines)
+            if gap is not None:
+                self.doubts.append(f"{shown(gap)} is not understood here")
 
     def visit_all(self, nodes: Iterable[Node]) -> None:
         """Collect from statements and what stands between them."""
@@ -74,7 +81,7 @@ class Walk:
 
     def loose_words(self, nodes: Sequence[Node]) -> None:
         """Words that are no part of a command: what a loop runs over, what a case looks at."""
-        for word in words_of(self.source, nodes, self.doubts):
+        for word in words_of(self.source, nodes):
             if word.doubt is not None:
                 self.doubts.append(word.doubt)
         for node in nodes:
