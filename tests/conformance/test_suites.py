@@ -123,6 +123,10 @@ def _turned(suite: str, case: JsonObject) -> JsonObject | None:
     if suite == "envelope":
         return {**case, "is_error": not case["is_error"]}
     expect, given = case.get("expect"), case.get("given")
+    if suite == "permissions":
+        return {**case, "expect": "ask" if expect == "allow" else "allow"}
+    if suite == "ask_flow" and isinstance(expect, dict):
+        return {**case, "expect": {**expect, "executed": not expect["executed"]}}
     if suite == "capabilities":
         return {**case, "expect": "neither"}
     if suite == "shell_classifier":

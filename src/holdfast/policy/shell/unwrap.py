@@ -4,7 +4,8 @@ Works on words alone. What is inside is handed back, not judged; what cannot be 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from holdfast.policy.shell.inside import Inside, doubted, shell_text
 from holdfast.policy.shell.options import scan
@@ -68,10 +69,9 @@ def _behind_operands(found: Inside, rest: list[Word], wrapper: Wrapper) -> list[
     return rest
 
 
-def _two_words(words: Sequence[Word]) -> Inside | None:
+def _two_words(words: Sequence[Word], subcommands: Collection[str]) -> Inside | None:
     """`poetry run CMD`: followed only where no option stands between."""
     literals = [word.literal for word in words]
-    subcommands = TWO_WORD_WRAPPERS[literals[0].rpartition("/")[2]]
     position = next((i for i, text in enumerate(literals) if text in subcommands), None)
     if position is None:
         return None
@@ -92,8 +92,8 @@ def _not_followed(words: Sequence[Word]) -> Inside:
     return doubted(f"{shown(words[0].source)} can run other programs")
 
 
-def _changes_the_shell(words: Sequence[Word]) -> Inside:
-    return doubted(f"{shown(words[0].source)} {CHANGES_THE_SHELL[words[0].literal]}")
+def _changes_the_shell(words: Sequence[Word], how: str) -> Inside:
+    return doubted(f"{shown(words[0].source)} {how}")
 
 
 def _reader_of(wrapper: Wrapper) -> "Reader":
@@ -104,8 +104,8 @@ Reader = Callable[[Sequence[Word]], Inside | None]
 
 _KNOWN: dict[str, Reader] = {
     **dict.fromkeys(NOT_FOLLOWED, _not_followed),
-    **dict.fromkeys(TWO_WORD_WRAPPERS, _two_words),
+    **{name: partial(_two_words, subcommands=then) for name, then in TWO_WORD_WRAPPERS.items()},
     **{name: _reader_of(wrapper) for name, wrapper in WRAPPERS.items()},
     **PROGRAMS,
-    **dict.fromkeys(CHANGES_THE_SHELL, _changes_the_shell),
+    **{name: partial(_changes_the_shell, how=how) for name, how in CHANGES_THE_SHELL.items()},
 }
