@@ -95,6 +95,7 @@ UNDERSTOOD: list[tuple[str, list[str]]] = [
     ("python script.py -c x", ["python|script.py|-c|x"]),
     ("python3.11 -m pytest -c x", ["python3.11|-m|pytest|-c|x"]),
     ("python3 --version", ["python3|--version"]),
+    ("node -v", ["node|-v"]),
     ("node app.js", ["node|app.js"]),
     ("bash script.sh -c x", ["bash|script.sh|-c|x"]),
     ("bash --version", ["bash|--version"]),

@@ -77,7 +77,7 @@ class _Gathering:
                 " ".join([word.source for word in words]),
                 canonical(argv),
                 via,
-                any(word.expands for word in words),
+                True in [word.expands for word in words],
             )
         )
         self._check_program(words[0])

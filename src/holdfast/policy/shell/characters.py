@@ -16,18 +16,22 @@ _MISREAD = (
     (re.compile(r"[^ \t\n]\\\n"), "a line end in the middle of a word"),
     (re.compile(r"\{\w+\}[<>]"), "a redirection that sets a variable"),
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LOOKS_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 
 
 def unreadable(text: str) -> str | None:
     """Why the text is not looked at at all, or None."""
-    if len(text) > LONGEST_TEXT or len(text.encode("utf-8", "surrogatepass")) > LONGEST_TEXT:
+    size = len(text)
+    if size <= LONGEST_TEXT and not text.isascii():
+        if _SURROGATE.search(text):
+            return "the text is not valid Unicode"
+        size = len(text.encode())
+    if size > LONGEST_TEXT:
         return f"the text is longer than {LONGEST_TEXT} bytes"
     if "\0" in text:
         return "the text holds a NUL character"
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        return "the text is not valid Unicode"
     if text.count("|") + text.count("<") > MOST_PIPES_AND_REDIRECTIONS:
         return f"the text holds more than {MOST_PIPES_AND_REDIRECTIONS} pipes and redirections"
     return None

@@ -16,6 +16,11 @@ class Inside(msgspec.Struct):
     plain_shell: bool = False
 
 
+def program_name(word: Word) -> str:
+    """The name a program is known by: no folder, lower case, for file systems that see no case."""
+    return word.literal.rpartition("/")[2].lower()
+
+
 def shell_text(found: Inside, word: Word) -> None:
     """Add a word that is shell text. One that is not literal is a doubt, and still looked at."""
     if word.doubt is None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from holdfast.policy.shell.inside import Inside, doubted, shell_text
+from holdfast.policy.shell.inside import Inside, doubted, program_name, shell_text
 from holdfast.policy.shell.runners import (
     AWK_RUNS,
     CODE_FLAGS,
@@ -16,10 +16,12 @@ from holdfast.policy.shell.runners import (
     PROGRAM_FLAGS,
     SED_PLAIN,
     SHELLS,
+    STREAM,
 )
 from holdfast.policy.shell.values import Word, shown
 
-_TELLS_ABOUT_ITSELF = frozenset({"--version", "-V", "--help", "-h", "-v", "-version"})
+_TELLS_ABOUT_ITSELF = frozenset({"--version", "-V", "--help", "-h"})
+_PYTHON = frozenset({"python", "pypy"})
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FIND_CHANGES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
 _SHELL_OPTION_WITH_VALUE = frozenset({"-o", "+o", "-O", "+O"})
@@ -38,7 +40,9 @@ def _shell(words: Sequence[Word]) -> Inside | None:
     rest = words[position:]
     if text_follows:
         shell_text(found, rest[0] if rest else Word("", "", "missing"))
-    elif not rest and not any(word.literal == "--version" for word in words):
+    elif STREAM.fullmatch(rest[0].literal if rest else "/dev/stdin") and not any(
+        word.literal == "--version" for word in words
+    ):
         found.doubts.append(f"{shown(name)} runs whatever it is given to read")
     return found
 
@@ -165,23 +169,27 @@ def _interpreter(words: Sequence[Word]) -> Inside | None:
     arguments = [word.literal for word in words[1:]]
     previous = ""
     for argument in arguments:
-        if name in {"python", "pypy"} and previous == "-m":
+        if name in _PYTHON and previous == "-m":
             opaque = argument in CODE_MODULES
             return doubted(f"{shown(f'{name} -m {argument}')} runs code") if opaque else None
         if flags.fullmatch(argument):
             return doubted(f"{shown(f'{name} {argument}')} runs code that is not followed here")
+        if STREAM.fullmatch(argument):
+            return doubted(f"{shown(name)} runs whatever it is given to read")
         if not argument.startswith("-") and not previous.startswith("-"):
             return None
         previous = argument
     files = [argument for argument in arguments if not argument.startswith("-")]
-    if not files and not set(arguments) & _TELLS_ABOUT_ITSELF:
+    # To python -v is no question but a noisier way to read.
+    asks = _TELLS_ABOUT_ITSELF if name in _PYTHON else _TELLS_ABOUT_ITSELF | {"-v"}
+    if not files and not asks.intersection(arguments):
         return doubted(f"{shown(name)} runs whatever it is given to read")
     return None
 
 
 def _program_flags(words: Sequence[Word]) -> Inside | None:
-    name = words[0].literal.rpartition("/")[2]
-    pattern = PROGRAM_FLAGS[name]
+    name = program_name(words[0])
+    pattern = PROGRAM_FLAGS.get(name) or PROGRAM_FLAGS[name.rstrip(_VERSION)]
     found = [word.literal for word in words[1:] if pattern.fullmatch(word.literal)]
     return doubted(*(f"{shown(f'{name} {text}')} can run other programs" for text in found))
 
@@ -212,7 +220,7 @@ _EVALUATES: dict[str, frozenset[str]] = {
 
 
 def _name(words: Sequence[Word]) -> str:
-    name = words[0].literal.rpartition("/")[2]
+    name = program_name(words[0])
     return name if name in SHELLS or name in CODE_FLAGS else name.rstrip(_VERSION)
 
 
@@ -222,7 +230,7 @@ PROGRAMS: dict[str, Callable[[Sequence[Word]], Inside | None]] = {
     **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     **dict.fromkeys(("sed", "gsed"), _sed),
-    **dict.fromkeys(("test", "printf", "wait", "jobs"), _test_or_printf),
+    **dict.fromkeys(("test", "[", "printf", "wait", "jobs"), _test_or_printf),
     "eval": _eval,
     "trap": _trap,
     "find": _find,

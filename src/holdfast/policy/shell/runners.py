@@ -23,18 +23,21 @@ CODE_FLAGS: dict[str, re.Pattern[str]] = {
     "deno": re.compile(r"eval"),
     "php": re.compile(r"-[rBRE].*"),
     "lua": re.compile(r"-e.*|-l.*"),
-    "Rscript": re.compile(r"-e.*"),
+    "rscript": re.compile(r"-e.*"),
     "julia": re.compile(r"-[eE].*|--eval.*"),
     "tclsh": re.compile(r"$^"),
 }
 """Interpreters and the options that carry code."""
+
+STREAM = re.compile(r"/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
+"""Paths that are no file, but whatever is piped in."""
 
 CODE_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code"})
 """Modules that `python -m` lets run code or a program from the arguments."""
 
 PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
     "tar": re.compile(
-        r"--(?:to-command|checkpoint-act|use-comp|rsh|info-s|new-vol|rmt).*|-[A-Za-z]*[IF].*"
+        r"--(?:to-command|checkpoint-act|use-comp|rsh|info-s|new-vol|rmt).*|-?[A-Za-z]*[IF].*"
     ),
     "rsync": re.compile(r"-[A-Za-z]*e.*|--rsh.*|--rsync-path.*"),
     "scp": re.compile(r"-[A-Za-z0-9]*[SoD].*"),
@@ -98,7 +101,9 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
 }
 """Arguments of git subcommands that run or set a program, or write a file."""
 
-GIT_OPTIONS = re.compile(r"-c|-c.+|--config-env.*|--exec-path=.*|-p|--paginate")
+GIT_OPTIONS = re.compile(
+    r"-c|-c.+|--config-env.*|--exec-path=.*|-p|--paginate|--git-dir.*|--work-tree.*"
+)
 """Options before the subcommand by which git takes configuration or another place for programs."""
 
 GIT_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
@@ -108,7 +113,7 @@ GIT_HARMLESS_SETTING = re.compile(
     r"(?i)(?:user\.(?:name|email)|color\.\w+|advice\.\w+|core\.quotepath)=.*"
 )
 
-AWK_RUNS = re.compile(r"system|[|>@]|getline|printf?\s.*>", re.DOTALL)
+AWK_RUNS = re.compile(r"^-[lif]|^--(?:load|include|file|exec)|system|[|>@]|getline")
 """What an awk program needs to run a command or open a file."""
 
 SED_PLAIN = re.compile(

@@ -11,6 +11,7 @@ from holdfast.policy.shell.words import read_word
 _BLANK = re.compile(rb"(?:[ \t]|\\\n)+")
 
 
+_ONE_BLANK = ord(" ")
 _BLANK_OR_LINES = re.compile(rb"(?:[ \t\n]|\\\n)*")
 
 
@@ -25,7 +26,8 @@ def left_out(
     blank = _BLANK_OR_LINES if lines else _BLANK
     for node in nodes:
         first = node.start_byte
-        if first != start and not blank.fullmatch(source, start, first):
+        one_blank = first == start + 1 and source[start] == _ONE_BLANK
+        if first != start and not one_blank and not blank.fullmatch(source, start, first):
             return source[start:first].decode("utf-8", "replace")
         start = node.end_byte
     if start != end and not blank.fullmatch(source, start, end):

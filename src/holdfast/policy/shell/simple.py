@@ -69,8 +69,6 @@ def _between(walk: Walk, node: Node) -> list[Word]:
             walk.doubts.append(
                 f"the assignment {shown(walk.text_of(node))} in front of a command changes it"
             )
-        case "comment":
-            walk.visit(node)
         case _:
             walk.doubts.append(f"{shown(walk.text_of(node))} stands inside a command")
             walk.visit(node)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
-from holdfast.policy.shell.inside import Inside, doubted, shell_text
+from holdfast.policy.shell.inside import Inside, doubted, program_name, shell_text
 from holdfast.policy.shell.options import scan
 from holdfast.policy.shell.programs import PROGRAMS
 from holdfast.policy.shell.values import Word, shown
@@ -27,7 +27,7 @@ _VERSION = "0123456789.-"
 
 def inside(words: Sequence[Word]) -> Inside | None:
     """What the command runs besides itself; None for a program that runs nothing else."""
-    name = words[0].literal.rpartition("/")[2]
+    name = program_name(words[0])
     handler = _KNOWN.get(name) or _KNOWN.get(name.rstrip(_VERSION))
     if handler is not None:
         return handler(words)

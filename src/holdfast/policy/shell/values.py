@@ -7,7 +7,7 @@ import msgspec
 LONGEST_PIECE = 60
 
 
-class Word(msgspec.Struct, frozen=True):
+class Word(msgspec.Struct, frozen=True, gc=False):
     """One word of a command: as written, and as the program would get it.
 
     ``doubt`` says why the value is not known before it runs; ``literal`` is then the source.
@@ -20,7 +20,7 @@ class Word(msgspec.Struct, frozen=True):
     expands: bool = False
 
 
-class Command(msgspec.Struct, frozen=True):
+class Command(msgspec.Struct, frozen=True, gc=False):
     """One simple command that would run.
 
     ``text`` is what an allow pattern is matched against, ``canonical`` what deny and ask patterns
@@ -34,7 +34,7 @@ class Command(msgspec.Struct, frozen=True):
     expands: bool = False
 
 
-class Redirection(msgspec.Struct, frozen=True):
+class Redirection(msgspec.Struct, frozen=True, gc=False):
     """A file the shell itself opens; ``target`` is None when only the run can tell which."""
 
     mode: Literal["read", "write"]

@@ -181,6 +181,7 @@ NOT_FOLLOWED = frozenset(
         "crontab",
         "daemonize",
         "dtach",
+        "ed",
         "emacs",
         "ex",
         "expect",
