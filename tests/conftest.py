@@ -3,7 +3,12 @@
 import os
 import shutil
 
+import hypothesis
 import pytest
+
+# A busy machine must not decide a test.
+hypothesis.settings.register_profile("steady", deadline=None)
+hypothesis.settings.load_profile("steady")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ How a call is settled is not known here.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,7 @@ class Holdfast:
         self._inner = AsyncHoldfast(tools=tools, profile=profile, workspace=workspace, **options)
         self._portal: BlockingPortal | None = None
         self._closing = ExitStack()
+        self._ended = False
 
     def __enter__(self) -> Self:
         if self._portal is not None:
@@ -65,7 +67,11 @@ class Holdfast:
         trace: TracebackType | None,
     ) -> None:
         self._portal = None
-        self._closing.__exit__(kind, error, trace)
+        try:
+            self._closing.__exit__(kind, error, trace)
+        except RuntimeError:
+            if not self._ended:
+                raise
 
     @property
     def session_id(self) -> str:
@@ -93,6 +99,10 @@ class Holdfast:
         answer = portal.start_task_soon(_carried, settle, tool, arguments)
         try:
             settled = answer.result()
+        except CancelledError:
+            # Not by us: a task that a body left running has ended the loop, as SystemExit does.
+            self._ended = True
+            raise RuntimeError("this Holdfast's event loop has ended; open a new one") from None
         except BaseException:
             # Nobody waits for the answer any more: an interrupt must not leave the call running.
             answer.cancel()

@@ -186,3 +186,29 @@ def test_a_name_that_is_there_twice_names_the_files(tmp_path: Path) -> None:
 def test_one_tool_under_two_names_is_one_tool(tmp_path: Path) -> None:
     path = _write(tmp_path, GOOD + "\nbuilt = another.tool\nagain = built\n")
     assert [tool.name for tool in load_tools([path])] == ["second_name_first", "another", "spoken"]
+
+
+FOREIGN = '''
+import collections
+from holdfast import tool
+
+Other = collections.namedtuple("Other", "name description parameters execute")
+Other.__module__ = "another.framework"
+other = Other("x", "y", {}, print)
+
+class Proxy:
+    def __getattr__(self, name):
+        raise RuntimeError("working outside of a request")
+
+proxy = Proxy()
+
+@tool
+def mine() -> None:
+    """Mine."""
+'''
+
+
+def test_what_another_framework_brings_along_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.py"
+    path.write_text(FOREIGN, "utf-8")
+    assert [one.name for one in load_tools([path])] == ["mine"]

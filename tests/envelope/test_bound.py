@@ -346,3 +346,15 @@ def test_the_lines_of_a_cut_list_are_its_items_one_each() -> None:
 def test_the_head_of_a_list_ends_with_a_whole_item() -> None:
     head = _bounded([1_234_567] * 10, max_bytes=20).result
     assert head == {"head": "1234567\n1234567\n"}
+
+
+def test_the_head_of_a_list_is_how_its_file_begins() -> None:
+    kept: list[bytes] = []
+
+    def keep(content: bytes) -> StoredOutput:
+        kept.append(content)
+        return StoredOutput(path="/kept", stored_bytes=len(content))
+
+    cut = bound_envelope(envelope_of(["a", "b", "c\nd"]), OutputBound(max_items=2), keep)
+    assert isinstance(cut.result, dict)
+    assert kept[0].decode().startswith(str(cut.result["head"]))

@@ -255,6 +255,7 @@ def test_what_has_no_words_of_ours_is_said_in_the_validators(
         ({"$ref": "#/$defs/pair"}, [1], "at least 2 items"),
         ({"not": {"type": "string"}}, "b", None),
         ({"type": "integer", "minimum": 1, "maximum": 5}, 9, "an integer >= 1 and <= 5"),
+        ({"properties": {"a/b~c": {"multipleOf": 5}}}, {"a/b~c": 6}, "a multiple of 5"),
     ],
 )
 def test_what_would_fit_and_what_came_are_said(

@@ -60,6 +60,10 @@ UNREADABLE: tuple[JsonValue, ...] = (
     {"type": "integer", "minimum": 2**60},
     {"type": "string", "minLength": 1.0},
     {"type": "string", "not": {"const": "x"}},
+    {"type": "integer", "not": {"const": 5}},
+    False,
+    {"type": ["array", "integer"], "items": {"type": "string"}, "minimum": 1},
+    {"type": "string", "minLength": 2**70},
     {"type": "string", "enum": ["a", 1]},
     {"enum": [True]},
     {"enum": [1.5]},
@@ -191,10 +195,74 @@ def test_of_a_repeated_key_the_last_one_counts_for_every_reader(text: str) -> No
     assert found.values == {"x": 2}
 
 
-def test_text_over_the_bound_is_refused_before_it_is_read() -> None:
+@pytest.mark.parametrize("letter", ["a", "😀"])
+def test_text_over_the_bound_is_refused_before_it_is_read(letter: str) -> None:
     plan = Plan(tool_of(one({"type": "string"}, closed=True)))
-    text = json.dumps({"x": "a" * 200})
+    text = json.dumps({"x": letter * 30}, ensure_ascii=False)
+    size = len(text.encode())
     call = ToolCall(id="cal_1", tool="probe", arguments=text, session_id="ses_1")
-    found = plan.prepare(call, max_bytes=100)
+    assert isinstance(plan.prepare(call, max_bytes=size), Prepared)
+    found = plan.prepare(call, max_bytes=size - 1)
     assert isinstance(found, Rejected)
-    assert "at most 100" in found.failure.message
+    assert f"at most {size - 1}" in found.failure.message
+
+
+def _prepared(schema: JsonObject, text: str) -> Prepared | Rejected:
+    call = ToolCall(id="cal_1", tool="probe", arguments=text, session_id="ses_1")
+    return Plan(tool_of(schema)).prepare(call)
+
+
+def test_the_word_null_for_an_optional_text_is_repaired_in_text_too() -> None:
+    found = _prepared(one({"type": ["string", "null"]}, closed=True), '{"x": "null"}')
+    assert isinstance(found, Prepared)
+    assert found.arguments == {"x": None}
+    assert [repair.repair for repair in found.repairs] != []
+
+
+def test_a_required_property_that_accepts_nothing_is_refused_as_missing() -> None:
+    schema = one(False, required=True, closed=True)
+    found = _prepared(schema, "{}")
+    assert isinstance(found, Rejected)
+    assert "Missing required property: x" in found.failure.message
+
+
+def test_an_enum_of_very_large_integers_has_no_reader_and_works() -> None:
+    schema = one({"enum": [2**64 - 1]}, required=True, closed=True)
+    assert isinstance(_prepared(schema, json.dumps({"x": 2**64 - 1})), Prepared)
+    assert isinstance(_prepared(schema, '{"x": 1}'), Rejected)
+
+
+def test_references_that_nest_too_deep_are_not_read_past_the_limit() -> None:
+    def deep(inner: JsonObject, levels: int) -> JsonObject:
+        for _ in range(levels):
+            inner = {"type": "array", "items": inner}
+        return inner
+
+    schema: JsonObject = {
+        **one({"$ref": "#/$defs/a"}, required=True, closed=True),
+        "$defs": {
+            "a": deep({"$ref": "#/$defs/b"}, 50),
+            "b": deep({"$ref": "#/$defs/c"}, 50),
+            "c": deep({"type": "string"}, 50),
+        },
+    }
+    found = _prepared(schema, '{"x":' + "[" * 150 + '"rm"' + "]" * 150 + "}")
+    assert isinstance(found, Rejected)
+    assert "nested too deeply" in found.failure.message
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Octets(bytes):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("raw", [Text('{"x": 1}'), Octets(b'{"x": 1}')])
+def test_whoever_judges_and_whoever_runs_read_the_same_text(raw: str | bytes) -> None:
+    call = ToolCall(id="cal_1", tool="probe", arguments=raw, session_id="ses_1")
+    found = Plan(tool_of(one({"type": "integer"}, closed=True))).prepare(call)
+    assert isinstance(found, Prepared)
+    assert type(found.call.arguments) in (str, bytes)
+    assert found.arguments == found.values == {"x": 1}

@@ -9,7 +9,7 @@ import pytest
 from support import make_tool, settle
 
 from holdfast.contract.call import Ask
-from holdfast.contract.ports import Approver
+from holdfast.contract.ports import Answer, Approver
 from holdfast.contract.runtime import Progress
 from holdfast.policy.words import NOBODY_TO_ASK
 
@@ -28,7 +28,11 @@ def _not_async(_ask: Ask) -> Any:
     return None
 
 
-@pytest.mark.parametrize("approver", [_raises, _says_yes, _not_async])
+async def _says_a_word(_ask: Ask) -> Answer:
+    return Answer(allowed=cast("bool", "no"), by="a form")
+
+
+@pytest.mark.parametrize("approver", [_raises, _says_yes, _not_async, _says_a_word])
 async def test_an_approver_that_gives_no_answer_approves_nothing(
     approver: object, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -78,7 +78,8 @@ def tools_in(path: Path) -> list[object]:
     for name, value in public.items():
         if _is_tool(value):
             found += [] if any(value is one for one in found) else [value]
-        elif _fields_of(value) == len(_FIELDS) - 1:
+        elif type(value).__module__ == module.__name__ and _fields_of(value) == len(_FIELDS) - 1:
+            # Of a class of this file's own: it was meant as a tool, and must not get lost.
             raise ToolFileError(f"{path}: {_almost(name, value)}")
     if not found:
         meant = _meant_as_tool(public, module.__name__)
@@ -99,7 +100,14 @@ def _fields_of(value: object) -> int:
 
 
 def _fields_on(value: object) -> int:
-    return sum(any(hasattr(value, name) for name in names) for names in _FIELDS)
+    return sum(any(_has(value, name) for name in names) for names in _FIELDS)
+
+
+def _has(value: object, name: str) -> bool:
+    try:
+        return hasattr(value, name)
+    except Exception:  # noqa: BLE001 - a foreign object may raise anything at all when asked
+        return False
 
 
 def _almost(name: str, value: object) -> str:

@@ -138,10 +138,9 @@ def _cut_whole(result: JsonValue, bound: OutputBound) -> Cut | None:
 
 
 def _cut_value(value: JsonValue, beside: JsonObject, limit: int, bound: OutputBound) -> Cut | None:
-    content = _text(value).encode()
-    shown = content
+    content = shown = _text(value).encode()
     if bound.max_items is not None and isinstance(value, list) and len(value) > bound.max_items:
-        shown = _text(value[: bound.max_items]).encode()
+        shown = "\n".join(_lines(value)[: bound.max_items]).encode()
     if len(shown) == len(content) <= limit:
         return None
     head = cut_utf8(shown, limit)
@@ -154,14 +153,16 @@ def _text(value: JsonValue) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        # An item is a line. Texts stay as they are, unless that would make two lines of one.
-        as_is = not any(isinstance(item, str) and "\n" in item for item in value)
-        return "\n".join(_line(item, as_is=as_is) for item in value)
+        return "\n".join(_lines(value))
     return encode_json(value).decode()
 
 
-def _line(item: JsonValue, *, as_is: bool) -> str:
-    return item if as_is and isinstance(item, str) else encode_json(item).decode()
+def _lines(items: list[JsonValue]) -> list[str]:
+    """An item is a line. Texts stay as they are, unless that would make two lines of one."""
+    as_is = not any(isinstance(item, str) and "\n" in item for item in items)
+    return [
+        item if as_is and isinstance(item, str) else encode_json(item).decode() for item in items
+    ]
 
 
 def _bound_failure(

@@ -125,7 +125,7 @@ async def _asked(approver: Approver, ask: Ask) -> object:
     except Exception:
         _log.exception("the approver failed; nobody answers for %s", ask.prepared.tool.name)
         return None
-    if answer is None or isinstance(answer, Answer):
+    if answer is None or (isinstance(answer, Answer) and type(answer.allowed) is bool):
         return answer
     _log.error("the approver gave %r, which is no Answer; it counts for nothing", answer)
     return None

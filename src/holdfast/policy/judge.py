@@ -170,7 +170,7 @@ class PolicyJudge:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
         if answer.remember in ask.offers:
             self._remember(granted_by(ask, answer, self._now()))
-        if answer.allowed:
+        if answer.allowed is True:
             return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
         word = words.user_denied
         if tool.permission_policy == "always_ask":

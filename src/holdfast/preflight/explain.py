@@ -87,7 +87,8 @@ def _in_the_validators_words(problem: jsonschema_rs.ValidationError, schema: Jso
 def _wanted(steps: list[str | int], schema: JsonObject) -> str | None:
     """What the keyword at the end of these steps asks for; None where that takes many words."""
     words = _WANTED.get(str(steps[-1])) if steps else None
-    limit = pointed(schema, "/".join(["#", *map(str, steps)]))
+    escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    limit = pointed(schema, "/".join(["#", *escaped]))
     return None if words is None or limit is None else words.format(shown(limit))
 
 

@@ -6,6 +6,8 @@ that, one compiled check. Everything else is repaired, checked, and, if refused,
 
 from typing import cast
 
+import msgspec
+
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Prepared, Rejected, ToolCall
 from holdfast.contract.failure import Failure, FailureKind
@@ -21,6 +23,9 @@ from holdfast.preflight.reader import compile_reader
 from holdfast.preflight.repair import repair_arguments
 from holdfast.preflight.schema import SchemaProblem, compile_validator, effective_schema
 from holdfast.preflight.shape import shape_of
+
+_EXACT = (str, bytes)
+"""A subclass could read differently each time; whoever judges and whoever runs read the same."""
 
 MAX_CHECKS = 100_000
 """How many checks a schema may stand for once its references are followed."""
@@ -54,6 +59,9 @@ class Plan:
     def prepare(self, call: ToolCall, max_bytes: int = MAX_ARGUMENT_BYTES) -> Prepared | Rejected:
         """Make the call ready to be judged, or say why it cannot run."""
         raw = call.arguments
+        if isinstance(raw, (str, bytes)) and type(raw) not in _EXACT:
+            raw = str.__str__(raw) if isinstance(raw, str) else bytes.__bytes__(raw)
+            call = msgspec.structs.replace(call, arguments=raw)
         # A character takes up to four bytes.
         if self._read is not None and isinstance(raw, (str, bytes)) and 4 * len(raw) <= max_bytes:
             try:

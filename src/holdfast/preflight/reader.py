@@ -6,11 +6,11 @@ does not accept, or cannot express, takes the careful path. It keeps nothing of 
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 import msgspec
 
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue
 from holdfast.preflight.clean import NOT_BLANK, NOT_THE_WORD_NULL
 from holdfast.preflight.literals import is_blank
 from holdfast.preflight.schema import only_annotations
@@ -56,30 +56,31 @@ class _NotExpressible(Exception):
 def compile_reader(clean: JsonObject) -> Reader | None:
     """A reader of what the clean schema accepts, or of a part of that; None if there is none."""
     try:
-        return msgspec.json.Decoder(cast("type", _form(clean))).decode
-    except (_NotExpressible, TypeError, ValueError, OverflowError, RecursionError):
-        # The others are msgspec's: a union it cannot tell apart, a bound it cannot hold.
+        return msgspec.json.Decoder(cast("type", _form(clean, 0))).decode
+    except (_NotExpressible, TypeError, ValueError, OverflowError, RuntimeError):
+        # The others are msgspec's: a union it cannot tell apart, a number it cannot hold.
         return None
 
 
-def _form(node: JsonValue) -> object:
-    if not isinstance(node, dict):
+def _form(node: JsonValue, depth: int) -> object:
+    """The type of a node that lies inside so many containers."""
+    if not isinstance(node, dict) or depth > MAX_DEPTH:
         raise _NotExpressible
     said = {key: value for key, value in node.items() if not only_annotations((key,))}
     if not _UNDERSTOOD.issuperset(said):
         raise _NotExpressible
     if "anyOf" in said:
-        return _either_of(said)
+        return _either_of(said, depth)
     if "enum" in said or "const" in said:
         return _choice(said)
     declared = said.get("type")
     names = declared if isinstance(declared, list) else [declared]
     if not names or ("not" in said and "string" not in names):
         raise _NotExpressible
-    return _union([_of_type(name, said) for name in names])
+    return _union([_of_type(name, said, depth) for name in names])
 
 
-def _of_type(name: JsonValue, said: JsonObject) -> object:
+def _of_type(name: JsonValue, said: JsonObject, depth: int) -> object:
     match name:
         case "null":
             return None
@@ -92,25 +93,38 @@ def _of_type(name: JsonValue, said: JsonObject) -> object:
         case "string":
             return _text(said)
         case "array":
-            return _array(said)
+            return _array(said, depth + 1)
         case "object":
-            return _object(said)
+            return _object(said, depth + 1)
         case _:
             raise _NotExpressible
 
 
 def _union(forms: list[object]) -> object:
+    # A bounded scalar beside a container: msgspec has been seen to crash on such unions.
+    containers = [form for form in forms if _is_container(form)]
+    if containers and any(_is_bounded(form) for form in forms if form not in containers):
+        raise _NotExpressible
     union: Any = forms[0]
     for form in forms[1:]:
         union = union | form
     return union
 
 
-def _either_of(said: JsonObject) -> object:
+def _is_bounded(form: object) -> bool:
+    return get_origin(form) is Annotated
+
+
+def _is_container(form: object) -> bool:
+    inner = get_args(form)[0] if _is_bounded(form) else form
+    return get_origin(inner) is list or isinstance(inner, msgspec.StructMeta)
+
+
+def _either_of(said: JsonObject, depth: int) -> object:
     branches = said["anyOf"]
     if len(said) > 1 or not isinstance(branches, list) or not branches:
         raise _NotExpressible
-    return _union([_form(branch) for branch in branches])
+    return _union([_form(branch, depth) for branch in branches])
 
 
 def _choice(said: JsonObject) -> object:
@@ -162,9 +176,9 @@ def _text(said: JsonObject) -> object:
     return str if meta == msgspec.Meta() else Annotated[str, meta]
 
 
-def _array(said: JsonObject) -> object:
+def _array(said: JsonObject, depth: int) -> object:
     meta = msgspec.Meta(min_length=_length(said, "minItems"), max_length=_length(said, "maxItems"))
-    items = list[cast("Any", _form(said.get("items")))]
+    items = list[cast("Any", _form(said.get("items"), depth))]
     return items if meta == msgspec.Meta() else Annotated[items, meta]
 
 
@@ -175,7 +189,7 @@ def _length(said: JsonObject, keyword: str) -> int | None:
     return length
 
 
-def _object(said: JsonObject) -> object:
+def _object(said: JsonObject, depth: int) -> object:
     properties = said.get("properties", {})
     required = said.get("required", [])
     if said.get("additionalProperties") is not False:
@@ -188,9 +202,11 @@ def _object(said: JsonObject) -> object:
     rename: dict[str, str] = {}
     for place, (name, child) in enumerate(properties.items()):
         if child is False:
+            if name in required:
+                raise _NotExpressible  # no arguments fit: let that be explained
             continue  # accepts nothing: the closed struct refuses it
         field = f"field_{place}"
-        form = cast("type", _form(child))
+        form = cast("type", _form(child, depth))
         fields.append((field, form) if name in required else (field, form, msgspec.UNSET))
         rename[field] = name
     return msgspec.defstruct(

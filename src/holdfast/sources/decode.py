@@ -6,6 +6,7 @@ before.
 """
 
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from typing import Any, cast
 
 import msgspec
@@ -16,7 +17,16 @@ from holdfast.contract.tool import ArgumentFault, Decode, Read
 from holdfast.sources.converters import Convert, converter_of
 from holdfast.sources.misfit import fault_of, misfit_of
 from holdfast.sources.native import decode_foreign, is_plain, native_form
-from holdfast.sources.shapes import Qualified, Scalar, Shape
+from holdfast.sources.shapes import (
+    Alternatives,
+    Choices,
+    Model,
+    Qualified,
+    Scalar,
+    Shape,
+    Written,
+    parts_of,
+)
 
 
 class Decoding(msgspec.Struct, frozen=True):
@@ -28,16 +38,27 @@ class Decoding(msgspec.Struct, frozen=True):
 
 
 def exactly_decoded(parameters: Mapping[str, Shape]) -> frozenset[str]:
-    """The parameters msgspec converts: it takes no float for an integer, not even a whole one."""
+    """The parameters msgspec converts: it takes no float for an integer, not even a whole one.
+
+    A pydantic model does, so it does not count.
+    """
     return frozenset(
         name
         for name, shape in parameters.items()
-        if not is_plain(shape) and not _is_float(shape) and native_form(shape) is not None
+        if not is_plain(shape)
+        and not _is_float(shape)
+        and native_form(shape) is not None
+        and not any(isinstance(one, Model) for one in parts_of(shape))
     )
 
 
-def compile_decode(parameters: Mapping[str, Shape], required: Collection[str]) -> Decoding:
-    """Prepare the decoding of these parameters; those required are there in every call."""
+def compile_decode(
+    parameters: Mapping[str, Shape], required: Collection[str], *, takes_any: bool = False
+) -> Decoding:
+    """Prepare the decoding of these parameters; those required are there in every call.
+
+    What is sent beside them is passed on as it is.
+    """
     converted = {name: shape for name, shape in parameters.items() if not is_plain(shape)}
     if not converted:
         return Decoding()
@@ -53,7 +74,9 @@ def compile_decode(parameters: Mapping[str, Shape], required: Collection[str]) -
             others.append((name, converter_of(shape)))
     plain = [name for name in parameters if name not in converted]
     optional = tuple(name for name in parameters if name not in required)
-    return _decode(dict.fromkeys(plain, Any) | forms, optional, others)
+    made = _decode(dict.fromkeys(plain, Any) | forms, optional, others)
+    exactly = not takes_any and not any(map(_reads_otherwise, converted.values()))
+    return made if exactly else Decoding(made.decode)
 
 
 def _is_float(shape: Shape) -> bool:
@@ -82,12 +105,23 @@ def _holds_foreign(struct: type[msgspec.Struct]) -> bool:
     return "CustomType(" in repr(msgspec.inspect.type_info(struct))
 
 
-def _reads_exactly(struct: type[msgspec.Struct]) -> bool:
-    """Whether msgspec makes the same of JSON text as of the values in it.
+def _reads_otherwise(shape: Shape) -> bool:
+    """Whether msgspec makes something else of JSON text than of the values in it.
 
-    A decimal keeps digits of the text that no float can hold.
+    A decimal keeps digits of the text that no float can hold, and beside chosen integers a large
+    one is read as a float.
     """
-    return "DecimalType(" not in repr(msgspec.inspect.type_info(struct))
+    return any(
+        (isinstance(one, Written) and one.python is Decimal)
+        or (isinstance(one, Alternatives) and _mixes_numbers(one))
+        for one in parts_of(shape)
+    )
+
+
+def _mixes_numbers(union: Alternatives) -> bool:
+    chosen = [one for one in union.members if isinstance(one, Choices)]
+    integers = any(isinstance(value, int) for one in chosen for value in one.values)
+    return integers and any(_is_float(one) for one in union.members)
 
 
 def _decode(
@@ -122,11 +156,13 @@ def _decode(
     def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
         try:
             values = values_of(msgspec.convert(arguments, struct, dec_hook=hook))
+            if len(values) < len(arguments):
+                values |= {name: arguments[name] for name in arguments.keys() - values.keys()}
         except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
             return fault_of(misfit_of(problem))
         return _converted(values, others) if others else values
 
-    return Decoding(decode, read if _reads_exactly(struct) else None)
+    return Decoding(decode, read)
 
 
 def _converted(

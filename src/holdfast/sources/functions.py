@@ -100,7 +100,7 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         output_schema=_output_schema(signature, style, options, owner),
     )
     shapes = {field.name: field.shape for field in fields}
-    decoding = compile_decode(shapes, _required(schema))
+    decoding = compile_decode(shapes, _required(schema), takes_any=signature.takes_any)
     body = Body(
         style=style,
         invoke=_invoke(function, takes_runtime=signature.takes_runtime),

@@ -96,7 +96,7 @@ def native_form(shape: Shape, *, exact: bool = False) -> object | None:
 def _accepted(form: object) -> bool:
     try:
         msgspec.json.Decoder(cast("type", form))
-    except (TypeError, NameError, AttributeError, RuntimeError):
+    except (TypeError, NameError, AttributeError, RuntimeError):  # NotImplementedError is one
         return False
     return True
 
@@ -140,10 +140,17 @@ def _compound(shape: CompoundShape, *, exact: bool) -> object | None:
         case Record():
             return _record(shape, exact=exact)
         case Alternatives(members=members):
-            inner = _forms(members, exact=exact)
+            inner = None if _crashes(members) else _forms(members, exact=exact)
             return None if inner is None else reduce(_either, inner)
         case Qualified(shape=inner_shape, facts=facts):
             return _qualified(_form(inner_shape, exact=exact), facts)
+
+
+def _crashes(members: tuple[Shape, ...]) -> bool:
+    """Some unions of a bounded scalar and a container end the process inside msgspec 0.22."""
+    bounded = any(isinstance(one, Qualified) for one in members)
+    scalars = Scalar | Choices | Written | Qualified
+    return bounded and not all(isinstance(one, scalars) for one in members)
 
 
 def _forms(shapes: tuple[Shape, ...], *, exact: bool) -> tuple[object, ...] | None:

@@ -3,7 +3,7 @@
 Values only. It knows neither how annotations are read nor what is made of a shape.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -126,3 +126,21 @@ class Qualified(msgspec.Struct, frozen=True):
 LeafShape: TypeAlias = Anything | Scalar | Written | Choices | Model
 CompoundShape: TypeAlias = Array | FixedTuple | Map | Record | Alternatives | Qualified
 Shape: TypeAlias = LeafShape | CompoundShape
+
+
+def parts_of(shape: Shape) -> Iterator[Shape]:
+    """The shape and every shape in it."""
+    yield shape
+    match shape:
+        case Array(item=inner) | Map(value=inner) | Qualified(shape=inner):
+            below: tuple[Shape, ...] = (inner,)
+        case FixedTuple(items=items):
+            below = items
+        case Alternatives(members=members):
+            below = members
+        case Record(fields=fields):
+            below = tuple(field.shape for field in fields)
+        case _:
+            below = ()
+    for one in below:
+        yield from parts_of(one)

@@ -24,7 +24,7 @@ MAX_ERROR_BYTES = 1_000
 MAX_CONTENT_BYTES = 8_192
 TOO_LARGE = '{"truncated":true,"reason":"large-tool-output"}'
 
-_STRING_OR_BLANKS = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|\s+')
+_STRING_OR_BLANKS = re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*"|\s+')
 _BLANKS = re.compile(r"\s+")
 
 
