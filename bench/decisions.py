@@ -60,7 +60,8 @@ def main() -> None:
     batches = 100 if "--quick" in sys.argv else 600
     with tempfile.TemporaryDirectory() as folder:
         rows = measured(Path(folder), batches)
-    print(json.dumps({"rows": rows, "load": os.getloadavg()[0], "batches": batches}))
+    told = {"load": os.getloadavg()[0], "batches": batches, "calls": CALLS_IN_A_BATCH}
+    print(json.dumps({"rows": rows, "rules": len(RULES), **told}))
 
 
 def measured(workspace: Path, batches: int) -> list[dict[str, object]]:
@@ -94,7 +95,7 @@ def measured(workspace: Path, batches: int) -> list[dict[str, object]]:
 def _timed(
     holdfast: Holdfast, name: str, arguments: Callable[[int], dict[str, object]], batches: int
 ) -> dict[str, float]:
-    judge, plan = holdfast._judge, holdfast._catalog.plan(name)  # noqa: SLF001 - the part measured
+    judge, plan = holdfast._judge, holdfast._catalog.plan(name)
     assert plan is not None
     samples: list[float] = []
     for batch in range(batches):

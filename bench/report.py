@@ -27,6 +27,13 @@ its runner makes one per call. *thread* rows hop to a worker thread; what that c
 fast the machine wakes an idle core. fastmcp and mcp build output-schema results.
 """
 
+DECISIONS = """## One policy decision
+
+Microseconds from a prepared call to its permit, in an opened Holdfast with {rules} rules and the
+hooks that ship: what the call uses, where a path leads on the disk, capabilities, rules, watchdog.
+No text is judged twice. {batches} batches of {calls} calls, load average {load:.1f}.
+"""
+
 STARTS = """## Starting
 
 Milliseconds of wall time around the whole process, {runs} interleaved runs, byte code present, page
@@ -61,6 +68,7 @@ def written(told: dict) -> str:
         "## Targets\n",
         _targets(told),
         *_calls(told["calls"]),
+        *_decisions(told["decisions"]),
         *_starts(told["starts"]),
         *_malformed(told["malformed"]),
     ]
@@ -133,6 +141,14 @@ def _microseconds(value: float) -> str:
     return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
+def _decisions(decisions: dict) -> list[str]:
+    said = DECISIONS.format(**decisions)
+    rows = [
+        [row["decision"], f"{row['min']:.2f}", f"{row['median']:.2f}"] for row in decisions["rows"]
+    ]
+    return [said, table(["decision about", "min", "median"], rows)]
+
+
 def _starts(starts: dict) -> list[str]:
     first = starts["rows"][0]["min"]
     rows = [
@@ -185,7 +201,11 @@ def _missed(rows: list[dict]) -> str:
 
 
 def _targets(told: dict) -> str:
-    judged = [*_call_targets(told["calls"]["rows"]), *_start_targets(told["starts"]["rows"])]
+    judged = [
+        *_call_targets(told["calls"]["rows"]),
+        *_decision_targets(told["decisions"]["rows"]),
+        *_start_targets(told["starts"]["rows"]),
+    ]
     rows = [
         [name, wanted, "does not run", "**no**"]
         if measured is None
@@ -212,6 +232,15 @@ def _call_targets(rows: list[dict]) -> list[Judged]:
         ratio = inline[case]["min"] / fastest(rows, "sync", case)
         judged.append((f"inline sync call, {case}, to the fastest peer", "<= 0.10", 0.1, ratio))
     return judged
+
+
+def _decision_targets(rows: list[dict]) -> list[Judged]:
+    shortest = {row["decision"]: row["min"] for row in rows}
+    wanted = {"no path, host or command": 1.5, "a path": 10.0, "a one-line command": 60.0}
+    return [
+        (f"decision about {kind}, microseconds", f"<= {limit:g}", limit, shortest[kind])
+        for kind, limit in wanted.items()
+    ]
 
 
 def _start_targets(rows: list[dict]) -> list[Judged]:

@@ -24,6 +24,7 @@ def main() -> None:
     told = {
         "facts": _told("facts.py"),
         "calls": _told("call_overhead.py", *["--quick"] * quick),
+        "decisions": _told("decisions.py", *["--quick"] * quick),
         "starts": _told("startup.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
