@@ -18,11 +18,13 @@ import msgspec
 from holdfast.policy.shell.flags import (
     LONG_FLAGS,
     OPTIONS_BEFORE_SUBCOMMAND,
+    SAME_LETTERS,
     SINGLE_DASH_WORDS,
     WITH_SUBCOMMAND,
 )
 
 _CLUSTER = re.compile(r"-[A-Za-z0-9]+")
+_TOUCHING_VALUE = re.compile(r"-[A-Za-z0-9]+(?=[^A-Za-z0-9*])")
 _PATTERN_WORD = re.compile(r"""(?:\\.|'[^']*'|"[^"]*"|[^\s\\])+|\\""", re.DOTALL)
 _QUOTES = re.compile(r"""\\.|'([^']*)'|"([^"]*)\"""", re.DOTALL)
 
@@ -64,7 +66,9 @@ def canonical_pattern(pattern: str) -> str:
 
 
 def _pattern_flags(flags: list[str]) -> tuple[list[str], bool]:
-    closed = {flag.rstrip("*") if flag != "-*" else flag for flag in flags}
+    # Any value at all is what the flag by itself says.
+    kept = [flag for flag in flags if not flag.endswith("=*")]
+    closed = {flag if flag == "-*" or "=" in flag else flag.rstrip("*") for flag in kept}
     return sorted(closed), any(flag.endswith("*") for flag in flags)
 
 
@@ -76,6 +80,10 @@ def _unquoted(found: re.Match[str]) -> str:
 def _parts(argv: Sequence[str]) -> _Parts:
     name = argv[0].rpartition("/")[2].lower() or argv[0]
     words: Sequence[str] = argv[1:]
+    if name.startswith("git-"):
+        name, words = "git", (name[4:], *words)
+    elif name == "tar" and words and words[0].isalnum():
+        words = (f"-{words[0]}", *words[1:])
     before: list[str] = []
     subcommand = None
     if name in WITH_SUBCOMMAND:
@@ -90,22 +98,32 @@ def _parts(argv: Sequence[str]) -> _Parts:
         elif word == "--":
             ended = True
         elif word.startswith("--"):
-            parts.flags.append(_long_flag(word, known) if known else word)
+            parts.flags.extend(_with_bare(_long_flag(word, known) if known else word))
         elif split and len(word) > 2:
             parts.flags.extend(_letters(word))
         else:
             parts.flags.append(word)
     parts.operands += before
+    same = SAME_LETTERS.get(name)
+    if same:
+        parts.flags = [same.get(flag, flag) for flag in parts.flags]
     return parts
 
 
 def _letters(word: str) -> list[str]:
     stem = word.rstrip("*")
     if not _CLUSTER.fullmatch(stem):
-        return [word]
+        touching = _TOUCHING_VALUE.match(word)
+        return [word] if touching is None else [*_letters(touching[0]), word]
     letters = [f"-{letter}" for letter in stem[1:]]
     letters[-1] += word[len(stem) :]
     return letters
+
+
+def _with_bare(flag: str) -> tuple[str, ...]:
+    """A flag with a value is also that flag: a rule against it must not miss one that has one."""
+    bare, equals, _ = flag.partition("=")
+    return (bare, flag) if equals else (flag,)
 
 
 def _long_flag(word: str, known: dict[str, str]) -> str:

@@ -26,7 +26,7 @@ LONG_FLAGS: dict[str, dict[str, str]] = {
     "shred": {"--remove": "-u", "--force": "-f", "--zero": "-z"},
     "kill": {"--signal": "-s"},
     "sed": {"--in-place": "-i", "--expression": "-e", "--quiet": "-n", "--silent": "-n"},
-    "tar": {"--extract": "-x", "--create": "-c", "--file": "-f", "--list": "-t"},
+    "tar": {"--extract": "-x", "--get": "-x", "--create": "-c", "--file": "-f", "--list": "-t"},
     "curl": {
         "--data": "-d", "--request": "-X", "--output": "-o", "--remote-name": "-O",
         "--upload-file": "-T", "--form": "-F", "--header": "-H", "--config": "-K",
@@ -54,6 +54,9 @@ LONG_FLAGS: dict[str, dict[str, str]] = {
     "git stash": {"--include-untracked": "-u", "--all": "-a"},
 }  # fmt: skip
 """Long flags and the letter they stand for; one without a letter stands for itself."""
+
+SAME_LETTERS: dict[str, dict[str, str]] = {"rm": {"-R": "-r"}, "cp": {"-R": "-r"}}
+"""Letters that mean what another letter means."""
 
 WITH_SUBCOMMAND = frozenset(
     [

@@ -36,24 +36,22 @@ CODE_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code
 """Modules that `python -m` lets run code or a program from the arguments."""
 
 PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
-    "tar": re.compile(
-        r"--(?:to-command|checkpoint-act|use-comp|rsh|info-s|new-vol|rmt).*|-?[A-Za-z]*[IF].*"
-    ),
+    "tar": re.compile(r"--(?:to-c|checkpoint-|us|rs|inf|new-|rm).*|-?[A-Za-z]*[IF].*"),
     "rsync": re.compile(r"-[A-Za-z]*e.*|--rsh.*|--rsync-path.*"),
     "scp": re.compile(r"-[A-Za-z0-9]*[SoD].*"),
     "sftp": re.compile(r"-[A-Za-z0-9]*[SoDb].*"),
-    "make": re.compile(r".*=.*|--eval.*|-f-|-f|--file.*|--makefile.*|-E.*"),
-    "gmake": re.compile(r".*=.*|--eval.*|-f-|-f|--file.*|--makefile.*|-E.*"),
-    "sort": re.compile(r"--comp.*"),
-    "split": re.compile(r"--fi.*"),
+    "make": re.compile(r".*=.*|--ev.*|-[A-Za-z]*f.*|--fi.*|--mak.*|-E.*"),
+    "gmake": re.compile(r".*=.*|--ev.*|-[A-Za-z]*f.*|--fi.*|--mak.*|-E.*"),
+    "sort": re.compile(r"--co.*"),
+    "split": re.compile(r"--f.*"),
     "zip": re.compile(r"-TT.*|--unzip-command.*|-[A-Za-z]*T.*"),
     "tcpdump": re.compile(r"-[A-Za-z]*z.*"),
-    "man": re.compile(r"-[A-Za-z]*[PH].*|--pager.*|--html.*"),
+    "man": re.compile(r"-[A-Za-z]*[PH].*|--pag.*|--ht.*"),
     "rg": re.compile(r"--pre(?:=.*)?|--hostname-bin.*"),
     "fd": re.compile(r"-[A-Za-z]*[xX].*|--exec.*"),
     "fdfind": re.compile(r"-[A-Za-z]*[xX].*|--exec.*"),
     "ag": re.compile(r"--pager.*"),
-    "install": re.compile(r"--strip-program.*"),
+    "install": re.compile(r"--strip-.*"),
     "gcc": re.compile(r"-wrapper.*|-B.*|-fplugin.*|@.*"),
     "clang": re.compile(r"-fplugin.*|-B.*|@.*"),
     "nmap": re.compile(r"--script.*"),
@@ -65,28 +63,34 @@ PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
     "mysql": re.compile(r".*(?:\\!|system).*", re.DOTALL),
     "dc": re.compile(r".*!.*", re.DOTALL),
     "less": re.compile(r"\+.*|-[A-Za-z]*[kK].*"),
-    "wget": re.compile(r"--use-askpass.*|--config.*|-[A-Za-z]*e.*|--execute.*"),
-    "curl": re.compile(r"-[A-Za-z]*K.*|--config.*"),
+    "wget": re.compile(r"--use-a.*|--conf.*|-[A-Za-z]*e.*|--exe.*"),
+    "curl": re.compile(r"-[A-Za-z]*K.*|--conf.*"),
     "busctl": re.compile(r"call"),
 }
-"""Arguments that name a program, a script or a configuration that can."""
+"""Arguments that name a program, a script or a configuration that can.
+
+Most programs take any unambiguous beginning of a long option, so the shortest one is written here.
+"""
 
 GIT_RUNS: dict[str, re.Pattern[str]] = {
-    "rebase": re.compile(r"-x.*|--ex.*|-[A-Za-z]*i|--interactive"),
+    "rebase": re.compile(r"-x.*|--ex.*|-[A-Za-z]*i|--int.*"),
     "bisect": re.compile(r"run|visualize|view"),
     "submodule": re.compile(r"foreach"),
     "filter-branch": re.compile(r".*", re.DOTALL),
     "difftool": re.compile(r".*", re.DOTALL),
     "mergetool": re.compile(r".*", re.DOTALL),
-    "grep": re.compile(r"-O.*|--open.*"),
-    "push": re.compile(r"--receive-p.*|--exec.*|ext::.*"),
-    "fetch": re.compile(r"--upload-p.*|ext::.*"),
-    "pull": re.compile(r"--upload-p.*|ext::.*"),
-    "clone": re.compile(r"--upload-p.*|-[A-Za-z]*[uc].*|--config.*|--template.*|ext::.*"),
-    "init": re.compile(r"--template.*"),
-    "ls-remote": re.compile(r"--upload-p.*|--exec.*|ext::.*"),
-    "archive": re.compile(r"--exec.*|--remote.*"),
-    "remote": re.compile(r"ext::.*"),
+    "grep": re.compile(r"-O.*|--op.*"),
+    "push": re.compile(r"--rece.*|--e.*"),
+    "fetch": re.compile(r"--upl.*"),
+    "pull": re.compile(r"--upl.*"),
+    "clone": re.compile(r"--up.*|-[A-Za-z]*[uc].*|--co.*|--te.*"),
+    "init": re.compile(r"--te.*"),
+    "ls-remote": re.compile(r"--up.*|--exe.*"),
+    "archive": re.compile(r"--e.*|--r.*"),
+    "fetch-pack": re.compile(r"--upl.*|--exe.*"),
+    "send-pack": re.compile(r"--rece.*|--exe.*"),
+    "for-each-repo": re.compile(r".*", re.DOTALL),
+    "remote-ext": re.compile(r".*", re.DOTALL),
     "send-email": re.compile(r".*", re.DOTALL),
     "instaweb": re.compile(r".*", re.DOTALL),
     "hook": re.compile(r".*", re.DOTALL),
@@ -95,11 +99,12 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
         r"|.*(?:pager|editor|command|tool|program|helper|textconv|driver|cmd|proxy|clean|smudge"
         r"|hookspath|uploadpack|receivepack|askpass|extdiff|insteadof|-e|--edit)"
     ),
-    "log": re.compile(r"--ext-d.*|--textconv|--output.*"),
-    "diff": re.compile(r"--ext-d.*|--textconv|--output.*"),
-    "show": re.compile(r"--ext-d.*|--textconv|--output.*"),
+    **dict.fromkeys(("log", "diff", "show"), re.compile(r"--ext.*|--textc.*|--ou.*")),
 }
-"""Arguments of git subcommands that run or set a program, or write a file."""
+"""Arguments of git subcommands that run or set a program, or write a file; cut short as well."""
+
+GIT_RUNS_ITS_ADDRESS = re.compile(r"ext::.*|--[a-z-]+=ext::.*", re.DOTALL)
+"""A remote repository that is a command, whatever the subcommand does with it."""
 
 GIT_OPTIONS = re.compile(
     r"-c|-c.+|--config-env.*|--exec-path=.*|-p|--paginate|--git-dir.*|--work-tree.*"

@@ -31,6 +31,8 @@ def inside(words: Sequence[Word]) -> Inside | None:
     handler = _KNOWN.get(name) or _KNOWN.get(name.rstrip(_VERSION))
     if handler is not None:
         return handler(words)
+    if name.startswith("git-"):
+        return PROGRAMS["git"]([Word("git", "git"), Word(name[4:], name[4:]), *words[1:]])
     return _loader(words) if _LOADER.fullmatch(name) else None
 
 

@@ -198,6 +198,7 @@ NOT_FOLLOWED = frozenset(
         "screen",
         "socat",
         "start-stop-daemon",
+        "sudoedit",
         "systemd-run",
         "systemd-nspawn",
         "tmux",
