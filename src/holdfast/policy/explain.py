@@ -7,8 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from holdfast.contract.call import Ask, Permit, Verdict
+from holdfast.contract.call import Ask, Permit, Prepared, Verdict
 from holdfast.contract.rules import Action, Rule, Use
+from holdfast.contract.tool import Tool
 from holdfast.policy.globs import escaped
 from holdfast.policy.powers import Considered, Looked
 from holdfast.policy.rules import Weighed, strictest
@@ -55,33 +56,34 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     uses: tuple[UseExplained, ...]
 
 
-def explained(considered: Considered, verdict: Verdict) -> Explanation:
+def explained(prepared: Prepared, considered: Considered, verdict: Verdict) -> Explanation:
     """Tell the decision from what the judge considered and concluded."""
     action: Action = "deny"
     if isinstance(verdict, Permit):
         action = "allow"
     elif isinstance(verdict, Ask):
         action = "ask"
-    weighed = considered.weighed or (None,) * len(considered.looked)
+    tool = prepared.tool
+    weighed = considered.weighed or [None] * len(considered.looked)
     return Explanation(
-        tool=considered.prepared.tool.name,
+        tool=tool.name,
         verdict=action,
-        stage=_stage(considered, action),
+        stage=_stage(tool, considered, action),
         reason=verdict.grounds if isinstance(verdict, Permit) else verdict.reason,
         uses=tuple(
-            _of_use(considered.prepared.tool.name, looked, one)
+            _of_use(tool.name, looked, one)
             for looked, one in zip(considered.looked, weighed, strict=True)
         ),
     )
 
 
-def _stage(considered: Considered, action: Action) -> Stage:
+def _stage(tool: Tool, considered: Considered, action: Action) -> Stage:
     if considered.refusal is not None:
         return "capabilities"
     worst = strictest(considered.weighed)
     if worst is None or worst.action == action:
         return "rules"
-    return "tool" if considered.prepared.tool.permission_policy == "always_ask" else "watchdog"
+    return "tool" if tool.permission_policy == "always_ask" else "watchdog"
 
 
 def _of_use(tool: str, looked: Looked, weighed: Weighed | None) -> UseExplained:

@@ -6,7 +6,7 @@ a rule is weighed is not known here.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -22,12 +22,10 @@ from holdfast.policy.explain import Explanation, explained
 from holdfast.policy.grants import granted_by, remembers
 from holdfast.policy.powers import Considered, Looked, Powers
 from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
-from holdfast.policy.uses import uses_of_call
+from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
 from holdfast.policy.watchdog import Watchdog
 
 _log = logging.getLogger("holdfast")
-
-_FoundOut = tuple[tuple[Looked, ...], tuple[Weighed, ...]]
 
 
 class PolicyJudge:
@@ -41,7 +39,8 @@ class PolicyJudge:
         self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
         self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
         self._book = self._compiled()
-        self._fixed: dict[str, _FoundOut] = {}
+        self._declared: dict[str, list[Use]] = {}
+        self._fixed: dict[str, Considered] = {}
         self._quick: dict[str, str] = {}
         """The grounds on which every call of a tool is permitted, whatever its arguments."""
         self._watchdogs: dict[frozenset[str | None], Watchdog] = {}
@@ -57,17 +56,20 @@ class PolicyJudge:
         quick = self._quick.get(tool.name)
         if quick is not None:
             return Permit(prepared=prepared, grounds=quick)
-        return self._judged(self.consider(prepared), headless=self._powers.headless)
+        considered = self.consider(prepared)
+        return self._judged(prepared, considered, headless=self._powers.headless)
 
     async def explain(self, prepared: Prepared) -> Explanation:
         """Tell step by step how the call is judged where a person is present. Nobody is asked."""
         considered = self.consider(prepared)
-        judged = self._judged(considered, headless=False)
+        judged = self._judged(prepared, considered, headless=False)
         verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
-        return explained(considered, verdict)
+        return explained(prepared, considered, verdict)
 
-    def _judged(self, considered: Considered, *, headless: bool) -> Verdict | Awaitable[Verdict]:
-        prepared, tool = considered.prepared, considered.prepared.tool
+    def _judged(
+        self, prepared: Prepared, considered: Considered, *, headless: bool
+    ) -> Verdict | Awaitable[Verdict]:
+        tool = prepared.tool
         if considered.refusal is not None:
             reason = words.refused(tool.name, considered.refusal)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
@@ -75,48 +77,57 @@ class PolicyJudge:
         if worst is not None and worst.action == "deny":
             reason = words.denied(tool.name, worst)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
-        watchdog = self._watchdog(considered.uses)
+        watchdog = self._watchdog(considered.capabilities)
         if not watchdog:
-            verdict = self._concluded(considered, NOTHING_AGAINST_IT, headless=headless)
+            verdict = self._concluded(prepared, considered, NOTHING_AGAINST_IT, headless=headless)
             if isinstance(verdict, Permit) and not tool.uses:
                 self._quick[tool.name] = verdict.grounds
             return verdict
-        opinion = watchdog.consult(self.inspection(considered))
+        opinion = watchdog.consult(self.inspection(prepared, considered))
         if isinstance(opinion, Opinion):
-            return self._concluded(considered, opinion, headless=headless)
-        return self._waited(considered, opinion, headless=headless)
+            return self._concluded(prepared, considered, opinion, headless=headless)
+        return self._waited(prepared, considered, opinion, headless=headless)
 
-    def _watchdog(self, uses: tuple[Use, ...]) -> Watchdog:
-        """The hooks that this call concerns."""
-        capabilities = frozenset([use.capability for use in uses])
+    def _watchdog(self, capabilities: frozenset[str | None]) -> Watchdog:
+        """The hooks that a call with these concerns."""
         found = self._watchdogs.get(capabilities)
         if found is None:
             found = self._watchdogs[capabilities] = self._powers.watchdog.about(capabilities)
         return found
 
     async def _waited(
-        self, considered: Considered, opinion: Awaitable[Opinion], *, headless: bool
+        self,
+        prepared: Prepared,
+        considered: Considered,
+        opinion: Awaitable[Opinion],
+        *,
+        headless: bool,
     ) -> Verdict:
-        return self._concluded(considered, await opinion, headless=headless)
+        return self._concluded(prepared, considered, await opinion, headless=headless)
 
     def consider(self, prepared: Prepared) -> Considered:
         """Find out what the call does, whether it is within reach, and what the rules say."""
         tool = prepared.tool
+        declared = self._declared.get(tool.name)
+        if declared is None:
+            declared = self._declared[tool.name] = list(declared_uses(tool))
         if tool.uses:
-            looked, weighed = self._found_out(tool, uses_of_call(tool, prepared.arguments))
-            return Considered(prepared=prepared, looked=looked, weighed=weighed)
+            return self._found_out(tool, [*argument_uses(tool, prepared.arguments), *declared])
         # Its arguments decide nothing: one answer for all calls, until the rules change.
         fixed = self._fixed.get(tool.name)
         if fixed is None:
-            fixed = self._fixed[tool.name] = self._found_out(tool, uses_of_call(tool, {}))
-        return Considered(prepared=prepared, looked=fixed[0], weighed=fixed[1])
+            uses = declared or [NO_CAPABILITY]
+            fixed = self._fixed[tool.name] = self._found_out(tool, uses)
+        return fixed
 
-    def _found_out(self, tool: Tool, uses: Iterable[Use]) -> _FoundOut:
-        looked = tuple(self._powers.look(tool, use) for use in uses)
-        if any(one.refusal is not None for one in looked):
-            return looked, ()
+    def _found_out(self, tool: Tool, uses: list[Use]) -> Considered:
+        look = self._powers.look
+        looked = [look(tool, use) for use in uses]
+        for one in looked:
+            if one.refusal is not None:
+                return Considered(looked, [], one.refusal)
         names = ToolNames(tool.name, tool.alias)
-        return looked, tuple(self._weigh(tool, names, one) for one in looked)
+        return Considered(looked, [self._weigh(tool, names, one) for one in looked])
 
     def _weigh(self, tool: Tool, names: ToolNames, looked: Looked) -> Weighed:
         use = looked.use
@@ -130,15 +141,16 @@ class PolicyJudge:
             found.append(_with_standing(book.weigh(names, use), tool, free=free))
         return max(found, key=lambda one: STRICTNESS[one.action])
 
-    def inspection(self, considered: Considered) -> Inspection:
+    def inspection(self, prepared: Prepared, considered: Considered) -> Inspection:
         """What the watchdog is shown."""
-        return Inspection(
-            prepared=considered.prepared, manifest=self._powers.manifest, uses=considered.uses
-        )
+        manifest = self._powers.manifest
+        return Inspection(prepared=prepared, manifest=manifest, uses=considered.uses)
 
-    def _concluded(self, considered: Considered, opinion: Opinion, *, headless: bool) -> Verdict:
+    def _concluded(
+        self, prepared: Prepared, considered: Considered, opinion: Opinion, *, headless: bool
+    ) -> Verdict:
         """Put rules, watchdog and the tool's own policy together: at most one question."""
-        prepared, tool = considered.prepared, considered.prepared.tool
+        tool = prepared.tool
         if opinion.verdict == "deny":
             reason = words.refused(tool.name, opinion.reason)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
@@ -218,5 +230,5 @@ def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
 
 
 def _grounds(weighed: Sequence[Weighed]) -> str:
-    rules = dict.fromkeys(words.cited(one.rule) for one in weighed if one.rule is not None)
+    rules = dict.fromkeys([words.cited(one.rule) for one in weighed if one.rule is not None])
     return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from holdfast.contract.call import Prepared
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import Tool
@@ -46,19 +45,21 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     headless: bool
 
 
-class Considered(msgspec.Struct, frozen=True, kw_only=True):
-    """All that was found out about a call before the watchdog is asked."""
+class Considered(msgspec.Struct, frozen=True):
+    """All that was found out about what a call does, before the watchdog is asked."""
 
-    prepared: Prepared
-    looked: tuple[Looked, ...]
-    weighed: tuple[Weighed, ...] = ()
+    looked: list[Looked]
+    weighed: list[Weighed]
+    """One for each use; none when one of them is out of reach."""
+    refusal: str | None = None
+    """Why the capabilities in force do not reach, if they do not."""
 
     @property
     def uses(self) -> tuple[Use, ...]:
         """What the call does."""
-        return tuple(one.use for one in self.looked)
+        return tuple([one.use for one in self.looked])
 
     @property
-    def refusal(self) -> str | None:
-        """Why the capabilities in force do not reach, if they do not."""
-        return next((one.refusal for one in self.looked if one.refusal is not None), None)
+    def capabilities(self) -> frozenset[str | None]:
+        """What it uses."""
+        return frozenset([one.use.capability for one in self.looked])

@@ -89,7 +89,8 @@ class Reach:
         return physical.startswith(self._own) if self._own else False
 
     def _placed(self, use: Use, seen: PathView) -> Use:
-        lexical, physical = self._relative(seen.lexical), self._relative(seen.physical)
+        lexical = self._relative(seen.lexical)
+        physical = lexical if seen.physical == seen.lexical else self._relative(seen.physical)
         others = () if physical == lexical else (physical,)
         return Use(
             capability=use.capability,

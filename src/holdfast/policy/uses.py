@@ -22,12 +22,21 @@ NO_CAPABILITY = Use(capability=None, kind="name", target="")
 
 def uses_of_call(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
     """Everything the call does, as far as its arguments tell. Never empty."""
+    return [*argument_uses(tool, arguments), *declared_uses(tool)] or [NO_CAPABILITY]
+
+
+def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
+    """What the arguments of a call name."""
     uses: list[Use] = []
     for declared in tool.uses:
         uses += _of_argument(declared, _given(tool, arguments, declared.argument))
+    return uses
+
+
+def declared_uses(tool: Tool) -> Iterator[Use]:
+    """What the tool requires and no argument names: the same for every call."""
     named = {declared.capability for declared in tool.uses}
-    uses += [use for use in uses_of_requirements(tool.requires) if use.capability not in named]
-    return uses or [NO_CAPABILITY]
+    return (use for use in uses_of_requirements(tool.requires) if use.capability not in named)
 
 
 def _given(tool: Tool, arguments: Mapping[str, object], name: str) -> object:
