@@ -235,6 +235,11 @@ def test_what_a_tool_requires_without_naming_an_argument_is_used_as_declared() -
     assert action(judged(make_judge(both[0]), tool)) == "ask"
 
 
+def test_an_argument_that_names_nothing_uses_nothing() -> None:
+    assert action(judged(make_judge(), WRITER, {"path": []})) == "allow"
+    assert action(judged(make_judge(), WRITER, {"path": ["a"]})) == "ask"
+
+
 @pytest.mark.req("SPEC-LAYER-05")
 def test_each_layer_refuses_on_its_own_while_the_others_permit_everything() -> None:
     permits_all = make_judge(EVERYTHING, hooks=[Watching()], look=in_reach)

@@ -80,8 +80,7 @@ def explained(prepared: Prepared, considered: Considered, verdict: Verdict) -> E
 def _stage(tool: Tool, considered: Considered, action: Action) -> Stage:
     if considered.refusal is not None:
         return "capabilities"
-    worst = strictest(considered.weighed)
-    if worst is None or worst.action == action:
+    if strictest(considered.weighed).action == action:
         return "rules"
     return "tool" if tool.permission_policy == "always_ask" else "watchdog"
 

@@ -74,7 +74,7 @@ class PolicyJudge:
             reason = words.refused(tool.name, considered.refusal)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         worst = strictest(considered.weighed)
-        if worst is not None and worst.action == "deny":
+        if worst.action == "deny":
             reason = words.denied(tool.name, worst)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         watchdog = self._watchdog(considered.capabilities)
@@ -112,12 +112,12 @@ class PolicyJudge:
         if declared is None:
             declared = self._declared[tool.name] = list(declared_uses(tool))
         if tool.uses:
-            return self._found_out(tool, [*argument_uses(tool, prepared.arguments), *declared])
+            uses = [*argument_uses(tool, prepared.arguments), *declared]
+            return self._found_out(tool, uses or [NO_CAPABILITY])
         # Its arguments decide nothing: one answer for all calls, until the rules change.
         fixed = self._fixed.get(tool.name)
         if fixed is None:
-            uses = declared or [NO_CAPABILITY]
-            fixed = self._fixed[tool.name] = self._found_out(tool, uses)
+            fixed = self._fixed[tool.name] = self._found_out(tool, declared or [NO_CAPABILITY])
         return fixed
 
     def _found_out(self, tool: Tool, uses: list[Use]) -> Considered:

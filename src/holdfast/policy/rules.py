@@ -5,7 +5,7 @@ remembered answer never outranks a deny; what nobody speaks of is asked. Judging
 its several uses, is `judge`'s work.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -65,6 +65,8 @@ class RuleBook:
     def weigh(self, names: ToolNames, use: Use) -> Weighed:
         """Let the strongest rule that fits decide."""
         fitting = [rule for rule in self._about(names, use.capability) if _fits(rule, use)]
+        if len(fitting) == 1 and fitting[0].scope != "manifest":
+            return Weighed(use=use, action=fitting[0].action, rule=fitting[0])
         action, decisive = self._decide(fitting)
         others = tuple([rule for rule in fitting if rule is not decisive])
         return Weighed(use=use, action=action, rule=decisive, others=others)
@@ -107,9 +109,11 @@ class RuleBook:
         return decisive.action, decisive
 
 
-def strictest(weighed: Iterable[Weighed]) -> Weighed | None:
-    """The one that counts for all of them."""
-    return max(weighed, key=lambda one: STRICTNESS[one.action], default=None)
+def strictest(weighed: Sequence[Weighed]) -> Weighed:
+    """The one of several, at least one, that counts for all of them."""
+    if len(weighed) == 1:
+        return weighed[0]
+    return max(weighed, key=lambda one: STRICTNESS[one.action])
 
 
 def _is_grant(rule: Rule) -> bool:
@@ -131,7 +135,7 @@ def _fits(rule: Rule, use: Use) -> bool:
     if rule.action == "allow":
         if use.doubt is not None or not as_written(use.target):
             return False
-        return use.kind == "command" or all(map(as_written, use.spellings))
+        return not use.spellings or use.kind == "command" or all(map(as_written, use.spellings))
     if as_written(use.target):
         return True
     others = _canonical_matcher(rule.pattern) if use.kind == "command" else as_written

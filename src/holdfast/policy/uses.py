@@ -68,15 +68,18 @@ def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
             yield from _of_argument(declared, item)
         return
     text = value if isinstance(value, str) else ""
+    doubt = None
+    if text == "" and value not in ("", None):
+        doubt = f"the argument {declared.argument!r} is no text: what it names is not known"
     match declared.capability:
         case "shell.run":
             yield from uses_of_command(text)
-        case "fs.read" | "fs.write":
-            yield Use(capability=declared.capability, kind="path", target=text or ".")
+        case "fs.read" | "fs.write" as access:
+            yield Use(capability=access, kind="path", target=text or ".", doubt=doubt)
         case "net.fetch":
-            yield Use(capability="net.fetch", kind="host", target=text)
+            yield Use(capability="net.fetch", kind="host", target=text, doubt=doubt)
         case name:
-            yield Use(capability=name, kind="name", target=text)
+            yield Use(capability=name, kind="name", target=text, doubt=doubt)
 
 
 def uses_of_command(text: str) -> list[Use]:
