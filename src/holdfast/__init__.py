@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from holdfast.contract.failure import Failure, FailureKind
     from holdfast.contract.ports import Answer
     from holdfast.contract.results import Binary, Image
+    from holdfast.contract.rules import Rule
     from holdfast.contract.runtime import Progress, Runtime
     from holdfast.contract.tool import Limits, OutputBound, Tool, ToolDefinitionError
     from holdfast.contract.truncate import truncate_for_model
+    from holdfast.contract.watchdog import Inspection, Opinion
     from holdfast.envelope.render import parse, render
     from holdfast.envelope.tool_envelope import ToolEnvelope
+    from holdfast.policy.path_guard import require_path
     from holdfast.runtime.abort import Abort
+    from holdfast.runtime.approvals import ApprovalDesk
     from holdfast.sources.functions import tool
 
 _HOME = {
@@ -42,6 +46,10 @@ _HOME = {
     "Progress": "holdfast.contract.runtime",
     "Ask": "holdfast.contract.call",
     "Answer": "holdfast.contract.ports",
+    "ApprovalDesk": "holdfast.runtime.approvals",
+    "Rule": "holdfast.contract.rules",
+    "Inspection": "holdfast.contract.watchdog",
+    "Opinion": "holdfast.contract.watchdog",
     "Abort": "holdfast.runtime.abort",
     "ConfigurationError": "holdfast.app.problems",
     "Envelope": "holdfast.contract.envelope",
@@ -57,6 +65,7 @@ _HOME = {
     "require_int": "holdfast.contract.arguments",
     "require_string_array": "holdfast.contract.arguments",
     "optional_string": "holdfast.contract.arguments",
+    "require_path": "holdfast.policy.path_guard",
     "truncate_for_model": "holdfast.contract.truncate",
 }
 
@@ -72,6 +81,10 @@ __all__ = [
     "Progress",
     "Ask",
     "Answer",
+    "ApprovalDesk",
+    "Rule",
+    "Inspection",
+    "Opinion",
     "Abort",
     "ConfigurationError",
     "Envelope",
@@ -87,6 +100,7 @@ __all__ = [
     "require_int",
     "require_string_array",
     "optional_string",
+    "require_path",
     "truncate_for_model",
 ]
 

@@ -9,14 +9,16 @@ from holdfast.contract.call import Ask
 from holdfast.contract.ports import Answer, Clock, IdSource
 from holdfast.execution.drive import Wakeup
 from holdfast.policy.approval import ApprovalLedger, ApprovalRequest
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
 
 
 class ApprovalDesk:
     """Puts questions on a list, and waits."""
 
-    def __init__(self, clock: Clock, ids: IdSource) -> None:
-        self._clock = clock
-        self._ids = ids
+    def __init__(self, clock: Clock | None = None, ids: IdSource | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._ids = ids or TimeIds(self._clock)
         self._ledger = ApprovalLedger()
         self._lock = threading.Lock()
         self._waiting: dict[str, list[Wakeup]] = {}
