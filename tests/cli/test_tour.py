@@ -34,6 +34,8 @@ def test_each_stop_shows_what_it_promises() -> None:
         "A stray key": "colour",
         "A tool that does not exist": '"kind": "tool_not_found"',
         "A crash inside the tool": '"kind": "execution_error"',
+        "More than the tool requires": "requires.fs.write = ['src/main.py']",
+        "One part of a command is denied": "Publishing is for people.",
     }
     for title, expected in failures.items():
         assert not seen[title].ok
@@ -43,6 +45,23 @@ def test_each_stop_shows_what_it_promises() -> None:
     assert '"truncated": true' in spilled.envelope
     assert '"output_path": "…/sessions/ses_…/outputs/weather-cal_…"' in spilled.envelope
     assert len(seen) == len(STOPS) == len(repairs) + len(failures) + 1
+
+
+def test_a_denied_part_is_told_beside_the_others() -> None:
+    (scene,) = [scene for scene in scenes() if scene.judged]
+    assert scene.judged == [
+        "git status: allow",
+        "git -C . push -fq origin: deny, by shell 'git push *' (the tour)",
+    ]
+
+
+def test_what_policy_says_is_shown_in_both_looks() -> None:
+    parser = Parser()
+    add_arguments(parser)
+    for words in ([], ["--plain"]):
+        shown = Terminal()
+        run(parser.parse_args(words), Screen(shown, shown))
+        assert "git status: allow" in _COLOUR.sub("", shown.getvalue())
 
 
 def test_it_is_the_same_every_time_except_for_durations(cli: Cli) -> None:

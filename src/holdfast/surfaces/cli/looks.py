@@ -32,6 +32,8 @@ class Scene(NamedTuple):
     envelope: str
     """Indented JSON."""
     ok: bool
+    judged: Sequence[str] = ()
+    """What policy says of each part of the call, where that is shown."""
 
 
 class Look(Protocol):
@@ -121,6 +123,8 @@ class PlainLook:
         self.text(f"  sent      {scene.sent}")
         for at, repair in enumerate(scene.repairs):
             self.text(f"  {'repairs' if at == 0 else '':9} {repair}")
+        for at, part in enumerate(scene.judged):
+            self.text(f"  {'judged' if at == 0 else '':9} {part}")
         for at, line in enumerate(scene.envelope.splitlines()):
             self.text(f"  {'envelope' if at == 0 else '':9} {line}")
         self.text("")

@@ -75,6 +75,9 @@ class RichLook:
         if scene.repairs:
             parts.append(Text("repairs", style="dim"))
             parts += [Text(f"  ✓ {repair}", style="green") for repair in scene.repairs]
+        if scene.judged:
+            parts.append(Text("judged", style="dim"))
+            parts += [Text(f"  {part}") for part in scene.judged]
         parts += [Text("envelope", style="dim"), Padding(_json(scene.envelope), (0, 0, 0, 2))]
         panel = Panel(
             Group(*parts),

@@ -1,6 +1,7 @@
-"""`holdfast tour`: two tools, a dozen calls, and what holdfast makes of each.
+"""`holdfast tour`: four tools, a good dozen of calls, and what holdfast makes of each.
 
-It keeps its files in a temporary directory, reads no configuration, and leaves nothing behind.
+It keeps its files in a temporary directory, reads no configuration, starts no program, and leaves
+nothing behind.
 """
 
 import re
@@ -10,12 +11,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
+import anyio
+
+from holdfast.app.holdfast import Holdfast as AsyncHoldfast
+from holdfast.app.holdfast import Options
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.blocking import Holdfast
 from holdfast.contract.envelope import Envelope, Repair
 from holdfast.contract.json_value import decode_json
+from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Limits, OutputBound
 from holdfast.envelope.render import render
+from holdfast.policy.explain import Explanation, UseExplained
 from holdfast.sources.functions import tool
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import Scene
@@ -29,7 +36,8 @@ _STATIONS = {"Oslo": 4, "Rome": 17, "Quito": 14}
 _WELCOME = (
     "A model asks for a tool in text, and the text is often a little wrong. Holdfast takes each\n"
     "call to exactly one envelope: repaired where the meaning is plain, refused with a reason\n"
-    "where it is not. Two small tools are at hand:"
+    "where it is not, and run only within what its tool requires and your rules say.\n"
+    "Four small tools are at hand:"
 )
 _GOODBYE = (
     "Now yours: put @holdfast.tool over a typed function in tools.py, then try\n"
@@ -54,6 +62,31 @@ def note(text: str, tags: Sequence[str] = (), pinned: bool = False) -> dict[str,
     return {"kept": text, "tags": sorted(tags), "pinned": pinned}
 
 
+@tool(read_only=False, requires={"fs": {"write": ["notes/**"]}}, uses={"path": "fs.write"})
+def save(path: str, text: str) -> dict[str, object]:
+    """Write a text to a file. It requires leave to write below notes/."""
+    return {"would_write": path, "characters": len(text)}
+
+
+@tool(read_only=False, requires={"shell": [{"cmd": "git"}]}, uses={"command": "shell.run"})
+def shell(command: str) -> dict[str, object]:
+    """Run a command. It requires git; a rule denies `git push`."""
+    return {"would_run": command}
+
+
+TOOLS = (weather, note, save, shell)
+RULES = (
+    Rule(
+        permission="shell",
+        pattern="git push *",
+        action="deny",
+        scope="project",
+        source="the tour",
+        reason="Publishing is for people.",
+    ),
+)
+
+
 class Stop(NamedTuple):
     """One call of the tour."""
 
@@ -61,6 +94,8 @@ class Stop(NamedTuple):
     explanation: str
     tool: str
     sent: str
+    explained: bool = False
+    """Whether what policy says of each part is shown."""
 
 
 STOPS = (
@@ -136,6 +171,19 @@ STOPS = (
         "weather",
         '{"city": "Oslo", "days": 45}',
     ),
+    Stop(
+        "More than the tool requires",
+        "What a tool may touch is declared. The answer names the requirement that is missing.",
+        "save",
+        '{"path": "src/main.py", "text": "print()"}',
+    ),
+    Stop(
+        "One part of a command is denied",
+        "A command text is taken apart and every part is judged, however it is spelled.",
+        "shell",
+        '{"command": "git status && git -C . push -fq origin"}',
+        explained=True,
+    ),
 )
 
 
@@ -149,10 +197,11 @@ def run(arguments: Namespace, screen: Screen) -> int:
     if arguments.plain:
         screen.be_plain()
     look = screen.look
-    look.heading("Holdfast in a dozen calls")
+    look.heading("Holdfast, call by call")
     look.text(_WELCOME)
-    look.text(_signature(weather.tool.name, weather.tool.description))
-    look.text(_signature(note.tool.name, note.tool.description) + "\n")
+    for one in TOOLS:
+        look.text(_signature(one.tool.name, one.tool.description))
+    look.text("")
     for scene in scenes():
         look.scene(scene)
     look.text(_GOODBYE)
@@ -166,9 +215,10 @@ def _signature(name: str, description: str | None) -> str:
 def scenes() -> Iterator[Scene]:
     """Make the calls. Everything shown comes from the real pipeline."""
     with TemporaryDirectory() as folder:
-        surroundings = Surroundings(data_home=Path(folder))
-        holdfast = Holdfast(tools=[weather, note], settings=Settings(), surroundings=surroundings)
-        with holdfast:
+        options = Options(
+            settings=Settings(), surroundings=Surroundings(data_home=Path(folder)), rules=RULES
+        )
+        with Holdfast(tools=TOOLS, workspace=folder, **options) as holdfast:
             for number, stop in enumerate(STOPS, 1):
                 envelope = holdfast.settle(stop.tool, stop.sent)
                 yield Scene(
@@ -178,7 +228,21 @@ def scenes() -> Iterator[Scene]:
                     repairs=[_said(repair) for repair in envelope.metadata.repairs],
                     envelope=_shown(envelope, folder),
                     ok=envelope.ok,
+                    judged=_judged(stop, folder, options) if stop.explained else (),
                 )
+
+
+def _judged(stop: Stop, folder: str, options: Options) -> list[str]:
+    """What policy says of each part of the call."""
+    holdfast = AsyncHoldfast(tools=TOOLS, workspace=folder, **options)
+    found = anyio.run(holdfast.explain, stop.tool, stop.sent)
+    uses = found.uses if isinstance(found, Explanation) else ()
+    return [f"{use.target}: {use.verdict}{_by(use)}" for use in uses]
+
+
+def _by(use: UseExplained) -> str:
+    rule = use.decided_by
+    return "" if rule is None else f", by {rule.permission} {rule.pattern!r} ({rule.source})"
 
 
 def _said(repair: Repair) -> str:
