@@ -1,4 +1,4 @@
-"""Every Python example in the documentation runs, and every command it shows works."""
+"""Every Python and TOML example in the documentation holds, and every command it shows works."""
 
 import inspect
 import re
@@ -9,6 +9,10 @@ from pathlib import Path
 
 import anyio
 import pytest
+
+from holdfast import Holdfast
+from holdfast.app.configuration import load_configuration
+from holdfast.policy.rule_file import read_rule_file
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -61,6 +65,56 @@ def test_a_command_the_documentation_shows_works(command: str, tmp_path: Path) -
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+TOML = [(page, block) for page in PAGES for block in _blocks(page, "toml")]
+
+
+@pytest.mark.parametrize(("page", "block"), TOML, ids=lambda part: getattr(part, "name", ""))
+def test_a_toml_example_can_be_used_as_it_is(page: Path, block: str, tmp_path: Path) -> None:
+    if block.startswith("[[rule]]"):
+        found = read_rule_file(block, name=page.name, scope="project")
+        assert (len(found.rules), found.problems) == (block.count("[[rule]]"), ())
+        return
+    (tmp_path / "config.toml").write_text(block, "utf-8")
+    environment = {"HOLDFAST_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    Holdfast(configuration=load_configuration(tmp_path, environment=environment))
+
+
+THEIRS = '[[rule]]\npermission = "save"\npattern = "notes/*"\naction = "allow"\n'
+
+
+def test_the_output_of_commands_is_what_the_page_on_policy_shows(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "policy.md"
+    rules = next(block for block in _blocks(page, "toml") if block.startswith("[[rule]]"))
+    project, own = tmp_path / "project", tmp_path / ".config" / "holdfast"
+    for folder, text in ((own, rules), (project / ".holdfast", THEIRS)):
+        folder.mkdir(parents=True)
+        (folder / "policy.toml").write_text(text, "utf-8")
+    tools = (ROOT / "examples" / "guarded_tools.py").read_bytes()
+    (project / "tools.py").write_bytes(tools)
+    for block in _blocks(page, "console"):
+        assert _repeated(block, tmp_path, project) == block
+
+
+def _repeated(block: str, home: Path, project: Path) -> str:
+    """The same commands, with what they say now."""
+    said = ""
+    for line in block.splitlines():
+        if line.startswith("$ holdfast "):
+            words = [word.replace("~", str(home)) for word in shlex.split(line)[2:]]
+            result = subprocess.run(
+                [str(Path(sys.executable).with_name("holdfast")), *words],
+                cwd=project,
+                env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            said += f"{line}\n{result.stdout.replace(str(home), '~')}"
+    return said
 
 
 def test_the_documentation_links_to_files_that_exist() -> None:

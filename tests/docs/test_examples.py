@@ -17,6 +17,15 @@ SAID = {
         "invalid_args days",
     ],
     "progress_tool.py": ["1/3 read text 1", "3/3 read text 3", "{'texts': 3, 'words': 6}"],
+    "guarded_tools.py": [
+        "{'characters': 8, 'path': 'notes/today.md'}",
+        "requires.fs.write = ['src/main.py']",
+        "Drafts are written by hand.",
+        "{'would_fetch': 'https://api.example.com/towns'}",
+        "requires.net.hosts = ['example.com.evil.net']",
+        "{'would_run': 'git status && ls -l'}",
+        "Publishing is for people.",
+    ],
     "envelope_by_hand.py": ["Frank Herbert", '"shelf":["dune","emma"]', '"field":"title"'],
     "blocking_use.py": ["{'square': 144}", "{'square': 16}]"],
 }
