@@ -42,6 +42,14 @@ def test_an_argument_names_what_is_used(
     assert told(uses_of_call(using(x=capability), {"x": sent})) == found
 
 
+@pytest.mark.parametrize("capability", ["fs.read", "fs.write", "net.fetch", "task.start"])
+@pytest.mark.parametrize("sent", [{"path": "../x"}, 5, True, [{"path": "../x"}]], ids=str)
+def test_an_argument_that_is_no_text_is_a_doubt(capability: str, sent: object) -> None:
+    (use,) = uses_of_call(using(x=capability), {"x": sent})
+    assert use.doubt is not None
+    assert "'x' is no text" in use.doubt
+
+
 def test_an_argument_that_was_not_sent_has_its_default() -> None:
     schema: JsonObject = {"type": "object", "properties": {"x": {"default": "out.txt"}}}
     made = msgspec.structs.replace(using(x="fs.write"), input_schema=schema)

@@ -136,12 +136,11 @@ def admits_address(match: HostMatch, address: Address | str) -> bool:
     host = match.host
     if host.address is not None:
         return found == host.address
-    if not is_private(found) or match.patterns.names(found, host.port):
+    if match.patterns.names(found, host.port):
         return True
-    if not (match.literal and host.private):
-        return False
-    own = host.name == "localhost" or host.name.endswith(".localhost")
-    return found.is_loopback or not own
+    if host.name == "localhost" or host.name.endswith(".localhost"):
+        return found.is_loopback
+    return not is_private(found) or (match.literal and host.private)
 
 
 def judge_hops(patterns: HostPatterns, url: str, locations: Iterable[str]) -> HostMatch | str:

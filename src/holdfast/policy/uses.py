@@ -69,8 +69,8 @@ def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
         return
     text = value if isinstance(value, str) else ""
     doubt = None
-    if text == "" and value not in ("", None):
-        doubt = f"the argument {declared.argument!r} is no text: what it names is not known"
+    if not isinstance(value, str) and value is not None:
+        doubt = f"the argument {declared.argument!r} is no text, and what it names is not known"
     match declared.capability:
         case "shell.run":
             yield from uses_of_command(text)
