@@ -24,8 +24,10 @@ from holdfast.app.holdfast import Options
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import Failure
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.tool import Tool
+from holdfast.policy.explain import Explanation
 
 __all__ = ["Holdfast"]
 
@@ -83,6 +85,13 @@ class Holdfast:
         """The tools that can be called, in the order they were registered."""
         return self._inner.tools
 
+    def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
+        """Tell how a call would be judged; a failure when it would not even get that far."""
+        portal = self._portal
+        if portal is None:
+            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
+        return portal.call(self._inner.explain, tool, arguments)
+
     def settle(
         self,
         tool: str,
@@ -100,6 +109,8 @@ class Holdfast:
         try:
             settled = answer.result()
         except CancelledError:
+            if self._portal is None:
+                raise  # it was closed while the call still ran
             # Not by us: a task that a body left running has ended the loop, as SystemExit does.
             self._ended = True
             raise RuntimeError("this Holdfast's event loop has ended; open a new one") from None

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from holdfast import blocking, tool
+from holdfast.policy.explain import Explanation
 
 
 class Panic(BaseException):
@@ -36,3 +37,17 @@ def test_what_is_no_exception_leaves_the_session_and_other_calls_alone() -> None
         other.join(20)
         assert answers == [True]
         assert hf.settle("waits").ok
+
+
+def test_a_call_is_explained_in_blocking_code_too() -> None:
+    @tool
+    def quick() -> None:
+        """Be quick."""
+
+    hf = blocking.Holdfast(tools=[quick])
+    with pytest.raises(RuntimeError, match="not open"):
+        hf.explain("quick")
+    with hf:
+        found = hf.explain("quick")
+        assert isinstance(found, Explanation)
+        assert found.verdict == "allow"

@@ -8,7 +8,8 @@ import pytest
 from places import Places
 
 from holdfast import Answer, Ask, Holdfast, tool
-from holdfast.app.configuration import Configuration, ConfigurationError
+from holdfast.app.configuration import Configuration, ConfigurationError, load_configuration
+from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
@@ -112,7 +113,7 @@ DENY = '[[rule]]\npermission = "fs.write"\npattern = "out/secret"\naction = "den
 
 async def test_rules_of_the_persons_own_file_count(places: Places) -> None:
     envelope = await settled(opened(places, user=DENY), "put", path="out/./secret")
-    assert "is denied by the project rule fs.write 'out/secret'" in said(envelope)
+    assert "The project rule fs.write 'out/secret'" in said(envelope)
     assert f"{places.home}/policy.toml:1" in said(envelope)
 
 
@@ -131,7 +132,7 @@ async def test_rules_of_the_profile_are_the_manifests(places: Places) -> None:
     allow = Rule(permission="sh", pattern="rm x", action="allow", scope="session", source="code")
     hf = opened(places, configuration=configuration, rules=[allow])
     envelope = await settled(hf, "sh", command="ls; rm -fr x")
-    assert "is denied by the manifest rule sh 'rm *' (profile code)" in said(envelope)
+    assert "The manifest rule sh 'rm *' (profile code) denies shell.run" in said(envelope)
 
 
 async def test_a_ceiling_bounds_every_tool(places: Places) -> None:
@@ -202,7 +203,7 @@ async def test_a_link_does_not_lead_around_a_rule(places: Places) -> None:
     (places.project / "out").mkdir()
     (places.project / "out" / "link").symlink_to(places.project / "out" / "secret")
     envelope = await settled(opened(places, user=DENY), "put", path="out/link")
-    assert "is denied" in said(envelope)
+    assert "denies fs.write on 'out/link'" in said(envelope)
 
 
 async def test_an_explanation_names_the_file_and_line(places: Places) -> None:
@@ -236,3 +237,90 @@ def test_a_workspace_that_cannot_be_one_is_an_error(places: Places) -> None:
                 places.load().settings, environment=places.environment
             ),
         )
+
+
+HUGE = "{a,b}" * 9
+
+
+@pytest.mark.parametrize("where", ["code", "profile"])
+def test_a_rule_that_cannot_be_weighed_is_an_error_at_once(places: Places, where: str) -> None:
+    rule = Rule(permission="sh", pattern=HUGE, scope="session", source="code")
+    profile = f'[[profile.code.rules]]\npermission = "sh"\npattern = "{HUGE}"\n'
+    configuration = places.load(user=profile if where == "profile" else "")
+    with pytest.raises(ConfigurationError, match=f"{where}.*alternatives"):
+        opened(places, configuration=configuration, rules=[rule] if where == "code" else [])
+
+
+def test_a_pinned_deny_and_an_empty_program_are_errors(places: Places) -> None:
+    text = (
+        '[[profile.code.rules]]\npermission = "sh"\npattern = "*"\naction = "deny"\npinned = true\n'
+    )
+    with pytest.raises(ConfigurationError, match="only an ask can be pinned"):
+        opened(places, configuration=places.load(user=text))
+    with pytest.raises(ConfigurationError, match="an entry is empty"):
+        opened(places, configuration=places.load(user="[watchdog]\ncommands = [[]]\n"))
+
+
+async def test_without_a_project_nothing_outlives_the_session(places: Places) -> None:
+    asking = Rule(permission="fetch", pattern="*", action="ask", scope="project", source="code")
+    surroundings = surroundings_of_this_process(Settings(), environment=places.environment)
+
+    def fresh(approver: Approver | None) -> Holdfast:
+        return Holdfast(
+            tools=[fetch],
+            settings=Settings(),
+            surroundings=surroundings,
+            rules=[asking],
+            approver=approver,
+        )
+
+    person = Person(Answer(allowed=True, by="ada", remember="project"))
+    assert (await settled(fresh(person), "fetch")).ok
+    assert not (await settled(fresh(None), "fetch")).ok
+
+
+def test_rules_of_an_untrusted_profile_are_left_out_with_a_notice(places: Places) -> None:
+    loaded = places.load(
+        project='[[profile.code.rules]]\npermission = "sh"\npattern = "*"\naction = "allow"\n'
+    )
+    assert loaded.settings.profile == {}
+    assert any("profile.code.rules" in notice for notice in loaded.notices)
+
+
+def test_a_folder_that_is_both_is_the_persons_own(places: Places) -> None:
+    environment = {"HOLDFAST_HOME": str(places.project / ".holdfast")}
+    allow = DENY.replace("deny", "allow")
+    places.project_file.with_name("policy.toml").write_text(allow, "utf-8")
+    loaded = load_configuration(places.project, environment=environment)
+    assert [one.action for one in loaded.rules.rules] == ["allow"]
+    assert loaded.notices == ()
+
+
+async def test_what_stands_in_the_way_of_a_command_is_told_rightly(places: Places) -> None:
+    @tool(requires={"shell": [{"cmd": "git"}]}, uses={"command": "shell.run"})
+    def only_git(command: str) -> str:
+        """Run git (not really)."""
+        return command
+
+    hf = Holdfast(
+        tools=[only_git],
+        workspace=places.project,
+        configuration=places.load(),
+        surroundings=surroundings_of_this_process(Settings(), environment=places.environment),
+    )
+    for command, wanted in (
+        ("git log; rm x", "requires.shell = [{cmd = 'rm'}]"),
+        ("git log $x", "cannot be taken apart"),
+        ("git log > out", "outside of requires.fs"),
+        ("git fetch &", "background"),
+    ):
+        assert wanted in said(await settled(hf, "only_git", command=command))
+
+
+async def test_a_missing_workspace_is_called_one() -> None:
+    @tool(requires={"fs": {"read": ["docs/**"]}})
+    def reads() -> None:
+        """Read."""
+
+    hf = Holdfast(tools=[reads], settings=Settings())
+    assert "no workspace is open" in said(await settled(hf, "reads"))

@@ -1,7 +1,7 @@
 """The same decision, told step by step."""
 
 import pytest
-from policy.judge_kit import ASKS, EVERYTHING, WRITER, prepared
+from policy.judge_kit import ASKS, EDITOR, EVERYTHING, WRITER, prepared
 from policy.rules_kit import rule
 from support import make_judge
 
@@ -96,3 +96,19 @@ async def test_a_doubt_is_told_with_what_would_end_it() -> None:
     assert found.uses[0].doubt == "unknown"
     assert found.uses[0].otherwise is not None
     assert "can be taken apart" in found.uses[0].otherwise
+
+
+async def test_a_watchdog_that_refuses_a_tool_that_always_asks_is_named() -> None:
+    def hook(_inspection: Inspection, /) -> Opinion:
+        return Opinion("deny", "No.")
+
+    found = await explained(make_judge(hooks=[hook]), ASKS)
+    assert (found.verdict, found.stage) == ("deny", "watchdog")
+
+
+async def test_what_was_not_judged_has_no_verdict() -> None:
+    def only_reading(_tool: Tool, use: Use) -> Looked:
+        return Looked(use, None if use.capability == "fs.read" else "It is outside.")
+
+    found = await make_judge(look=only_reading).explain(prepared(EDITOR, {"path": "a"}))
+    assert [use.verdict for use in found.uses] == [None, "deny"]

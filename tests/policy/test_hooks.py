@@ -37,6 +37,7 @@ def command(text: str) -> Inspection:
         ("rm --recursive --force ~", "deny"),
         ("sudo rm -fr /etc", "deny"),
         ("bash -c 'rm -rf $HOME'", "deny"),
+        ('rm -rf "$HOME"', "deny"),
         ("chmod -R 777 /", "deny"),
         ("chown -R me /usr/", "deny"),
         ("dd if=/dev/zero of=/dev/sda", "deny"),

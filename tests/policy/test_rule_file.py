@@ -116,17 +116,29 @@ def test_only_an_ask_of_a_manifest_is_pinned() -> None:
         ("bash", "deny", "rm -fr x", "rmdir x"),
         ("net.fetch", "allow", "x.example.com", "example.com"),
         ("task", "allow", "explore", "explorer"),
+        ("save", "allow", "notes/a (1).md", "notes/b/c.md"),
     ],
 )
 def test_examples_are_judged_as_calls_are(
     permission: str, action: str, fits: str, not_fits: str
 ) -> None:
-    pattern = {"bash": "rm *", "net.fetch": "*.example.com", "task": "explore"}[permission]
+    pattern = {"bash": "rm *", "net.fetch": "*.example.com", "task": "explore", "save": "notes/*"}[
+        permission
+    ]
     text = (
         f"[[rule]]\npermission = '{permission}'\npattern = '{pattern}'\naction = '{action}'\n"
         f"match = ['{fits}']\nno_match = ['{not_fits}']\n"
     )
     assert problems(text) == []
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [("path", 0), ("command", 1)])
+def test_the_kind_of_examples_can_be_told(kind: str, wrong: int) -> None:
+    text = (
+        "[[rule]]\npermission = 'save'\npattern = 'my notes/*'\naction = 'allow'\n"
+        f"kind = '{kind}'\nmatch = ['my notes/a']\nno_match = ['my notes/b/c']\n"
+    )
+    assert len(problems(text)) == wrong
 
 
 @given(st.text(max_size=200) | st.text(alphabet="[]{}rule\"= \n'abc12", max_size=200))

@@ -33,6 +33,8 @@ def test_a_tool_that_needs_nothing_uses_nothing() -> None:
         ("fs.read", None, [("fs.read", "path", ".")]),
         ("net.fetch", "https://x.example/a", [("net.fetch", "host", "https://x.example/a")]),
         ("task.start", "explore", [("task.start", "name", "explore")]),
+        ("net.fetch", None, [(None, "name", "")]),
+        ("shell.run", None, [(None, "name", "")]),
         ("shell.run", "ls | wc", [("shell.run", "command", "ls"), ("shell.run", "command", "wc")]),
     ],
 )
@@ -111,7 +113,13 @@ def test_a_function_declares_what_its_arguments_name() -> None:
 
 @pytest.mark.parametrize(
     ("uses", "said"),
-    [({"nope": "fs.read"}, "no argument"), (["path"], "must map"), ({"path": 3}, "list of names")],
+    [
+        ({"nope": "fs.read"}, "no argument"),
+        (["path"], "must map"),
+        ({"path": 3}, "list of names"),
+        ({"path": "fs.writ"}, "did you mean 'fs.write'"),
+        ({"path": "net.zzz"}, "net.fetch|known: fs.read"),
+    ],
 )
 def test_a_wrong_declaration_is_refused(uses: object, said: str) -> None:
     def read(path: str) -> None:

@@ -91,7 +91,10 @@ def load_configuration(
         _merge(settings, layer)
         _lift(narrowed.at_most, layer)
     read = [(own_file, merged), (stranger, project)]
-    rules = find_rules(_beside(own_file), _beside(stranger), trusted=trusted)
+    own_rules, their_rules = _beside(own_file), _beside(stranger)
+    if _same(own_rules, their_rules):
+        their_rules = None
+    rules = find_rules(own_rules, their_rules, trusted=trusted)
     files = [path for path, table in read if path is not None and table is not None]
     return Configuration(
         settings=_settings(settings, narrowed.at_most),

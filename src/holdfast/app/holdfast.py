@@ -8,6 +8,7 @@ from typing import Self, TypedDict, Unpack
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.judging import JudgeParts, judge_for
+from holdfast.app.locations import project_root
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
@@ -97,7 +98,7 @@ class Holdfast:
                 surroundings=surroundings,
                 tools=self.tools,
                 workspace=place,
-                project=configuration.project or place or Path("/"),
+                project=configuration.project or (None if place is None else project_root(place)),
                 session_id=self._session.id,
                 found=configuration.rules,
                 rules=tuple(options.get("rules", ())),

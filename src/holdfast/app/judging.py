@@ -13,6 +13,7 @@ from holdfast.app.settings import (
     PolicySettings,
     ProfileSettings,
     RequirementSettings,
+    RuleSettings,
     Settings,
     Surroundings,
     WatchdogSettings,
@@ -32,6 +33,7 @@ from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.places import PlaceProblem, places_of
 from holdfast.policy.powers import AgentRules, Powers
 from holdfast.policy.reach import Reach
+from holdfast.policy.rules import RuleProblem
 from holdfast.policy.scope import EffectiveScope, compile_scope, union
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
@@ -48,7 +50,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     surroundings: Surroundings
     tools: Sequence[Tool]
     workspace: Path | None
-    project: Path
+    project: Path | None
+    """None: there is no project, and nothing is remembered beyond the session."""
     session_id: str
     found: FoundRules
     rules: Sequence[Rule] = ()
@@ -58,18 +61,7 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
-    manifest = [
-        Rule(
-            permission=written.permission,
-            pattern=written.pattern,
-            action=written.action,
-            scope="manifest",
-            source=f"profile {parts.profile}",
-            reason=written.reason,
-            pinned=written.pinned and written.action == "ask",
-        )
-        for written in parts.profile_settings.rules
-    ]
+    manifest = [_manifest_rule(written, parts.profile) for written in parts.profile_settings.rules]
     powers = Powers(
         own=AgentRules(
             rules=(*manifest, *parts.found.rules, *parts.rules),
@@ -81,7 +73,27 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
         manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
         headless=parts.headless,
     )
-    return PolicyJudge(powers, _grants(parts), now)
+    try:
+        return PolicyJudge(powers, _grants(parts), now)
+    except RuleProblem as problem:
+        raise ConfigurationError(str(problem)) from None
+
+
+def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
+    source = f"profile {profile}"
+    if written.pinned and written.action != "ask":
+        raise ConfigurationError(
+            f"{source}: rule {written.permission!r}: only an ask can be pinned; a deny is final"
+        )
+    return Rule(
+        permission=written.permission,
+        pattern=written.pattern,
+        action=written.action,
+        scope="manifest",
+        source=source,
+        reason=written.reason,
+        pinned=written.pinned,
+    )
 
 
 def _reach(parts: JudgeParts) -> Reach:
@@ -140,8 +152,10 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
             raise ConfigurationError(
                 f"watchdog.off: there is no hook {name!r}; {advice(name, names)}"
             )
+    if not all(wanted.commands):
+        raise ConfigurationError("watchdog.commands: an entry is empty; name a program in it")
     environment = parts.surroundings.environment
-    programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands if argv]
+    programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands]
     return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
 
 
@@ -157,4 +171,6 @@ class _Nothing:
 
 def _grants(parts: JudgeParts) -> GrantStore:
     state = parts.surroundings.state_home
-    return _Nothing() if state is None else GrantFile(state, parts.project)
+    if state is None or parts.project is None:
+        return _Nothing()
+    return GrantFile(state, parts.project)

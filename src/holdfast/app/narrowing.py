@@ -75,7 +75,10 @@ def _tools_at_most(ours: Table, wanted: Table, notices: list[Notice]) -> Table:
 
 def _denying(ours: Table, wanted: Table, profiles: Collection[str], notices: list[Notice]) -> Table:
     taken: Table = {}
-    for profile, _tools, value in _entries(wanted):
+    for profile, part, value in _entries(wanted):
+        if part != "tools":
+            notices.append(f"profile.{profile}.{part}: {_MOVE_IT}")
+            continue
         for key, names in cast("Table", value).items():
             path = f"profile.{profile}.tools.{key}"
             if key != "deny":

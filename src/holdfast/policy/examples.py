@@ -44,30 +44,32 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def examples_of(rule: Rule, match: tuple[str, ...], no_match: tuple[str, ...]) -> list[Example]:
+def examples_of(
+    rule: Rule, match: tuple[str, ...], no_match: tuple[str, ...], kind: TargetKind | None = None
+) -> list[Example]:
     """Judge the examples of one rule by that rule alone."""
+    kind = kind or kind_of(rule)
     return [
-        Example(rule=rule, text=text, wanted=wanted, fits=fits(rule, text))
+        Example(rule=rule, text=text, wanted=wanted, fits=fits(rule, text, kind))
         for wanted, texts in ((True, match), (False, no_match))
         for text in texts
     ]
 
 
-def fits(rule: Rule, text: str) -> bool:
+def fits(rule: Rule, text: str, kind: TargetKind) -> bool:
     """Whether the rule decides about the text; an allow only if it covers every part."""
     names = ToolNames(rule.permission)
     book = RuleBook([rule])
-    decided = [book.weigh(names, use).rule is not None for use in _uses(rule.permission, text)]
+    uses = [Use(capability=None, kind=kind, target=text)]
+    if kind == "command":
+        uses = uses_of_command(text)
+    decided = [book.weigh(names, use).rule is not None for use in uses]
     return all(decided) if rule.action == "allow" else any(decided)
 
 
-def kind_of(permission: str) -> TargetKind:
-    """What the targets of a permission are; commands, where it does not say."""
-    return _KINDS.get(permission, "command")
-
-
-def _uses(permission: str, text: str) -> list[Use]:
-    kind = kind_of(permission)
-    if kind == "command":
-        return uses_of_command(text)
-    return [Use(capability=None, kind=kind, target=text)]
+def kind_of(rule: Rule) -> TargetKind:
+    """What the targets of a rule are; of a tool of one's own it is guessed from the pattern."""
+    known = _KINDS.get(rule.permission)
+    if known is not None:
+        return known
+    return "path" if "/" in rule.pattern and " " not in rule.pattern else "command"

@@ -38,7 +38,8 @@ class UseExplained(msgspec.Struct, frozen=True, kw_only=True):
     spellings: tuple[str, ...]
     doubt: str | None
     within_reach: bool
-    verdict: Action
+    verdict: Action | None
+    """None: it was not judged, because another one is out of reach."""
     decided_by: RuleCited | None
     also_fitting: tuple[RuleCited, ...]
     otherwise: str | None
@@ -82,13 +83,16 @@ def _stage(tool: Tool, considered: Considered, action: Action) -> Stage:
         return "capabilities"
     if strictest(considered.weighed).action == action:
         return "rules"
-    return "tool" if tool.permission_policy == "always_ask" else "watchdog"
+    always_asks = tool.permission_policy == "always_ask"
+    return "tool" if always_asks and action == "ask" else "watchdog"
 
 
 def _of_use(tool: str, looked: Looked, weighed: Weighed | None) -> UseExplained:
     use = looked.use
     decided = None if weighed is None else weighed.rule
-    verdict: Action = "deny" if weighed is None else weighed.action
+    verdict: Action | None = "deny" if looked.refusal is not None else None
+    if weighed is not None:
+        verdict = weighed.action
     return UseExplained(
         capability=use.capability,
         target=use.target,

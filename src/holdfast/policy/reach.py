@@ -7,7 +7,7 @@ here.
 
 from typing import cast
 
-from holdfast.contract.ports import PathFacts, PathView
+from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.hosts import HostProblem, host_of
@@ -15,6 +15,7 @@ from holdfast.policy.paths import Access, Refused, judge_path
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
+from holdfast.policy.shell.analysis import ShellText
 from holdfast.policy.uses import analysed
 
 
@@ -67,7 +68,10 @@ class Reach:
 
     def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:
         """What a tool declares is in its own scope; a ceiling or parent may withhold all of it."""
-        return Looked(use, _refusal(scope.admits_capability(cast("str", use.capability))))
+        refusal = _refusal(scope.admits_capability(cast("str", use.capability)))
+        if refusal is not None and use.kind == "path" and not self._places.workspace:
+            refusal = f"{use.target!r} is relative, and no workspace is open; give workspace=."
+        return Looked(use, refusal)
 
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
         access: Access = "read" if use.capability == "fs.read" else "write"
@@ -81,6 +85,8 @@ class Reach:
         layers = [layer.paths(access) for layer in scope.layers]
         verdict = judge_path(layers, access, use.target, seen)
         if isinstance(verdict, Refused):
+            if isinstance(seen, PathProblem):
+                return Looked(found, verdict.reason)
             wanted = f"requires.fs.{access} = [{found.target!r}]"
             return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
         return Looked(found)
@@ -122,11 +128,28 @@ class Reach:
 
     def _of_command(self, scope: EffectiveScope, use: Use) -> Looked:
         text = use.target if use.within is None else use.within
-        refusal = _refusal(scope.admits_command(analysed(text)))
+        found = analysed(text)
+        refusal = _refusal(scope.admits_command(found))
         if refusal is not None:
-            program = use.target.split(" ", 1)[0]
-            refusal = f"{refusal} It would be admitted by requires.shell = [{{cmd = {program!r}}}]."
+            refusal = f"{refusal} {_what_would_admit(scope, found)}"
         return Looked(use, refusal)
+
+
+def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
+    """What stands in the way of a command text, and the requirement that would remove it."""
+    if text.doubts:
+        return f"It cannot be taken apart: {'; '.join(text.doubts)}."
+    if text.background:
+        return "It leaves a command running in the background."
+    missing = [
+        command.argv[0]
+        for command in text.commands
+        if not all(layer.requirements.admits_command(command.argv) for layer in scope.layers)
+    ]
+    if not missing:
+        return "A file it reads or writes is outside of requires.fs."
+    wanted = ", ".join(f"{{cmd = {program!r}}}" for program in dict.fromkeys(missing))
+    return f"It would be admitted by requires.shell = [{wanted}]."
 
 
 def _refusal(verdict: object) -> str | None:

@@ -19,7 +19,7 @@ from typing import cast
 
 import msgspec
 
-from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope
+from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, TargetKind
 from holdfast.policy.examples import Example, examples_of
 from holdfast.policy.globs import GlobProblem, specificity
 
@@ -37,12 +37,14 @@ class WrittenRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     pinned: bool = False
     match: tuple[str, ...] = ()
     no_match: tuple[str, ...] = ()
+    kind: TargetKind | None = None
+    """What the examples are, where the permission does not say: path, command, host or name."""
 
 
 _KEYS = tuple(WrittenRule.__struct_fields__)
 
 
-class RuleProblem(msgspec.Struct, frozen=True, kw_only=True):
+class FileProblem(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong in a rule file, and where."""
 
     line: int
@@ -54,7 +56,7 @@ class RuleFile(msgspec.Struct, frozen=True, kw_only=True):
 
     rules: tuple[Rule, ...] = ()
     examples: tuple[Example, ...] = ()
-    problems: tuple[RuleProblem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
 
 
 def read_rule_file(text: str, *, name: str, scope: RuleScope) -> RuleFile:
@@ -74,10 +76,10 @@ def read_rule_file(text: str, *, name: str, scope: RuleScope) -> RuleFile:
     )
 
 
-def _not_toml(problem: Exception) -> RuleProblem:
+def _not_toml(problem: Exception) -> FileProblem:
     place = _TOML_LINE.search(str(problem))
     message = _TOML_LINE.sub("", str(problem)).strip()
-    return RuleProblem(line=int(place.group(1)) if place else 1, message=f"not TOML: {message}")
+    return FileProblem(line=int(place.group(1)) if place else 1, message=f"not TOML: {message}")
 
 
 class _Reading:
@@ -86,7 +88,7 @@ class _Reading:
         self._scope: RuleScope = scope
         self.rules: list[Rule] = []
         self.examples: list[Example] = []
-        self.problems: list[RuleProblem] = []
+        self.problems: list[FileProblem] = []
 
     def add(self, table: dict[str, object], line: int, lines: dict[str, int]) -> None:
         unknown = [key for key in table if key not in _KEYS]
@@ -130,7 +132,7 @@ class _Reading:
         except GlobProblem as problem:
             self._problem(line, str(problem))
             return
-        examples = examples_of(rule, written.match, written.no_match)
+        examples = examples_of(rule, written.match, written.no_match, written.kind)
         for example in examples:
             if not example.holds:
                 self._problem(lines.get(example.key, line), example.complaint)
@@ -138,16 +140,16 @@ class _Reading:
         self.examples += examples
 
     def _problem(self, line: int, message: str) -> None:
-        self.problems.append(RuleProblem(line=line, message=message))
+        self.problems.append(FileProblem(line=line, message=message))
 
 
 Located = tuple[dict[str, object], int, dict[str, int]]
 """A table, its line, and the line of each of its keys."""
 
 
-def _tables(document: dict[str, object], text: str) -> tuple[list[Located], list[RuleProblem]]:
+def _tables(document: dict[str, object], text: str) -> tuple[list[Located], list[FileProblem]]:
     problems = [
-        RuleProblem(line=_line_of(text, key), message=f"there is no table {key!r}; write [[rule]]")
+        FileProblem(line=_line_of(text, key), message=f"there is no table {key!r}; write [[rule]]")
         for key in document
         if key != "rule"
     ]
@@ -156,7 +158,7 @@ def _tables(document: dict[str, object], text: str) -> tuple[list[Located], list
         isinstance(one, dict) for one in cast("list[object]", given)
     ):
         at = _line_of(text, "rule")
-        return [], [*problems, RuleProblem(line=at, message="write each rule as [[rule]]")]
+        return [], [*problems, FileProblem(line=at, message="write each rule as [[rule]]")]
     tables = cast("list[dict[str, object]]", given)
     places = list(_places(text))
     if len(places) != len(tables):  # written inline: only the file is known

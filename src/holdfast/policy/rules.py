@@ -12,7 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
-from holdfast.policy.globs import compile_glob, specificity
+from holdfast.policy.globs import GlobProblem, compile_glob, specificity
 from holdfast.policy.shell.analysis import canonical_pattern
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -52,6 +52,8 @@ class RuleBook:
             (rule.scope, rule.permission, rule.pattern, rule.remembered): rule for rule in rules
         }
         self.rules = tuple(newest.values())
+        for rule in self.rules:
+            _checked(rule)
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
         self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
@@ -107,6 +109,19 @@ class RuleBook:
         if manifest is not None and manifest.pinned and decisive.action == "allow":
             return "ask", manifest
         return decisive.action, decisive
+
+
+class RuleProblem(ValueError):
+    """A rule that cannot be weighed; the message names it."""
+
+
+def _checked(rule: Rule) -> None:
+    try:
+        specificity(rule.permission)
+        specificity(rule.pattern)
+        canonical_pattern(rule.pattern)
+    except GlobProblem as problem:
+        raise RuleProblem(f"{rule.source}: rule {rule.permission[:60]!r}: {problem}") from None
 
 
 def strictest(weighed: Sequence[Weighed]) -> Weighed:

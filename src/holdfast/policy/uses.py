@@ -67,6 +67,8 @@ def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
         for item in cast("list[object]", value):
             yield from _of_argument(declared, item)
         return
+    if value is None and declared.capability not in {"fs.read", "fs.write"}:
+        return  # nothing was named, and there is no place it would mean by itself
     text = value if isinstance(value, str) else ""
     doubt = None
     if not isinstance(value, str) and value is not None:

@@ -20,8 +20,8 @@ def denied(tool: str, weighed: Weighed) -> str:
     if weighed.rule is None:
         return f"{said}. Nothing allows {described(weighed.use)}."
     why = f" {weighed.rule.reason}" if weighed.rule.reason else ""
-    use = described(weighed.use)
-    return f"{said}. {use[0].upper()}{use[1:]} is denied by {cited(weighed.rule)}.{why}"
+    rule = cited(weighed.rule)
+    return f"{said}. {rule[0].upper()}{rule[1:]} denies {described(weighed.use)}.{why}"
 
 
 def refused(tool: str, reason: str) -> str:

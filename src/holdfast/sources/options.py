@@ -64,6 +64,11 @@ _AS_THEY_ARE = (
 )
 
 
+_ON_TARGETS = ("fs.read", "fs.write", "shell.run", "net.fetch")
+"""The capabilities that are used on something an argument names."""
+_KINDS = frozenset(name.partition(".")[0] for name in _ON_TARGETS)
+
+
 class Face(msgspec.Struct, frozen=True, kw_only=True):
     """What a model is told of a tool."""
 
@@ -142,7 +147,12 @@ def _uses(options: ToolOptions, schema: JsonObject, owner: str) -> tuple[Argumen
         if argument not in known:
             raise ToolDefinitionError(f"{owner}: uses names {argument!r}, which is no argument")
         capabilities = (named,) if isinstance(named, str) else _texts(named, "uses", owner)
-        found += [ArgumentUse(argument=argument, capability=one) for one in capabilities]
+        for one in capabilities:
+            if one not in _ON_TARGETS and one.partition(".")[0] in _KINDS:
+                near = difflib.get_close_matches(one, _ON_TARGETS, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_ON_TARGETS)}"
+                raise ToolDefinitionError(f"{owner}: uses: there is no capability {one!r}; {hint}")
+            found.append(ArgumentUse(argument=argument, capability=one))
     return tuple(found)
 
 

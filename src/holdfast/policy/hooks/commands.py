@@ -36,7 +36,8 @@ def _line(canonical: str) -> Line:
     program, *words = before.split() or [""]
     flags = frozenset(word for word in words if word.startswith("-"))
     subcommands = [word for word in words if not word.startswith("-")]
-    return Line(program, flags, (*subcommands, *after.split()))
+    operands = [word.strip("\"'") for word in after.split()]
+    return Line(program, flags, (*subcommands, *operands))
 
 
 def doubtful_text(uses: Iterable[Use]) -> str:

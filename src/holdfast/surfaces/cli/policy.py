@@ -89,12 +89,18 @@ def _fields(use: UseExplained) -> dict[str, str]:
         "also written": ", ".join(map(printable, use.spellings)),
         "in doubt": printable(use.doubt or ""),
         "within reach": "yes" if use.within_reach else "no",
-        "verdict": use.verdict,
-        "decided by": "no rule" if use.decided_by is None else _cited(use.decided_by),
+        "verdict": use.verdict or "not judged",
+        "decided by": _decided_by(use),
         "also fit": "; ".join(_cited(rule) for rule in use.also_fitting),
         "otherwise": printable(use.otherwise or ""),
     }
     return {name: value for name, value in fields.items() if value}
+
+
+def _decided_by(use: UseExplained) -> str:
+    if use.decided_by is not None:
+        return _cited(use.decided_by)
+    return "no rule" if use.within_reach and use.verdict is not None else ""
 
 
 def _cited(rule: RuleCited) -> str:
