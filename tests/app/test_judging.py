@@ -252,9 +252,8 @@ def test_a_rule_that_cannot_be_weighed_is_an_error_at_once(places: Places, where
 
 
 def test_a_pinned_deny_and_an_empty_program_are_errors(places: Places) -> None:
-    text = (
-        '[[profile.code.rules]]\npermission = "sh"\npattern = "*"\naction = "deny"\npinned = true\n'
-    )
+    rule = '[[profile.code.rules]]\npermission = "sh"\npattern = "*"\n'
+    text = f'{rule}action = "deny"\npinned = true\n'
     with pytest.raises(ConfigurationError, match="only an ask can be pinned"):
         opened(places, configuration=places.load(user=text))
     with pytest.raises(ConfigurationError, match="an entry is empty"):
