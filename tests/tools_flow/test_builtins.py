@@ -170,6 +170,7 @@ def test_without_a_sandbox_every_built_in_raises_and_dispatches_nothing(name: st
         ("x" * 2_049, "command too long"),
     ],
 )
+@pytest.mark.req("RATH-BLT-10", "RATH-EDG-11")
 def test_a_refused_command_never_reaches_a_sandbox(command: str, reason: str) -> None:
     session = FakeFlowSession(sandbox=False)
     with pytest.raises(ValueError, match=reason):
@@ -185,6 +186,13 @@ async def test_a_refused_command_is_an_invalid_argument_in_the_envelope(command:
     assert answer.failure is not None
     assert (answer.failure.kind, answer.failure.field) == (FailureKind.INVALID_ARGS, "cmd")
     assert session.dispatched == []
+
+
+@pytest.mark.req("RATH-BLT-11")
+def test_a_command_of_2049_characters_is_too_long_and_one_of_2048_is_not() -> None:
+    assert guarded("x" * 2_048) == "x" * 2_048
+    with pytest.raises(ValueError, match="command too long"):
+        guarded("x" * 2_049)
 
 
 @pytest.mark.parametrize("command", ["x" * 2_048, "", "é" * 2_048, "printf 'a\\nb'"])
