@@ -4,7 +4,7 @@ import anyio
 import pytest
 from battery.attempts_effects import ASSIGNMENTS, CHARACTERS, GIT, REDIRECTIONS
 from battery.attempts_grammar import CODE, STRUCTURE, SUBSTITUTIONS
-from battery.attempts_wrappers import FLAGS, SPELLINGS, UNKNOWN, WRAPPERS
+from battery.attempts_wrappers import FLAGS, LESS_KNOWN, SPELLINGS, UNKNOWN, WRAPPERS
 from battery.kit import Attempt, World, assert_stopped_by, refused, told
 from battery.worlds import named
 from hypothesis import given, settings
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 GROUPS = {
     "wrappers": WRAPPERS,
+    "less-known": LESS_KNOWN,
     "spellings": SPELLINGS,
     "structure": STRUCTURE,
     "substitutions": SUBSTITUTIONS,

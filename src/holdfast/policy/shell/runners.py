@@ -24,6 +24,15 @@ CODE_FLAGS: dict[str, re.Pattern[str]] = {
     "php": re.compile(r"-[rBRE].*"),
     "lua": re.compile(r"-e.*|-l.*"),
     "rscript": re.compile(r"-e.*"),
+    "r": re.compile(r"-e.*"),
+    "elixir": re.compile(r"-e.*|--eval.*|--rpc-eval.*|-r.*"),
+    "erl": re.compile(r"-eval.*|-run.*|-s"),
+    "ghc": re.compile(r"-e.*|-pgm.*|-F.*"),
+    "gnuplot": re.compile(r"-e.*"),
+    "groovy": re.compile(r"-e.*"),
+    "guile": re.compile(r"-[ceL].*"),
+    "octave": re.compile(r"--eval.*"),
+    "scala": re.compile(r"-e.*"),
     "julia": re.compile(r"-[eE].*|--eval.*"),
     "tclsh": re.compile(r"$^"),
 }
@@ -56,6 +65,19 @@ PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
     "clang": re.compile(r"-fplugin.*|-B.*|@.*"),
     "nmap": re.compile(r"--script.*"),
     "ip": re.compile(r"netns"),
+    **dict.fromkeys(
+        ("nc", "ncat", "netcat"), re.compile(r"-[A-Za-z]*[ec].*|--(?:exec|sh-exec|lua-exec).*")
+    ),
+    **dict.fromkeys(("apt", "apt-get", "aptitude"), re.compile(r"-[oc].*|--opt.*|--conf.*")),
+    **dict.fromkeys(
+        ("latex", "pdflatex", "xelatex", "lualatex", "tex"),
+        re.compile(r"--?(?:shell-escape|enable-write18|shell-restricted).*"),
+    ),
+    "cpio": re.compile(r"--rs.*"),
+    "fzf": re.compile(r"--(?:preview|bind|become|with-shell|listen).*"),
+    "lftp": re.compile(r"-[cef].*"),
+    "openssl": re.compile(r"engine|-engine|-provider-path"),
+    "rpm": re.compile(r"--ev.*|--pipe.*|-E.*|--def.*|--rcfile.*|--load.*"),
     "go": re.compile(r"-exec.*|-toolexec.*|generate"),
     "cargo": re.compile(r"--config.*"),
     "sqlite3": re.compile(r".*\.(?:shell|system|load|read).*|.*\|.*", re.DOTALL),
@@ -99,7 +121,13 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
         r"|.*(?:pager|editor|command|tool|program|helper|textconv|driver|cmd|proxy|clean|smudge"
         r"|hookspath|uploadpack|receivepack|askpass|extdiff|insteadof|-e|--edit)"
     ),
-    **dict.fromkeys(("log", "diff", "show"), re.compile(r"--ext.*|--textc.*|--ou.*")),
+    **dict.fromkeys(
+        (
+            *("log", "diff", "show", "stash", "whatchanged", "format-patch", "reflog"),
+            *("diff-tree", "diff-index", "diff-files"),
+        ),
+        re.compile(r"--ext.*|--textc.*|--ou.*"),
+    ),
 }
 """Arguments of git subcommands that run or set a program, or write a file; cut short as well."""
 

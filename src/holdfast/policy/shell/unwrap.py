@@ -14,6 +14,7 @@ from holdfast.policy.shell.values import Word, shown
 from holdfast.policy.shell.wrappers import (
     CHANGES_THE_SHELL,
     NOT_FOLLOWED,
+    PLACE_BEFORE_COMMAND,
     TWO_WORD_WRAPPERS,
     WRAPPERS,
     Wrapper,
@@ -78,9 +79,17 @@ def _two_words(words: Sequence[Word], subcommands: Collection[str]) -> Inside | 
     if position is None:
         return None
     inner = words[position + 1 :]
-    if position > 1 or not inner or literals[position + 1].startswith("-"):
-        return doubted(f"{shown(' '.join(literals[: position + 1]))} runs another program")
-    return Inside(commands=[inner])
+    found = Inside()
+    named_first = program_name(words[0]) in PLACE_BEFORE_COMMAND
+    if named_first or position > 1 or not inner or literals[position + 1].startswith("-"):
+        found.doubts.append(f"{shown(' '.join(literals[: position + 1]))} runs another program")
+    if named_first:
+        inner = [word for word in inner[1:] if word.literal != "--"]
+    elif found.doubts:
+        return found
+    if inner:
+        found.commands.append(inner)
+    return found
 
 
 def _loader(words: Sequence[Word]) -> Inside:

@@ -172,43 +172,20 @@ TWO_WORD_WRAPPERS: dict[str, frozenset[str]] = {
 }
 """`poetry run CMD`: followed when no option stands before the command, a doubt otherwise."""
 
-NOT_FOLLOWED = frozenset(
-    [
-        "at",
-        "batch",
-        "bwrap",
-        "chpst",
-        "crontab",
-        "daemonize",
-        "dtach",
-        "ed",
-        "emacs",
-        "ex",
-        "expect",
-        "firejail",
-        "gdb",
-        "hyperfine",
-        "m4",
-        "nix-shell",
-        "nvim",
-        "osascript",
-        "perf",
-        "proot",
-        "run-parts",
-        "screen",
-        "socat",
-        "start-stop-daemon",
-        "sudoedit",
-        "systemd-run",
-        "systemd-nspawn",
-        "tmux",
-        "valgrind",
-        "vi",
-        "view",
-        "vim",
-        "vimdiff",
-    ]
-)
+PLACE_BEFORE_COMMAND = frozenset({"direnv", "docker", "kubectl", "mise", "nix", "podman"})
+"""Of those, where an image, a pod, a folder or a package stands before the command."""
+
+NOT_FOLLOWED = frozenset({
+    "aa-exec", "at", "autossh", "batch", "bwrap", "capsh", "cgexec", "chpst", "chronic",
+    "cpulimit", "crontab", "daemonize", "dtach", "dumb-init", "eatmydata", "ed", "elvish",
+    "emacs", "ex", "expect", "faketime", "firejail", "flatpak-spawn", "gdb", "gosu", "gvim",
+    "hyperfine", "ifne", "lldb", "logsave", "m4", "machinectl", "mosh", "newgrp", "nix-shell",
+    "nu", "numactl", "nvim", "osascript", "pdsh", "pee", "perf", "powershell", "prlimit",
+    "proot", "proxychains", "proxychains4", "pwsh", "rsh", "run-parts", "run0", "runcon",
+    "rvim", "screen", "setuidgid", "sg", "socat", "sshpass", "start-stop-daemon", "su-exec",
+    "sudoedit", "systemd-inhibit", "systemd-nspawn", "systemd-run", "tini", "tmux", "torify",
+    "torsocks", "valgrind", "vi", "view", "vim", "vimdiff", "xonsh", "xterm",
+})  # fmt: skip
 """Programs that run others in too many ways to follow."""
 
 CHANGES_THE_SHELL: dict[str, str] = {
