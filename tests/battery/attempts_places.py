@@ -101,7 +101,7 @@ READS = (
     Attempt("loop", "a link to itself", "out/loop", "circle"),
     Attempt("proc", "the environment", "/proc/self/environ", READING),
     Attempt("nul", "an end in the middle", "src/a.py\x00.txt", "NUL"),
-    Attempt("tilde", "a key", "/root/.ssh/id_rsa", READING),
+    Attempt("key", "a key", "/srv/me/.ssh/id_rsa", READING),
     Attempt("denied", "what a rule keeps", "secret/key", "secret/**", "rule"),
     Attempt("denied-dots", "by a way around", "src/../secret/./key", "secret/**", "rule"),
     Attempt("denied-link", "by a link", "out/key", "secret/**", "rule"),

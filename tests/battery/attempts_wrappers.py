@@ -196,6 +196,7 @@ FLAGS = (
 LESS_KNOWN = (
     Attempt("docker-exec", "in a container", "docker exec c rm -rf precious", "rm *", "rule"),
     Attempt("docker-run", "in a new one", "docker run alpine rm -rf precious", "rm *", "rule"),
+    Attempt("docker-own", "whatever an image runs", "docker run evil", "docker run"),
     Attempt("kubectl", "in a pod", "kubectl exec p -- rm -rf precious", "rm *", "rule"),
     Attempt("direnv", "in a folder", "direnv exec out rm -rf precious", "rm *", "rule"),
     Attempt("mise", "with another tool", "mise x node@20 -- rm -rf precious", "rm *", "rule"),

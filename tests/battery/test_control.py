@@ -1,13 +1,17 @@
 """What must run under the very laws of the battery: refusing everything is no way to pass it."""
 
 import pytest
+from battery.attempts_places import HOSTS, READS, WRITES
 from battery.attempts_watched import (
     CONTROL_COMMANDS,
     CONTROL_READS,
     CONTROL_URLS,
     CONTROL_WRITES,
+    WATCHED,
 )
+from battery.attempts_wrappers import FLAGS, UNKNOWN
 from battery.kit import World, made, told
+from battery.test_commands import GROUPS
 
 
 async def runs(world: World, name: str, arguments: dict[str, object]) -> None:
@@ -63,3 +67,10 @@ async def test_paths_within_reach_are_read(paths: World, path: str) -> None:
 @pytest.mark.parametrize("url", CONTROL_URLS)
 async def test_granted_hosts_are_reached(paths: World, url: str) -> None:
     await runs(paths, "fetch", {"url": url})
+
+
+def test_the_battery_does_not_shrink_in_silence() -> None:
+    texts = {attempt.text for attempts in GROUPS.values() for attempt in attempts}
+    others = (*FLAGS, *UNKNOWN, *WRITES, *READS, *HOSTS, *WATCHED)
+    assert len(texts | {attempt.text for attempt in others}) >= 680
+    assert len({*CONTROL_COMMANDS, *CONTROL_WRITES, *CONTROL_READS, *CONTROL_URLS}) >= 85
