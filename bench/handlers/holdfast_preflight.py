@@ -5,7 +5,6 @@ import json
 from holdfast.contract.call import Prepared, ToolCall
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.tool import Body, Tool
-from holdfast.preflight.parse import Parsed, parse_arguments
 from holdfast.preflight.plan import Plan
 
 
@@ -15,8 +14,5 @@ def handle(schema: dict, arguments: dict) -> dict | None:
         name="t", description="t", input_schema=schema, requires=NOTHING_REQUIRED, body=body
     )
     call = ToolCall(id="c", tool="t", arguments=json.dumps(arguments), session_id="s")
-    parsed = parse_arguments(call.arguments)
-    if not isinstance(parsed, Parsed):
-        return None
-    prepared = Plan(tool).prepare(call, parsed)
+    prepared = Plan(tool).prepare(call)
     return prepared.arguments if isinstance(prepared, Prepared) else None

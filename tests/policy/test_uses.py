@@ -33,6 +33,8 @@ def test_a_tool_that_needs_nothing_uses_nothing() -> None:
         ("fs.read", None, [("fs.read", "path", ".")]),
         ("net.fetch", "https://x.example/a", [("net.fetch", "host", "https://x.example/a")]),
         ("task.start", "explore", [("task.start", "name", "explore")]),
+        ("shell.run", ["git", "push", "a b;c"], [("shell.run", "command", "git push 'a b;c'")]),
+        ("shell.run", [], [(None, "name", "")]),
         ("net.fetch", None, [(None, "name", "")]),
         ("shell.run", None, [(None, "name", "")]),
         ("shell.run", "ls | wc", [("shell.run", "command", "ls"), ("shell.run", "command", "wc")]),

@@ -5,6 +5,7 @@ names in no argument is used as declared. Paths are taken as written; where they
 elsewhere.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import cast
@@ -64,7 +65,12 @@ def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
 
 def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
     if isinstance(value, list):
-        for item in cast("list[object]", value):
+        items = cast("list[object]", value)
+        if declared.capability == "shell.run" and items:
+            # A list is one command, word by word.
+            yield from uses_of_command(shlex.join(map(str, items)))
+            return
+        for item in items:
             yield from _of_argument(declared, item)
         return
     if value is None and declared.capability not in {"fs.read", "fs.write"}:
