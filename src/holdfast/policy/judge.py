@@ -79,10 +79,12 @@ class PolicyJudge:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         watchdog = self._watchdog(considered.capabilities)
         if not watchdog:
-            verdict = self._concluded(prepared, considered, NOTHING_AGAINST_IT, headless=headless)
-            if isinstance(verdict, Permit) and not tool.uses:
-                self._quick[tool.name] = verdict.grounds
-            return verdict
+            if worst.action == "ask" or tool.permission_policy == "always_ask":
+                return self._concluded(prepared, considered, NOTHING_AGAINST_IT, headless=headless)
+            grounds = _grounds(considered.weighed)
+            if not tool.uses:
+                self._quick[tool.name] = grounds
+            return Permit(prepared=prepared, grounds=grounds)
         opinion = watchdog.consult(self.inspection(prepared, considered))
         if isinstance(opinion, Opinion):
             return self._concluded(prepared, considered, opinion, headless=headless)
