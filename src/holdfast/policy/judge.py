@@ -39,6 +39,7 @@ class PolicyJudge:
         self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
         self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
         self._book = self._compiled()
+        self._names: dict[str, ToolNames] = {}
         self._declared: dict[str, list[Use]] = {}
         self._fixed: dict[str, Considered] = {}
         self._quick: dict[str, str] = {}
@@ -128,7 +129,9 @@ class PolicyJudge:
         for one in looked:
             if one.refusal is not None:
                 return Considered(looked, [], one.refusal)
-        names = ToolNames(tool.name, tool.alias)
+        names = self._names.get(tool.name)
+        if names is None:
+            names = self._names[tool.name] = ToolNames(tool.name, tool.alias)
         return Considered(looked, [self._weigh(tool, names, one) for one in looked])
 
     def _weigh(self, tool: Tool, names: ToolNames, looked: Looked) -> Weighed:

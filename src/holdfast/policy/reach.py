@@ -11,7 +11,7 @@ from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.hosts import HostProblem, host_of
-from holdfast.policy.paths import Access, Refused, judge_path
+from holdfast.policy.paths import Access, Refused
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
@@ -82,8 +82,7 @@ class Reach:
             return Looked(found)
         if isinstance(seen, PathView) and access == "read" and self._is_own(seen.physical):
             return Looked(found, free=True)
-        layers = [layer.paths(access) for layer in scope.layers]
-        verdict = judge_path(layers, access, use.target, seen)
+        verdict = scope.judge_seen(access, use.target, seen)
         if isinstance(verdict, Refused):
             if isinstance(seen, PathProblem):
                 return Looked(found, verdict.reason)
@@ -98,6 +97,8 @@ class Reach:
         lexical = self._relative(seen.lexical)
         physical = lexical if seen.physical == seen.lexical else self._relative(seen.physical)
         others = () if physical == lexical else (physical,)
+        if lexical == use.target and not others:
+            return use
         return Use(
             capability=use.capability,
             kind="path",

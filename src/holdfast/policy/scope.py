@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from holdfast.contract.ports import PathFacts
+from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.requirements import FsRequirement, NetRequirement, RequirementSet
 from holdfast.contract.variables import expand
 from holdfast.policy.addresses import Address
@@ -113,12 +113,16 @@ def union(sets: Iterable[RequirementSet]) -> RequirementSet:
 class EffectiveScope:
     """Layers that all have to admit what is done."""
 
-    __slots__ = ("_base", "_facts", "layers")
+    __slots__ = ("_base", "_facts", "_paths", "layers")
 
     def __init__(self, declared: Scope, facts: PathFacts, *narrowing: Scope) -> None:
         self.layers = tuple(dict.fromkeys((declared, *narrowing)))
         self._base = declared.places.base
         self._facts = facts
+        self._paths: dict[Access, list[PathPatterns]] = {
+            "read": [layer.read for layer in self.layers],
+            "write": [layer.write for layer in self.layers],
+        }
 
     def narrowed(self, *layers: Scope) -> "EffectiveScope":
         """The same within further layers."""
@@ -127,7 +131,11 @@ class EffectiveScope:
     def admits_path(self, access: Access, path: str) -> PathVerdict:
         """Judge a path as it is written; a relative one begins at the workspace root."""
         seen = self._facts.look(path, self._base)
-        return judge_path([layer.paths(access) for layer in self.layers], access, path, seen)
+        return self.judge_seen(access, path, seen)
+
+    def judge_seen(self, access: Access, path: str, seen: PathView | PathProblem) -> PathVerdict:
+        """The same for a path that was looked at before."""
+        return judge_path(self._paths[access], access, path, seen)
 
     def admits_url(self, url: str, redirects: Iterable[str] = ()) -> HostVerdict:
         """Judge where a URL leads, and each redirect after it."""
