@@ -241,8 +241,8 @@ async def test_a_call_blocked_by_policy_is_rejected(tmp_path: Path) -> None:
     failure = _failure(await _judged_by(_FORBIDS, WRITER, tmp_path).settle(call, Abort()))
     assert (failure.kind, failure.retryable) == (FailureKind.REJECTED, False)
     assert failure.message == (
-        "Execution denied by policy for tool: sandbox_write_file. Running it is denied by the"
-        " manifest rule * '*' (the test). Writing is not allowed here."
+        "Execution denied by policy for tool: sandbox_write_file. The manifest rule * '*'"
+        " (the test) denies running it. Writing is not allowed here."
     )
 
 
