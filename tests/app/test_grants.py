@@ -9,6 +9,7 @@ from policy.rules_kit import rule
 
 from holdfast.app.grants import GrantFile
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.state_file import replace
 
 GRANT = rule("bash", "make", "allow", "project", remembered=True, source="answer of ada")
 
@@ -66,6 +67,13 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None
     with pytest.raises(OSError, match="symbolic"):
         grants.add([GRANT])
     assert not target.exists()
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        replace(tmp_path / "folder", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 ADDING = """

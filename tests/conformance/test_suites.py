@@ -223,3 +223,31 @@ def test_a_case_that_lacks_its_parts_is_a_failure_of_that_case(
     assert report.passed == 1
     (failure,) = report.failures
     assert failure.message.startswith("the case cannot be read: the case has no ")
+
+
+RULE_CASE: JsonObject = {
+    "id": "rules",
+    "rules": [],
+    "call": {"tool": "bash", "capability": "shell.run", "target": "ls"},
+    "expect": "ask",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"expect": "maybe"}, "a verdict is one of"),
+        ({"rules": {}}, "rules must be a list"),
+        ({"rules": [1]}, "a rule must be an object"),
+        (
+            {"rules": [{"permission": "*", "pattern": "*", "scope": "session", "action": "x"}]},
+            "has the action 'x'",
+        ),
+    ],
+)
+def test_a_case_about_rules_that_cannot_be_read_fails(
+    change: JsonObject, said: str, write: Write
+) -> None:
+    assert run("permissions", write(RULE_CASE)).failures == []
+    (failure,) = run("permissions", write({**RULE_CASE, **change})).failures
+    assert said in failure.message

@@ -167,3 +167,19 @@ def test_looking_opens_nothing_for_reading(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     seen = DiskPaths().look("pipe", str(tmp_path.resolve()))
     assert isinstance(seen, PathView)
+
+
+def test_without_the_system_call_paths_are_found_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with_it = [DiskPaths().look(name, str(tmp_path)) for name in ("real", "link", "new", ".")]
+    monkeypatch.setattr(path_facts, "_syscall", None)
+    without = [DiskPaths().look(name, str(tmp_path)) for name in ("real", "link", "new", ".")]
+    assert without == with_it
+
+
+def test_other_systems_have_no_such_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert vars(path_facts)["_system_call"]() is None

@@ -161,3 +161,11 @@ def test_a_call_that_reaches_nothing_is_not_looked_through() -> None:
 def test_no_text_makes_a_hook_fail(text: str) -> None:
     for hook in (destructive_commands, exfiltration_shapes, SecretsInArguments(("x",))):
         assert isinstance(hook(command(text)), Opinion)
+
+
+@pytest.mark.parametrize("piece", ["a", "x() {", "a | ", ":(){ ", "eyJ", "'"])
+def test_a_very_long_text_is_looked_through_in_pieces_of_bounded_size(piece: str) -> None:
+    # Quadratic growth would take minutes here.
+    text = "echo " + piece * (400_000 // len(piece))
+    for hook in (destructive_commands, exfiltration_shapes, SecretsInArguments(("x" * 9,))):
+        assert isinstance(hook(command(text)), Opinion)

@@ -1,6 +1,7 @@
 """Which rule decides."""
 
 from itertools import permutations
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from policy.rules_kit import rule, use
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, Use
-from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, strictest
+from holdfast.policy.rules import STRICTNESS, RuleBook, RuleProblem, ToolNames, strictest
 
 BASH = ToolNames("bash")
 MCP = ToolNames("files_write", "mcp:files:write")
@@ -227,3 +228,21 @@ def test_a_remembered_allow_never_beats_a_deny_that_fits(
     fits = RuleBook([denying]).weigh(BASH, one).rule is not None
     weighed = RuleBook([*by_hand, denying, *remembered]).weigh(BASH, one)
     assert not (fits and weighed.action == "allow")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"permission": "*"},
+        Rule(
+            permission="*", pattern="*", action=cast("Action", "block"), scope="session", source=""
+        ),
+        Rule(permission="*", pattern="*", scope=cast("RuleScope", "global"), source=""),
+        Rule(permission="*", pattern=cast("str", None), scope="session", source=""),
+        Rule(permission="", pattern="*", scope="session", source=""),
+        Rule(permission="*", pattern="x" * 5_000, scope="session", source=""),
+    ],
+)
+def test_a_rule_made_in_code_is_checked_when_it_is_handed_in(wrong: object) -> None:
+    with pytest.raises(RuleProblem):
+        RuleBook([cast("Rule", wrong)])

@@ -4,7 +4,8 @@ import pytest
 from preflight.kit import accepted, one, prepared, refused, same
 
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.preflight.explain import explain
+from holdfast.contract.tool import ArgumentFault
+from holdfast.preflight.explain import explain, explain_fault
 from holdfast.preflight.schema import compile_validator, effective_schema
 
 INTEGER: JsonObject = {"type": "integer"}
@@ -334,3 +335,9 @@ def test_a_missing_key_among_very_many_others_is_found() -> None:
     }
     sent: JsonObject = {f"key_{number}": number for number in range(50_000)}
     assert refused(schema, sent).field == "needed_0"
+
+
+def test_a_fault_deep_inside_is_told_without_what_would_fit() -> None:
+    fault = ArgumentFault(message="Argument `x.a`: no date", field="x.a")
+    failure = explain_fault(one({"type": "object"}), {"x": {"a": "soon"}}, fault)
+    assert (failure.field, failure.expected, failure.extras) == ("x.a", None, {})

@@ -266,3 +266,13 @@ def test_whoever_judges_and_whoever_runs_read_the_same_text(raw: str | bytes) ->
     assert isinstance(found, Prepared)
     assert type(found.call.arguments) in (str, bytes)
     assert found.arguments == found.values == {"x": 1}
+
+
+def test_an_optional_property_that_accepts_nothing_is_refused_when_sent() -> None:
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"x": {"type": "integer"}, "no": False},
+        "additionalProperties": False,
+    }
+    assert isinstance(_prepared(schema, '{"x": 1}'), Prepared)
+    assert isinstance(_prepared(schema, '{"x": 1, "no": 2}'), Rejected)

@@ -37,10 +37,19 @@ def user_file(environment: Mapping[str, str]) -> Path | None:
 
 def data_home(environment: Mapping[str, str]) -> Path:
     """Where outputs and journals are kept, whether or not it exists."""
+    return _kept(environment, "data", "XDG_DATA_HOME", ".local/share")
+
+
+def state_home(environment: Mapping[str, str]) -> Path:
+    """Where what people decided is kept: grants and trust. Never in a workspace."""
+    return _kept(environment, "state", "XDG_STATE_HOME", ".local/state")
+
+
+def _kept(environment: Mapping[str, str], name: str, variable: str, below_home: str) -> Path:
     moved = environment.get(HOME_VARIABLE)
     if moved:
-        return Path(moved).absolute() / "data"
-    folder = _base(environment, "XDG_DATA_HOME", ".local/share")
+        return Path(moved).absolute() / name
+    folder = _base(environment, variable, below_home)
     return NOWHERE if folder is None else folder / "holdfast"
 
 
@@ -71,12 +80,3 @@ def _base(environment: Mapping[str, str], variable: str, below_home: str) -> Pat
         return Path(named)
     home = home_of(environment)
     return None if home is None else home / below_home
-
-
-def state_home(environment: Mapping[str, str]) -> Path:
-    """Where what people decided is kept: grants and trust. Never in a workspace."""
-    moved = environment.get(HOME_VARIABLE)
-    if moved:
-        return Path(moved).absolute() / "state"
-    folder = _base(environment, "XDG_STATE_HOME", ".local/state")
-    return NOWHERE if folder is None else folder / "holdfast"

@@ -55,7 +55,7 @@ class Reach:
                 return self._of_host(scope, use)
             case "command":
                 return self._of_command(scope, use)
-            case "name":
+            case _:
                 return Looked(use, _refusal(scope.admits_capability(use.capability)))
 
     def _scope(self, tool: Tool) -> EffectiveScope:
@@ -140,8 +140,6 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
     """What stands in the way of a command text, and the requirement that would remove it."""
     if text.doubts:
         return f"It cannot be taken apart: {'; '.join(text.doubts)}."
-    if text.background:
-        return "It leaves a command running in the background."
     missing = [
         command.argv[0]
         for command in text.commands

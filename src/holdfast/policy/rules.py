@@ -7,7 +7,7 @@ its several uses, is `judge`'s work.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import msgspec
 
@@ -48,12 +48,13 @@ class RuleBook:
 
     def __init__(self, rules: Iterable[Rule], *, silence: Action = "ask") -> None:
         """Silence is what is said of a use that no rule speaks of."""
+        rules = list(rules)
+        for rule in rules:
+            _checked(rule)
         newest = {
             (rule.scope, rule.permission, rule.pattern, rule.remembered): rule for rule in rules
         }
         self.rules = tuple(newest.values())
-        for rule in self.rules:
-            _checked(rule)
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
         self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
@@ -116,6 +117,15 @@ class RuleProblem(ValueError):
 
 
 def _checked(rule: Rule) -> None:
+    """Refuse what no file could say: a rule made in code is as it was put together."""
+    if not isinstance(cast("object", rule), Rule):
+        raise RuleProblem(f"{rule!r} is no Rule; write Rule(permission=..., pattern=..., ...)")
+    try:
+        msgspec.convert(msgspec.structs.asdict(rule), Rule)
+    except msgspec.ValidationError as problem:
+        raise RuleProblem(f"a rule made in code is wrong: {problem}") from None
+    if not rule.permission:
+        raise RuleProblem(f"{rule.source}: a rule needs a permission; `*` speaks of everything")
     try:
         specificity(rule.permission)
         specificity(rule.pattern)

@@ -1,6 +1,7 @@
 """What policy says to a model and to a person. Texts only."""
 
 from functools import lru_cache
+from typing import cast
 
 from holdfast.contract.rules import Rule, Use
 from holdfast.policy.rules import Weighed
@@ -16,12 +17,13 @@ NO_ANSWERS = (
 
 def denied(tool: str, weighed: Weighed) -> str:
     """A rule refuses the call."""
-    said = f"Execution denied by policy for tool: {tool}"
-    if weighed.rule is None:
-        return f"{said}. Nothing allows {described(weighed.use)}."
-    why = f" {weighed.rule.reason}" if weighed.rule.reason else ""
-    rule = cited(weighed.rule)
-    return f"{said}. {rule[0].upper()}{rule[1:]} denies {described(weighed.use)}.{why}"
+    rule = cast("Rule", weighed.rule)  # silence asks or allows; only a rule denies
+    why = f" {rule.reason}" if rule.reason else ""
+    named = cited(rule)
+    return (
+        f"Execution denied by policy for tool: {tool}. {named[0].upper()}{named[1:]} denies"
+        f" {described(weighed.use)}.{why}"
+    )
 
 
 def refused(tool: str, reason: str) -> str:

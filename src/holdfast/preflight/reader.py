@@ -190,13 +190,10 @@ def _length(said: JsonObject, keyword: str) -> int | None:
 
 
 def _object(said: JsonObject, depth: int) -> object:
-    properties = said.get("properties", {})
-    required = said.get("required", [])
+    # What is required and not declared has become an allOf before this, which is not expressible.
+    properties = cast("JsonObject", said.get("properties", {}))
+    required = cast("list[str]", said.get("required", []))
     if said.get("additionalProperties") is not False:
-        raise _NotExpressible
-    if not isinstance(properties, dict) or not isinstance(required, list):
-        raise _NotExpressible
-    if not properties.keys() >= set(required):
         raise _NotExpressible
     fields: list[tuple[str, type] | tuple[str, type, object]] = []
     rename: dict[str, str] = {}

@@ -17,7 +17,11 @@ _EVERYTHING = re.compile(
 _ALL_HERE = frozenset({"*", ".", "./", "./*", "..", "../", "../*", ".*", ".git", "./.git"})
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)\S*")
 _OVER_A_DEVICE = re.compile(f"of={_DEVICE.pattern}")
-_FORK_BOMB = re.compile(r"(\S+)\s*\(\)\s*\{[^}]*\1\s*\|\s*\1\s*&[^}]*\}")
+_FORK_BOMB = re.compile(
+    r"([\w:.]{1,40})\s{0,9}\(\)\s{0,9}\{[^}]{0,200}?\1\s{0,9}\|\s{0,9}\1\s{0,9}&"
+)
+_LOOKED_THROUGH = 8_192
+"""How much of a text that could not be taken apart is looked through."""
 
 _ASKED = {
     r"(mkfs\S*|wipefs|fdisk|sfdisk|parted|shred|blkdiscard)": "it erases a disk or file",
@@ -51,7 +55,7 @@ def destructive_commands(inspection: Inspection, /) -> Opinion:
         strictest = stricter(strictest, _of_line(line))
     for use in inspection.uses:
         strictest = stricter(strictest, _of_write(use))
-    if _FORK_BOMB.search(doubtful_text(inspection.uses)):
+    if _FORK_BOMB.search(doubtful_text(inspection.uses)[:_LOOKED_THROUGH]):
         return Opinion("deny", "It starts copies of itself without end.")
     return strictest
 
