@@ -323,3 +323,13 @@ async def test_a_missing_workspace_is_called_one() -> None:
 
     hf = Holdfast(tools=[reads], settings=Settings())
     assert "no workspace is open" in said(await settled(hf, "reads"))
+
+
+@pytest.mark.parametrize("written", ["out/b.py", "./out/b.py", "@/out/b.py", "@/out/"])
+async def test_a_pattern_counts_however_it_is_written(places: Places, written: str) -> None:
+    pattern = written.replace("@", str(places.project.resolve()))
+    user = f'[[rule]]\npermission = "fs.write"\npattern = "{pattern}"\naction = "deny"\n'
+    hf = opened(places, user=user)
+    async with hf:
+        for path in ("out/b.py", "./out/b.py", f"{places.project}/out/b.py"):
+            assert not (await hf.settle("put", {"path": path})).ok

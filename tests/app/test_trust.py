@@ -148,3 +148,12 @@ def test_a_mistake_in_a_rule_file_names_file_and_line(places: Places, whose: str
     path.write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match="not UTF-8"):
         loaded(places)
+
+
+def test_code_outside_the_folder_is_not_covered_and_not_loaded(
+    places: Places, folder: Path
+) -> None:
+    (folder / "config.toml").write_text('[tools]\nfiles = ["../t.py"]\n', "utf-8")
+    trust(places)
+    with pytest.raises(ConfigurationError, match="which is all that trust covers"):
+        loaded(places)

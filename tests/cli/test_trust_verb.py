@@ -37,8 +37,15 @@ def test_nobody_agrees_where_nobody_is(cli: Cli, project: Path) -> None:
 def test_a_person_is_shown_the_files_and_asked(
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, typed: str, wanted: tuple[int, str]
 ) -> None:
+    rule = '[[rule]]\npermission = "bash"\npattern = "make *"\naction = "allow"\n'
+    (project / ".holdfast" / "policy.toml").write_text(rule, "utf-8")
+    settings = '[tools]\nfiles = ["t.py"]\n[watchdog]\noff = ["destructive_commands"]\n'
+    (project / ".holdfast" / "config.toml").write_text(settings, "utf-8")
     monkeypatch.setattr("sys.stdin", Terminal(typed))
     answered = cli("trust", str(project), "--json")
+    assert "it would allow: bash 'make *'" in answered.err
+    assert "it would load and run: t.py" in answered.err
+    assert "it would take: [watchdog]" in answered.err
     assert (answered.status, json.loads(answered.out)["state"]) == wanted
     assert str(project / ".holdfast" / "policy.toml") in answered.err
 

@@ -81,6 +81,9 @@ def test_an_empty_file_has_no_rules() -> None:
             4,
             "the pattern 'git *' fits 'git log', which stands under no_match",
         ),
+        ("[[rule]]\npermission='fs.write'\npattern='~/.ssh/'\n", 3, "~ is an ordinary name"),
+        ("[[rule]]\npermission='read'\npattern='a/../b'\n", 3, "climbs out with '..'"),
+        ("[[rule]]\npermission='net.fetch'\npattern='https://x.y/*'\n", 3, "is no host"),
         ("[[rule]]\npermission='a'\npattern='" + "x" * 5000 + "'\n", 1, "at most 4096 characters"),
     ],
 )

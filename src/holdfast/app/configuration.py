@@ -18,6 +18,7 @@ import msgspec
 from holdfast.app.environment import DEBUG_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
+    CONFIG_NAME,
     HOME_VARIABLE,
     home_of,
     project_file,
@@ -79,7 +80,9 @@ def load_configuration(
     trusted = root is not None and TrustFile(state_home(told)).trusts(root.resolve())
     project = None if _same(stranger, own_file) else _file(stranger)
     if project is not None and trusted:
-        _resolve_files(project, cast("Path", stranger).parent, home_of(told))
+        folder = cast("Path", stranger).parent
+        _resolve_files(project, folder, home_of(told))
+        _refuse_files_outside(project, folder)
     later = [*_from_variables(told), *_from_overrides(overrides)]
 
     settings = merged or {}
@@ -131,6 +134,16 @@ def _resolve_files(table: Table, folder: Path, home: Path | None) -> None:
         return
     names = cast("list[str]", tools["files"])
     tools["files"] = [str(folder / _without_tilde(name, home)) for name in names]
+
+
+def _refuse_files_outside(table: Table, folder: Path) -> None:
+    """Trust is bound to what is in the folder: a file elsewhere could change unnoticed."""
+    for name in cast("list[str]", cast("Table", table.get("tools", {})).get("files", [])):
+        if not Path(name).resolve().is_relative_to(folder.resolve()):
+            raise ConfigurationError(
+                f"{folder / CONFIG_NAME}: tools.files: {name} is outside of {folder}, which is all"
+                " that trust covers; move it there, or name it in your own configuration"
+            )
 
 
 def _without_tilde(name: str, home: Path | None) -> Path:

@@ -26,6 +26,7 @@ from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.globs import escaped
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
 from holdfast.policy.hooks.secrets import SecretsInArguments
@@ -64,10 +65,12 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     manifest = [_manifest_rule(written, parts.profile) for written in parts.profile_settings.rules]
     powers = Powers(
         own=AgentRules(
-            rules=(*manifest, *parts.found.rules, *parts.rules),
+            rules=_from_the_workspace((*manifest, *parts.found.rules, *parts.rules), parts),
             standing={tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"},
         ),
-        narrowing=(parts.found.narrowing,) if parts.found.narrowing else (),
+        narrowing=(_from_the_workspace(parts.found.narrowing, parts),)
+        if parts.found.narrowing
+        else (),
         look=_reach(parts),
         watchdog=Watchdog([*_hooks(parts), *parts.hooks]),
         manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
@@ -77,6 +80,21 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
         return PolicyJudge(powers, _grants(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
+
+
+def _from_the_workspace(rules: Iterable[Rule], parts: JudgeParts) -> tuple[Rule, ...]:
+    """The rules with patterns as targets are told: from the workspace, where they lie in it."""
+    starts = ["./"]
+    if parts.workspace is not None:
+        root = str(parts.workspace)
+        starts += [f"{root}/", f"{escaped(root)}/"]
+    found: list[Rule] = []
+    for rule in rules:
+        pattern = rule.pattern
+        for start in starts:
+            pattern = pattern.removeprefix(start)
+        found.append(msgspec.structs.replace(rule, pattern=pattern))
+    return tuple(found)
 
 
 def _manifest_rule(written: RuleSettings, profile: str) -> Rule:

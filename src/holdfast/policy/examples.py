@@ -9,7 +9,7 @@ from holdfast.contract.rules import Rule, TargetKind, Use
 from holdfast.policy.rules import RuleBook, ToolNames
 from holdfast.policy.uses import uses_of_command
 
-_KINDS: dict[str, TargetKind] = {
+KINDS: dict[str, TargetKind] = {
     **dict.fromkeys(("read", "write", "edit", "glob", "grep", "fs.read", "fs.write"), "path"),
     **dict.fromkeys(("bash", "shell.run"), "command"),
     **dict.fromkeys(("web_fetch", "web_search", "net.fetch"), "host"),
@@ -69,7 +69,7 @@ def fits(rule: Rule, text: str, kind: TargetKind) -> bool:
 
 def kind_of(rule: Rule) -> TargetKind:
     """What the targets of a rule are; of a tool of one's own it is guessed from the pattern."""
-    known = _KINDS.get(rule.permission)
+    known = KINDS.get(rule.permission)
     if known is not None:
         return known
     return "path" if "/" in rule.pattern and " " not in rule.pattern else "command"

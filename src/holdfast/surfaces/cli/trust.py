@@ -2,10 +2,14 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from holdfast.app.environment import variables
-from holdfast.app.locations import project_root, state_home
+from holdfast.app.locations import CONFIG_NAME, PROJECT_FOLDER, project_root, state_home
+from holdfast.app.policy_files import POLICY_NAME, read_policy_file
+from holdfast.app.toml_text import read_toml
 from holdfast.app.trust import TrustFile, files_of, fingerprint
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import Parser, UsageError
@@ -69,9 +73,27 @@ def _agreed(project: Path, screen: Screen) -> bool:
         return False
     for path in files_of(project):
         screen.remark(f"it would count: {printable(str(path))}")
+    for said in _what_it_says(project):
+        screen.remark(printable(said))
     sys.stderr.write("Trust these files as they are now? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _what_it_says(project: Path) -> Iterator[str]:
+    """What would happen that does not happen now."""
+    folder = project / PROJECT_FOLDER
+    rules = read_policy_file(folder / POLICY_NAME)
+    for rule in () if rules is None else rules.rules:
+        if rule.action == "allow":
+            yield f"it would allow: {rule.permission} {rule.pattern!r}"
+    settings = read_toml(folder / CONFIG_NAME) or {}
+    tools = cast("dict[str, object]", settings.get("tools", {}))
+    for name in cast("list[str]", tools.get("files", [])):
+        yield f"it would load and run: {name}"
+    for table in settings:
+        if table != "tools":
+            yield f"it would take: [{table}] of {folder / CONFIG_NAME}"
 
 
 def _list(trusted: TrustFile, screen: Screen, *, as_json: bool) -> int:
