@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from typing import cast
 
 import anyio
 import anyio.lowlevel
@@ -163,3 +164,10 @@ async def test_a_question_nobody_waits_for_any_more_is_withdrawn() -> None:
         answers.append((await pipeline.settle(make_call("deploy", {}), abort)).ok)
     assert answers == [False]
     assert desk.pending == ()
+
+
+def test_what_is_no_answer_leaves_the_question_open() -> None:
+    desk = ApprovalDesk(FakeClock(), FakeIds())
+    for wrong in (True, None, Answer(allowed=cast("bool", "yes"), by="x")):
+        with pytest.raises(ApprovalError, match="is no answer"):
+            desk.answer("apr_1", "deploy", cast("Answer", wrong))

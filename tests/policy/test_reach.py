@@ -152,3 +152,27 @@ def test_a_sidecar_is_readable_by_its_own_session_only(tmp_path: Path) -> None:
     own.mkdir(parents=True)
     (own / "link").symlink_to(other)
     assert seeing(TOOL, use("fs.read", str(own / "link" / "a"))).refusal is not None
+
+
+@pytest.mark.parametrize(
+    ("capability", "written"),
+    [
+        ("fs.write", "docs/a"),
+        ("net.fetch", "https://api.example/"),
+        ("shell.run", "git log"),
+    ],
+)
+def test_what_a_ceiling_withholds_is_not_asked_of_the_tool(
+    tmp_path: Path, capability: str, written: str
+) -> None:
+    lower = reach(tmp_path, ceiling=requirement_set({"shell": [{"cmd": "ls"}]}))
+    refusal = lower(TOOL, use(capability, written)).refusal
+    assert refusal is not None
+    assert "The tool requires it, but a ceiling" in refusal
+    assert "It would be admitted by" not in refusal
+
+
+def test_a_program_with_a_path_is_told_to_go_without(tmp_path: Path) -> None:
+    refusal = reach(tmp_path)(TOOL, use("shell.run", "/usr/bin/git log")).refusal
+    assert refusal is not None
+    assert "without a path" in refusal

@@ -11,12 +11,16 @@ from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.hosts import HostProblem, host_of
-from holdfast.policy.paths import Access, Refused
+from holdfast.policy.paths import Access, Refused, judge_path
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
 from holdfast.policy.shell.analysis import ShellText
 from holdfast.policy.uses import analysed
+
+_BOUND_FROM_ABOVE = (
+    "The tool requires it, but a ceiling, strict mode or the agent above does not admit it."
+)
 
 
 class Reach:
@@ -86,6 +90,9 @@ class Reach:
         if isinstance(verdict, Refused):
             if isinstance(seen, PathProblem):
                 return Looked(found, verdict.reason)
+            declared = judge_path([scope.layers[0].paths(access)], access, use.target, seen)
+            if not isinstance(declared, Refused):
+                return Looked(found, f"{verdict.reason} {_BOUND_FROM_ABOVE}")
             wanted = f"requires.fs.{access} = [{found.target!r}]"
             return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
         return Looked(found)
@@ -123,7 +130,9 @@ class Reach:
             return Looked(use, f"The host is refused: {host.reason}.")
         found = Use(capability=use.capability, kind="host", target=host.name, doubt=use.doubt)
         refusal = _refusal(scope.admits_host(use.target))
-        if refusal is not None:
+        if refusal is not None and scope.layers[0].hosts.match(host) is not None:
+            refusal = f"{refusal} {_BOUND_FROM_ABOVE}"
+        elif refusal is not None:
             refusal = f"{refusal} It would be admitted by requires.net.hosts = [{host.name!r}]."
         return Looked(found, refusal)
 
@@ -140,13 +149,15 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
     """What stands in the way of a command text, and the requirement that would remove it."""
     if text.doubts:
         return f"It cannot be taken apart: {'; '.join(text.doubts)}."
-    missing = [
-        command.argv[0]
-        for command in text.commands
-        if not all(layer.requirements.admits_command(command.argv) for layer in scope.layers)
-    ]
+    declared, *narrowing = [layer.requirements for layer in scope.layers]
+    missing = [one.argv[0] for one in text.commands if not declared.admits_command(one.argv)]
     if not missing:
-        return "A file it reads or writes is outside of requires.fs."
+        bounded = any(
+            not layer.admits_command(one.argv) for layer in narrowing for one in text.commands
+        )
+        return _BOUND_FROM_ABOVE if bounded else "A file it touches is outside of requires.fs."
+    if any("/" in program for program in missing):
+        return "Programs are named without a path: write for example git, not /usr/bin/git."
     wanted = ", ".join(f"{{cmd = {program!r}}}" for program in dict.fromkeys(missing))
     return f"It would be admitted by requires.shell = [{wanted}]."
 

@@ -33,7 +33,7 @@ def refused(tool: str, reason: str) -> str:
 
 def user_denied(tool: str, note: str | None) -> str:
     """A person refuses the call."""
-    said = f": {note}" if note else "."
+    said = f": {note.rstrip('.')}." if note else "."
     return f"User denied execution for tool: {tool}{said} The call was rejected and did not run."
 
 

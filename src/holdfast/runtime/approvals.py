@@ -4,11 +4,12 @@ Safe to use from any thread. What is asked and what an answer means is not known
 """
 
 import threading
+from typing import cast
 
 from holdfast.contract.call import Ask
 from holdfast.contract.ports import Answer, Clock, IdSource
 from holdfast.execution.drive import Wakeup
-from holdfast.policy.approval import ApprovalLedger, ApprovalRequest
+from holdfast.policy.approval import ApprovalError, ApprovalLedger, ApprovalRequest
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -31,6 +32,8 @@ class ApprovalDesk:
 
     def answer(self, request_id: str, tool_name: str, answer: Answer) -> None:
         """Answer a question; ApprovalError when it fits none that is open."""
+        if not isinstance(cast("object", answer), Answer) or type(answer.allowed) is not bool:
+            raise ApprovalError(f"{answer!r} is no answer; write Answer(allowed=..., by=...)")
         with self._lock:
             self._ledger.answer(request_id, tool_name, answer, self._clock.now())
             waiting = self._waiting.pop(request_id, [])

@@ -76,8 +76,8 @@ def _two_words(words: Sequence[Word], subcommands: Collection[str]) -> Inside | 
     """`poetry run CMD`: followed only where no option stands between."""
     literals = [word.literal for word in words]
     position = next((i for i, text in enumerate(literals) if text in subcommands), None)
-    if position is None:
-        return None
+    if position is None or any(not text.startswith("-") for text in literals[1:position]):
+        return None  # the word stands where another subcommand takes an argument
     inner = words[position + 1 :]
     found = Inside()
     named_first = program_name(words[0]) in PLACE_BEFORE_COMMAND
