@@ -98,7 +98,7 @@ async def test_a_tool_handed_over_in_code_runs_within_what_it_requires(places: P
     assert "outside of what may be written" in outside
 
 
-@pytest.mark.req("SPEC-CON-11", "SPEC-CON-12")
+@pytest.mark.req("SPEC-CON-11")
 async def test_what_one_tool_requires_widens_what_all_may_reach(places: Places) -> None:
     @tool(requires={"fs": {"write": ["src/**"]}})
     def other() -> None:
@@ -333,3 +333,19 @@ async def test_a_pattern_counts_however_it_is_written(places: Places, written: s
     async with hf:
         for path in ("out/b.py", "./out/b.py", f"{places.project}/out/b.py"):
             assert not (await hf.settle("put", {"path": path})).ok
+
+
+@pytest.mark.req("SPEC-WATCH-02")
+async def test_a_hook_is_passed_tool_arguments_manifest_and_session(places: Places) -> None:
+    seen: list[Inspection] = []
+
+    def notes(inspection: Inspection, /) -> Opinion:
+        seen.append(inspection)
+        return Opinion()
+
+    hf = opened(places, hooks=[notes])
+    assert (await settled(hf, "put", path="out/a", text="x")).ok
+    (one,) = seen
+    assert (one.tool, one.session_id) == ("put", hf.session_id)
+    assert one.arguments == {"path": "out/a", "text": "x"}
+    assert one.manifest == {"agent": "code", "tools": ["put", "fetch", "sh"]}

@@ -3,11 +3,14 @@
 import msgspec
 import pytest
 from policy.judge_kit import ASKS, WRITER, action, judged
+from policy.rules_kit import rule
 from support import make_call, make_judge, make_pipeline, make_tool
 
 from holdfast.contract.call import Ask, Deny
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.ports import Answer
+from holdfast.contract.rules import Rule
+from holdfast.contract.tool import ArgumentUse
 from holdfast.policy.judge import PolicyJudge
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeApprover, FakeGrants
@@ -46,7 +49,7 @@ async def test_for_the_project_holds_in_every_session_of_it() -> None:
     assert await answered(other_session) == (0, [None, None, None])
 
 
-@pytest.mark.req("SPEC-REPLY-04", "SPEC-SCOPE-07", "SPEC-SCOPE-11")
+@pytest.mark.req("SPEC-REPLY-04", "SPEC-SCOPE-07")
 async def test_for_the_session_holds_for_it_alone() -> None:
     grants = FakeGrants()
     judge = make_judge(grants=grants)
@@ -133,3 +136,56 @@ def test_a_refused_confirmation_says_so_with_the_note() -> None:
         assert isinstance(denied, Deny)
         assert denied.kind is FailureKind.USER_DENIED
         assert denied.reason == f"The user denied confirmation for {text}"
+
+
+COPIES = msgspec.structs.replace(
+    make_tool(name="copies{a,b}"),
+    uses=(
+        ArgumentUse(argument="src", capability="fs.read"),
+        ArgumentUse(argument="dst", capability="fs.write"),
+    ),
+)
+
+
+def test_an_answer_about_reading_says_nothing_of_writing() -> None:
+    judge = make_judge(rule("fs.write", "out"), rule("fs.read", "in"))
+    ask = judged(judge, COPIES, {"src": "conf", "dst": "out"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    assert action(judged(judge, COPIES, {"src": "conf", "dst": "out"})) == "allow"
+    assert action(judged(judge, COPIES, {"src": "in", "dst": "conf"})) == "ask"
+
+
+def test_the_name_of_a_tool_is_no_pattern() -> None:
+    judge = make_judge()
+    ask = judged(judge, COPIES, {"src": "x", "dst": "x"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    other = msgspec.structs.replace(COPIES, name="copiesa")
+    assert action(judged(judge, other, {"src": "x", "dst": "x"})) == "ask"
+    assert action(judged(judge, COPIES, {"src": "x", "dst": "x"})) == "allow"
+
+
+class Spoilt(FakeGrants):
+    broken = False
+
+    def load(self) -> tuple[Rule, ...]:
+        if self.broken:
+            raise ValueError("spoilt")
+        return super().load()
+
+
+def test_grants_that_were_spoilt_meanwhile_do_not_break_a_call() -> None:
+    grants = Spoilt()
+    judge = make_judge(grants=grants)
+    grants.broken = True
+    ask = judged(judge, WRITER, {"path": "a"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    assert action(judged(judge, WRITER, {"path": "a"})) == "allow"
+
+
+def test_a_name_that_is_no_text_is_not_remembered() -> None:
+    ask = judged(make_judge(), WRITER, {"path": "a\udcff"})
+    assert isinstance(ask, Ask)
+    assert ask.offers == ("once",)

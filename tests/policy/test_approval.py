@@ -36,7 +36,6 @@ def ask(arguments: JsonObject | None = None) -> Ask:
     return Ask(prepared=prepared(arguments or {"to": "prod"}), reason="It always asks.")
 
 
-@pytest.mark.req("BOA-ASK-03")
 def test_a_question_is_shown_with_all_a_person_needs() -> None:
     ledger, clock = ApprovalLedger(), FakeClock()
     request = ledger.request(ask(), "apr_1", clock.now())
@@ -58,7 +57,6 @@ def test_an_answer_is_used_once() -> None:
     assert ledger.pending == ()
 
 
-@pytest.mark.req("BOA-ASK-09")
 @pytest.mark.parametrize(
     "other",
     [
@@ -84,7 +82,6 @@ def test_an_answer_that_is_not_used_expires_and_a_question_does_not() -> None:
     assert ledger.use("apr_1", ask().prepared, clock.now()) is None
 
 
-@pytest.mark.req("BOA-ASK-14")
 def test_the_same_call_asks_only_once_at_a_time() -> None:
     ledger, now = ApprovalLedger(), FakeClock().now()
     first = ledger.request(ask(), "apr_1", now)

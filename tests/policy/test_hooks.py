@@ -157,6 +157,12 @@ def test_a_call_that_reaches_nothing_is_not_looked_through() -> None:
     assert hook(inspected([NO_CAPABILITY], {"body": SECRET})).verdict == "allow"
 
 
+@pytest.mark.parametrize("text", ["{\U0010ffff", "echo \U0001f389", "{\U0008fffd", "\U000cffff()"])
+def test_characters_beyond_the_grammars_reach_do_not_end_the_process(text: str) -> None:
+    for _ in range(20):
+        assert isinstance(destructive_commands(command(text + " " * _)), Opinion)
+
+
 @given(st.text(max_size=80) | st.text(alphabet="rmcurl -fd@/~.;|&$(){}'\" \n", max_size=60))
 def test_no_text_makes_a_hook_fail(text: str) -> None:
     for hook in (destructive_commands, exfiltration_shapes, SecretsInArguments(("x",))):

@@ -2,15 +2,16 @@
 
 import msgspec
 import pytest
-from policy.judge_kit import ASKS, EDITOR, EVERYTHING, PURE, WRITER, action, judged
+from policy.judge_kit import ASKS, EDITOR, EVERYTHING, PURE, WRITER, action, judged, prepared
 from policy.rules_kit import rule
 from support import in_reach, make_call, make_judge, make_pipeline, make_tool
 
 from holdfast.contract.call import Ask, Deny, Permit
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import JsonValue
 from holdfast.contract.requirements import requirement_set
 from holdfast.contract.rules import Action, Rule, Use
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
 from holdfast.policy.powers import AgentRules, Looked
@@ -42,7 +43,7 @@ def test_a_tool_that_needs_nothing_runs_where_no_rule_speaks() -> None:
     assert isinstance(denied, Deny)
 
 
-@pytest.mark.req("SPEC-PERM-08", "SPEC-MCP-02", "OSA-GEN-04")
+@pytest.mark.req("SPEC-PERM-08", "SPEC-MCP-02")
 def test_a_server_tool_that_declares_nothing_is_asked() -> None:
     foreign = msgspec.structs.replace(PURE, ownership="mcp")
     assert action(judged(make_judge(), foreign)) == "ask"
@@ -71,7 +72,7 @@ def test_a_call_with_several_capabilities_is_judged_once_for_each(
     assert action(judged(make_judge(*rules), EDITOR, {"path": "a"})) == wanted
 
 
-@pytest.mark.req("SPEC-LAYER-01", "SPEC-WATCH-08", "SPEC-LAYER-02")
+@pytest.mark.req("SPEC-WATCH-08")
 def test_what_is_out_of_reach_is_refused_before_anybody_else_is_asked() -> None:
     watching = Watching()
     judge = make_judge(EVERYTHING, hooks=[watching], look=out_of_reach)
@@ -82,7 +83,7 @@ def test_what_is_out_of_reach_is_refused_before_anybody_else_is_asked() -> None:
     assert watching.seen == []
 
 
-@pytest.mark.req("SPEC-WATCH-13", "SPEC-LAYER-01", "OSA-EXE-07")
+@pytest.mark.req("SPEC-WATCH-13", "OSA-EXE-07")
 def test_a_deny_of_the_rules_ends_it_before_the_watchdog() -> None:
     watching = Watching()
     judge = make_judge(rule("writer", "**", "deny", reason="Read only."), hooks=[watching])
@@ -93,7 +94,7 @@ def test_a_deny_of_the_rules_ends_it_before_the_watchdog() -> None:
     assert watching.seen == []
 
 
-@pytest.mark.req("SPEC-WATCH-01", "SPEC-WATCH-02", "SPEC-WATCH-03")
+@pytest.mark.req("SPEC-WATCH-01", "SPEC-WATCH-03")
 def test_the_watchdog_sees_every_call_with_what_it_is_about() -> None:
     watching = Watching()
     judge = make_judge(EVERYTHING, hooks=[watching])
@@ -163,7 +164,7 @@ def test_a_tool_that_always_asks_is_not_answered_by_what_is_remembered() -> None
     assert action(judged(denying, ASKS)) == "deny"
 
 
-@pytest.mark.req("BOA-POL-09", "SPEC-HEAD-01", "SPEC-HEAD-02")
+@pytest.mark.req("SPEC-HEAD-01", "SPEC-HEAD-02")
 def test_a_tool_that_always_asks_is_refused_where_nobody_is() -> None:
     verdict = judged(make_judge(EVERYTHING, headless=True), ASKS)
     assert isinstance(verdict, Deny)
@@ -235,12 +236,17 @@ def test_what_a_tool_requires_without_naming_an_argument_is_used_as_declared() -
     assert action(judged(make_judge(both[0]), tool)) == "ask"
 
 
-def test_an_argument_that_names_nothing_uses_nothing() -> None:
-    assert action(judged(make_judge(), WRITER, {"path": []})) == "allow"
-    assert action(judged(make_judge(), WRITER, {"path": ["a"]})) == "ask"
+NOTHING: list[JsonValue] = [[], [[[]]], None]
 
 
-@pytest.mark.req("SPEC-LAYER-05")
+@pytest.mark.parametrize("nothing", NOTHING)
+def test_an_argument_that_names_nothing_escapes_no_rule(nothing: JsonValue) -> None:
+    denied = make_judge(rule("fs.write", "*", "deny"))
+    assert action(judged(denied, WRITER, {"path": nothing})) == "deny"
+    assert action(judged(make_judge(), WRITER, {"path": nothing})) == "ask"
+    assert action(judged(make_judge(EVERYTHING), WRITER, {"path": nothing})) == "allow"
+
+
 def test_each_layer_refuses_on_its_own_while_the_others_permit_everything() -> None:
     permits_all = make_judge(EVERYTHING, hooks=[Watching()], look=in_reach)
     assert action(judged(permits_all, WRITER, {"path": "a"})) == "allow"
@@ -276,3 +282,46 @@ async def test_a_call_that_an_awaited_hook_has_nothing_against_runs() -> None:
 
     pipeline = make_pipeline(PURE, judge=make_judge(hooks=[content]))
     assert (await pipeline.settle(make_call("pure"), Abort())).ok
+
+
+def test_a_hook_cannot_change_the_call() -> None:
+    def meddles(inspection: Inspection, /) -> Opinion:
+        inspection.arguments["path"] = "elsewhere"
+        return NOTHING_AGAINST_IT
+
+    given = prepared(WRITER, {"path": "a"})
+    verdict = make_judge(EVERYTHING, hooks=[meddles])(given)
+    assert isinstance(verdict, Permit)
+    assert verdict.prepared.values == {"path": "a"}
+
+
+SHELL = msgspec.structs.replace(
+    make_tool(name="shell"), uses=(ArgumentUse(argument="command", capability="shell.run"),)
+)
+
+
+@pytest.mark.req("SPEC-PERM-12")
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("git log", "allow"),
+        ("git log && git diff", "allow"),
+        ("git log > out.txt", "allow"),
+        ("git log; rm x", "deny"),
+        ("git log; make", "ask"),
+        ("git log | sh", "ask"),
+        ("git log > other.txt", "ask"),
+        ("git log > $x", "ask"),
+        ("git log 'open", "ask"),
+        ("git $x", "ask"),
+    ],
+)
+def test_each_command_of_a_text_is_judged_and_the_strictest_verdict_counts(
+    command: str, wanted: Action
+) -> None:
+    rules = (
+        rule("shell", "git *"),
+        rule("fs.write", "out.txt"),
+        rule("shell", "rm *", "deny"),
+    )
+    assert action(judged(make_judge(*rules), SHELL, {"command": command})) == wanted

@@ -63,7 +63,6 @@ def test_a_link_has_two_spellings(tmp_path: Path) -> None:
     assert (looked.use.target, looked.use.spellings) == ("link/a", ("docs/a",))
 
 
-@pytest.mark.req("CLI-REQ-01")
 @pytest.mark.parametrize(
     ("capability", "written", "admits"),
     [
@@ -119,7 +118,6 @@ def test_a_capability_is_granted_by_name(tmp_path: Path) -> None:
     assert seeing(TOOL, use("stream.send")).refusal is not None
 
 
-@pytest.mark.req("SPEC-CON-13")
 def test_a_ceiling_withholds_what_a_tool_declares(tmp_path: Path) -> None:
     declared = msgspec.structs.replace(use("net.fetch", "api.example"), declared=True)
     assert reach(tmp_path)(TOOL, declared).refusal is None

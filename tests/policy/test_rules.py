@@ -142,6 +142,19 @@ def test_a_newer_rule_replaces_its_equal() -> None:
     assert len(RuleBook([newer, other_scope]).rules) == 2
 
 
+def test_what_two_files_say_of_the_same_is_weighed() -> None:
+    mine = rule("bash", "make", "deny", "project", source="mine.toml:3")
+    theirs = rule("bash", "make", "allow", "project", source="theirs.toml:9")
+    assert verdict([mine, theirs], BASH, use("shell.run", "make")) == "deny"
+
+
+def test_every_pinned_ask_counts_not_only_the_strongest() -> None:
+    pinned = rule("bash", "git push *", "ask", "manifest", pinned=True)
+    closer = rule("bash", "git push origin *", "ask", "manifest")
+    allow = rule("bash", "git push origin x", "allow", "project")
+    assert verdict([pinned, closer, allow], BASH, use("shell.run", "git push origin x")) == "ask"
+
+
 @pytest.mark.req("SPEC-REPLY-90")
 @pytest.mark.parametrize("scope", ["session", "project"])
 def test_a_remembered_allow_never_outranks_a_deny_of_any_scope(scope: RuleScope) -> None:

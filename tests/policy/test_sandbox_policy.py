@@ -115,7 +115,6 @@ def test_a_host_has_to_be_on_every_list_and_needless_lists_are_dropped(
         assert policy.network == ("hosts" if hosts else "none")
 
 
-@pytest.mark.req("SPEC-CON-12")
 def test_one_more_tool_widens_the_sandbox_by_what_it_requires_and_nothing_else_changes() -> None:
     manifest = requirement_set({"fs": {"read": ["docs/**"]}, "net": {"hosts": ["a.test"]}})
     tool = requirement_set({"fs": {"write": ["/ws/out/**"]}, "net": {"hosts": ["b.test"]}})

@@ -168,7 +168,6 @@ def test_the_declared_set_is_the_union_of_the_manifest_and_every_tool() -> None:
     assert union([]) == NOTHING_REQUIRED
 
 
-@pytest.mark.req("SPEC-CON-13")
 def test_a_ceiling_cuts_the_union_and_without_one_it_stands() -> None:
     declared: JsonObject = {
         "fs": {"read": ["**"]},

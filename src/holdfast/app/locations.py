@@ -56,8 +56,8 @@ def _kept(environment: Mapping[str, str], name: str, variable: str, below_home: 
 def project_file(workspace: str | Path | None) -> Path | None:
     """The configuration file of the project around a directory, whether or not it exists."""
     try:
-        start = Path(workspace or "").absolute()
-    except FileNotFoundError:
+        start = Path(workspace or "").resolve()
+    except (FileNotFoundError, OSError, RuntimeError):
         return None  # the working directory was removed under us
     return project_root(start) / PROJECT_FOLDER / CONFIG_NAME
 

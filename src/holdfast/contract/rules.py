@@ -33,6 +33,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     added_at: datetime | None = None
     pinned: bool = False
     """An ask of the manifest that no session or project rule can turn into an allow."""
+    capability: str | None = None
+    """Of a remembered answer: it was about this use, and holds for no other."""
     remembered: bool = False
     """A person's answer kept for later: a grant. It never outranks a deny of any scope."""
 

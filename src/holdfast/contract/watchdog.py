@@ -1,12 +1,12 @@
 """The watchdog: hooks that see every call before it runs. They can refuse or ask, never permit."""
 
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
 
 from holdfast.contract.call import Prepared
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.contract.rules import Action, Use
 
 
@@ -25,8 +25,11 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def arguments(self) -> JsonObject:
-        """The arguments after repair and check."""
-        return self.prepared.arguments
+        """The arguments after repair and check: a copy, whoever looks cannot change the call."""
+        arguments = self.prepared.arguments
+        if self.prepared.checked is None:
+            return arguments
+        return cast("JsonObject", decode_json(encode_json(arguments)))
 
     @property
     def session_id(self) -> str:

@@ -3,7 +3,7 @@
 A glob character in a target is kept as plain text, so no path or command widens its own permission.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from holdfast.contract.call import Ask
@@ -14,9 +14,16 @@ from holdfast.policy.globs import escaped
 _LONGEST_TARGET = 1_000
 
 
-def remembers(uses: Iterable[Use]) -> bool:
+def remembers(uses: Sequence[Use]) -> bool:
     """Whether an answer about these could be found again: doubtful or endless targets cannot."""
-    return all(use.doubt is None and len(use.target) <= _LONGEST_TARGET for use in uses)
+    forms = [form for use in uses for form in (use.target, *use.spellings)]
+    known = all(use.doubt is None for use in uses)
+    return known and all(len(form) <= _LONGEST_TARGET and _is_text(form) for form in forms)
+
+
+def _is_text(form: str) -> bool:
+    """Whether it can be written down: a file name may hold bytes that are no characters."""
+    return form.isascii() or form.encode("utf-8", "replace").decode() == form
 
 
 def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
@@ -26,8 +33,9 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     project = answer.remember == "project" and answer.allowed
     return [
         Rule(
-            permission=ask.prepared.tool.name,
+            permission=escaped(ask.prepared.tool.name),
             pattern=_exactly(use),
+            capability=use.capability,
             action="allow" if answer.allowed else "deny",
             scope="project" if project else "session",
             source=f"answer of {answer.by}",

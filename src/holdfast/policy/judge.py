@@ -203,10 +203,14 @@ class PolicyJudge:
                 self._grants.add(rules)
             else:
                 self._session += rules
-        except OSError:
+        except (OSError, ValueError):
             _log.exception("an answer could not be kept; it holds for this session")
             self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
-        self._book = self._compiled()
+        try:
+            self._book = self._compiled()
+        except ValueError:
+            _log.exception("the remembered answers cannot be read; this one holds")
+            self._book = RuleBook([*self._book.rules, *rules])
         self._fixed.clear()
         self._quick.clear()
 

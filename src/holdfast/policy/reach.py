@@ -44,6 +44,7 @@ class Reach:
             f"{text.rstrip('/')}/" for place in places.workspace for text in dict.fromkeys(place)
         ]
         self._by_tool: dict[str, EffectiveScope] = {}
+        self._last_text: tuple[EffectiveScope, str, str | None] | None = None
 
     def __call__(self, tool: Tool, use: Use) -> Looked:
         """Find the target and see whether it is within reach."""
@@ -138,11 +139,15 @@ class Reach:
 
     def _of_command(self, scope: EffectiveScope, use: Use) -> Looked:
         text = use.target if use.within is None else use.within
-        found = analysed(text)
-        refusal = _refusal(scope.admits_command(found))
-        if refusal is not None:
-            refusal = f"{refusal} {_what_would_admit(scope, found)}"
-        return Looked(use, refusal)
+        known = self._last_text
+        if known is None or known[0] is not scope or known[1] != text:
+            found = analysed(text)
+            refusal = _refusal(scope.admits_command(found))
+            if refusal is not None:
+                refusal = f"{refusal} {_what_would_admit(scope, found)}"
+            # Every part of a text asks about the whole of it, one after the other.
+            known = self._last_text = (scope, text, refusal)
+        return Looked(use, known[2])
 
 
 def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:

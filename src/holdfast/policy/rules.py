@@ -51,10 +51,7 @@ class RuleBook:
         rules = list(rules)
         for rule in rules:
             _checked(rule)
-        newest = {
-            (rule.scope, rule.permission, rule.pattern, rule.remembered): rule for rule in rules
-        }
-        self.rules = tuple(newest.values())
+        self.rules = tuple({_place(rule): rule for rule in rules}.values())
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
         self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
@@ -107,9 +104,20 @@ class RuleBook:
         decisive = next((rule for rule in fitting if not (denied and _is_grant(rule))), None)
         if decisive is None:
             return self._silence, None
-        if manifest is not None and manifest.pinned and decisive.action == "allow":
-            return "ask", manifest
+        if decisive.action == "allow" and decisive.scope != "manifest":
+            pinned = next((rule for rule in fitting if rule.pinned), None)
+            if pinned is not None:
+                return "ask", pinned
         return decisive.action, decisive
+
+
+def _place(rule: Rule) -> tuple[object, ...]:
+    """Where a rule stands: a later one in the same place replaces it.
+
+    What two files say of the same is weighed, so that none takes back what the other forbids.
+    """
+    origin = rule.source.rpartition(":")[0] or rule.source
+    return rule.scope, rule.permission, rule.pattern, rule.capability, rule.remembered, origin
 
 
 class RuleProblem(ValueError):
@@ -156,6 +164,8 @@ def _weight(rule: Rule, permission_rank: int) -> Weight:
 
 def _fits(rule: Rule, use: Use) -> bool:
     """An allow has to cover every form of the target; anything stricter counts for each of them."""
+    if rule.capability is not None and rule.capability != use.capability:
+        return False
     as_written = _matcher(rule.pattern, use.kind)
     if rule.action == "allow":
         if use.doubt is not None or not as_written(use.target):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import cast
 
 from holdfast.contract.requirements import RequirementSet
-from holdfast.contract.rules import Use
+from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.policy.shell.analysis import ShellText, analyse
 
@@ -72,9 +72,12 @@ def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
             return
         for item in items:
             yield from _of_argument(declared, item)
+        if not items:
+            yield _unnamed(declared)
         return
     if value is None and declared.capability not in {"fs.read", "fs.write"}:
-        return  # nothing was named, and there is no place it would mean by itself
+        yield _unnamed(declared)
+        return
     text = value if isinstance(value, str) else ""
     doubt = None
     if not isinstance(value, str) and value is not None:
@@ -88,6 +91,20 @@ def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
             yield Use(capability="net.fetch", kind="host", target=text, doubt=doubt)
         case name:
             yield Use(capability=name, kind="name", target=text, doubt=doubt)
+
+
+_KIND_OF: dict[str, TargetKind] = {
+    "fs.read": "path",
+    "fs.write": "path",
+    "shell.run": "command",
+    "net.fetch": "host",
+}
+
+
+def _unnamed(declared: ArgumentUse) -> Use:
+    """Nothing was named: rules about the capability still count; there is nothing to look up."""
+    kind = _KIND_OF.get(declared.capability, "name")
+    return Use(capability=declared.capability, kind=kind, target="", declared=True)
 
 
 def uses_of_command(text: str) -> list[Use]:

@@ -81,7 +81,7 @@ def stricter(one: Opinion, other: Opinion) -> Opinion:
 
 
 def _checked(hook: Hook, given: object) -> Opinion:
-    if isinstance(given, Opinion) and given.verdict in ACTIONS:
+    if isinstance(given, Opinion) and given.verdict in ACTIONS and type(given.reason) is str:
         return given
     return _failed(hook, TypeError(f"it answered {given!r}, which is no opinion"))
 

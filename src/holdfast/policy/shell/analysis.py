@@ -45,6 +45,12 @@ def analyse(text: str) -> ShellText:
     return gathering.result()
 
 
+_AS_LETTERS = bytes(byte if byte < 128 else ord("a") for byte in range(256))
+"""The grammar's scanner crashes on some characters beyond ASCII; to bash all of them are letters.
+
+Byte for byte, so that every place in the tree is the same place in the text."""
+
+
 class _Gathering:
     """Everything found so far in a text and in the texts inside it."""
 
@@ -58,7 +64,7 @@ class _Gathering:
         self.doubts += strange_characters(text)
         source = text.encode()
         # A parser is cheap to make, and one for each call needs no lock.
-        root = Parser(_BASH).parse(source).root_node
+        root = Parser(_BASH).parse(source.translate(_AS_LETTERS)).root_node
         if root.has_error:
             self.doubts.append(f"{shown(text)} does not parse")
         walk = Walk(source, HANDLERS)
