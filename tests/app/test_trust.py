@@ -1,5 +1,6 @@
 """A project's own files count once a person trusts them, as they were then."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -156,4 +157,17 @@ def test_code_outside_the_folder_is_not_covered_and_not_loaded(
     (folder / "config.toml").write_text('[tools]\nfiles = ["../t.py"]\n', "utf-8")
     trust(places)
     with pytest.raises(ConfigurationError, match="which is all that trust covers"):
+        loaded(places)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "huge", "digits"])
+def test_a_strangers_rule_file_cannot_hang_or_flood(places: Places, kind: str) -> None:
+    path = places.project_file.with_name("policy.toml")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "huge":
+        path.write_text("#" * (2 << 20), "utf-8")
+    else:
+        path.write_text(f"x = {'9' * 5000}", "utf-8")
+    with pytest.raises(ConfigurationError):
         loaded(places)

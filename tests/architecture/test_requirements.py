@@ -1,7 +1,7 @@
 """Requirements are data: every mark names a real one, and every open must is listed.
 
 `tests/requirements/open.txt` names each must that no test proves yet, with the part that brings it.
-That list may only shrink. `withdrawn.txt` names those that a test once claimed to prove and did not.
+That list may only shrink. `withdrawn.txt` names those that a test claimed to prove and did not.
 """
 
 import ast

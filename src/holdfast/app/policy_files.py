@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.toml_text import read_text
 from holdfast.contract.rules import Rule, RuleScope
 from holdfast.policy.rule_file import RuleFile, read_rule_file
 
@@ -46,15 +47,8 @@ def find_rules(own: Path | None, project: Path | None, *, trusted: bool) -> Foun
 
 def read_policy_file(path: Path, *, scope: RuleScope = "project") -> RuleFile | None:
     """The rules of one file, problems included; None when there is no such file."""
-    try:
-        text = path.read_text("utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as problem:
-        raise ConfigurationError(f"{path}: it cannot be read ({problem.strerror})") from None
-    except UnicodeDecodeError:
-        raise ConfigurationError(f"{path}: it is not UTF-8 text; save it as UTF-8") from None
-    return read_rule_file(text, name=str(path), scope=scope)
+    text = read_text(path)
+    return None if text is None else read_rule_file(text, name=str(path), scope=scope)
 
 
 def _rules(path: Path | None) -> RuleFile | None:

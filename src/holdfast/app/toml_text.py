@@ -21,6 +21,22 @@ _AT_END = " (at end of document)"
 
 def read_toml(path: Path) -> Table | None:
     """The table a file holds; None when there is no file."""
+    text = read_text(path)
+    if text is None:
+        return None
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigurationError(f"{path}: it nests too deeply; make it flatter") from None
+    except ValueError as problem:
+        said, line = _line_of(str(problem), text)
+        raise ConfigurationError(
+            f"{path}:{line}: not valid TOML: {said}; correct that line"
+        ) from None
+
+
+def read_text(path: Path) -> str | None:
+    """What a small text file holds, whoever wrote it; None when there is no file."""
     try:
         content = _content(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -31,19 +47,10 @@ def read_toml(path: Path) -> Table | None:
             f"{path}: it cannot be read ({reason}); correct its permissions or remove it"
         ) from None
     try:
-        text = content.decode()
+        return content.decode()
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
         raise ConfigurationError(f"{path}:{line}: not UTF-8 text; save it as UTF-8") from None
-    try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise ConfigurationError(f"{path}: it nests too deeply; make it flatter") from None
-    except ValueError as problem:
-        said, line = _line_of(str(problem), text)
-        raise ConfigurationError(
-            f"{path}:{line}: not valid TOML: {said}; correct that line"
-        ) from None
 
 
 def _content(path: Path) -> bytes:

@@ -63,7 +63,7 @@ def read_rule_file(text: str, *, name: str, scope: RuleScope) -> RuleFile:
     """Read the rules of a file; a rule with a problem is left out, and the problem is told."""
     try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         return RuleFile(problems=(_not_toml(problem),))
     tables, problems = _tables(document, text)
     reading = _Reading(name, scope)
