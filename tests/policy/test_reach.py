@@ -174,3 +174,51 @@ def test_a_program_with_a_path_is_told_to_go_without(tmp_path: Path) -> None:
     refusal = reach(tmp_path)(TOOL, use("shell.run", "/usr/bin/git log")).refusal
     assert refusal is not None
     assert "without a path" in refusal
+
+
+CEILING = requirement_set(
+    {
+        "fs": {"read": ["notes/**", "a.txt", "x*/**"], "write": ["notes/**"]},
+        "net": {"hosts": ["*.example.com", "api.test"]},
+        "shell": [{"cmd": "git"}, {"cmd": "ls", "args": ["-l"]}],
+        "capabilities": ["secrets.has"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("capability", "pattern", "held"),
+    [
+        ("fs.read", "notes/**", True),
+        ("fs.read", "notes/deep/*.md", True),
+        ("fs.read", "notes/one.md", True),
+        ("fs.read", "a.txt", True),
+        ("fs.read", "**", False),
+        ("fs.read", "/etc/**", False),
+        ("fs.read", "notes-old/**", False),
+        ("fs.read", "xy/z", False),
+        ("fs.write", "a.txt", False),
+        ("net.fetch", "api.test", True),
+        ("net.fetch", "a.example.com", True),
+        ("net.fetch", "*.a.example.com", True),
+        ("net.fetch", "*.com", False),
+        ("net.fetch", "evil.org", False),
+        ("shell.run", "git", True),
+        ("shell.run", "ls", False),
+        ("shell.run", "rm", False),
+    ],
+)
+def test_a_ceiling_has_to_hold_all_of_what_is_declared(
+    tmp_path: Path, capability: str, pattern: str, held: bool
+) -> None:
+    declared = msgspec.structs.replace(use(capability, pattern), declared=True)
+    refusal = reach(tmp_path, ceiling=CEILING)(TOOL, declared).refusal
+    assert (refusal is None) is held
+    assert reach(tmp_path)(TOOL, declared).refusal is None
+
+
+@pytest.mark.parametrize("name", ["secrets.has", "stream.send"])
+def test_a_named_capability_is_held_by_name(tmp_path: Path, name: str) -> None:
+    named = msgspec.structs.replace(use(name, "x"), declared=True)
+    bounded = reach(tmp_path, ceiling=CEILING)(TOOL, named).refusal
+    assert (bounded is None) is (name == "secrets.has")

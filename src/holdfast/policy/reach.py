@@ -10,6 +10,7 @@ from typing import cast
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
+from holdfast.policy.containment import holds
 from holdfast.policy.hosts import HostProblem, host_of
 from holdfast.policy.paths import Access, Refused, judge_path
 from holdfast.policy.places import Places
@@ -17,6 +18,7 @@ from holdfast.policy.powers import Looked
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
 from holdfast.policy.shell.analysis import ShellText
 from holdfast.policy.uses import analysed
+from holdfast.policy.words import described
 
 _BOUND_FROM_ABOVE = (
     "The tool requires it, but a ceiling, strict mode or the agent above does not admit it."
@@ -72,10 +74,12 @@ class Reach:
         return self._by_tool[tool.name]
 
     def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:
-        """What a tool declares is in its own scope; a ceiling or parent may withhold all of it."""
+        """What a tool declares is in its own scope; a ceiling or parent has to hold all of it."""
         refusal = _refusal(scope.admits_capability(cast("str", use.capability)))
         if refusal is not None and use.kind == "path" and not self._places.workspace:
             refusal = f"{use.target!r} is relative, and no workspace is open; give workspace=."
+        elif use.target and not all(holds(layer, use) for layer in scope.layers[1:]):
+            refusal = f"{described(use)} is more than may be reached. {_BOUND_FROM_ABOVE}"
         return Looked(use, refusal)
 
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
