@@ -349,3 +349,25 @@ async def test_a_hook_is_passed_tool_arguments_manifest_and_session(places: Plac
     assert (one.tool, one.session_id) == ("put", hf.session_id)
     assert one.arguments == {"path": "out/a", "text": "x"}
     assert one.manifest == {"agent": "code", "tools": ["put", "fetch", "sh"]}
+
+
+async def test_no_call_writes_holdfasts_own_files(places: Places) -> None:
+    @tool(requires={"fs": {"write": ["**"]}}, uses={"path": "fs.write"})
+    def anywhere(path: str) -> str:
+        """Write anywhere (not really)."""
+        return path
+
+    loaded = places.load()
+    hf = Holdfast(
+        tools=[anywhere, sh],
+        workspace=places.home.parent,
+        configuration=loaded,
+        surroundings=surroundings_of_this_process(loaded.settings, environment=places.environment),
+    )
+    (places.home.parent / "link").symlink_to(places.home)
+    async with hf:
+        for path in ("home/policy.toml", "home/state/trust.json", "link/data/x", "home"):
+            assert "holdfast's own" in said(await hf.settle("anywhere", {"path": path}))
+        redirected = await hf.settle("sh", {"command": "echo a > home/policy.toml"})
+        assert "holdfast's own" in said(redirected)
+        assert (await hf.settle("anywhere", {"path": "homework"})).ok

@@ -1,6 +1,6 @@
 """Putting a judge together: rules from files and profiles, capabilities of tools, hooks, grants."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -133,7 +133,27 @@ def _reach(parts: JudgeParts) -> Reach:
         raise ConfigurationError(f"requires or policy.ceiling: {problem}") from None
     scope = EffectiveScope(declared, facts, *ceiling)
     own = f"{data}/sessions/{parts.session_id}"
-    return Reach(scope, facts, places, strict=policy.strict, own_folders=(own,))
+    return Reach(
+        scope,
+        facts,
+        places,
+        strict=policy.strict,
+        own_folders=(own,),
+        kept_from_writing=tuple(_kept(parts, facts)),
+    )
+
+
+def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
+    """Where rules, grants, trust and outputs lie, by text and on the disk."""
+    around = parts.surroundings
+    for home in (around.config_home, around.state_home, around.data_home):
+        seen = None if home is None else facts.look(str(home), None)
+        if not isinstance(seen, PathView):
+            continue
+        for path in (seen.lexical, seen.physical):
+            # Whoever works inside of it was given that place on purpose.
+            if not f"{parts.workspace}/".startswith(f"{path}/"):
+                yield path
 
 
 def _ceiling(policy: PolicySettings) -> Iterable[RequirementSet]:

@@ -129,6 +129,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """What is taken from the machine and not from configuration."""
 
     data_home: Path
+    config_home: Path | None = None
+    """Where the person's own configuration and rules are."""
     state_home: Path | None = None
     """Where grants and trust are kept; None: nothing is remembered beyond the session."""
     environment: Mapping[str, str] = {}

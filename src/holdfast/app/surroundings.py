@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from holdfast.app.environment import variables
-from holdfast.app.locations import data_home, state_home
+from holdfast.app.locations import data_home, state_home, user_file
 from holdfast.app.settings import Settings, Surroundings
 
 _LAST_WORD = re.compile(
@@ -32,8 +32,10 @@ def surroundings_of_this_process(
 ) -> Surroundings:
     """Look around. Works without a home, and without a home that can be written."""
     told = variables() if environment is None else environment
+    own_file = user_file(told)
     return Surroundings(
         data_home=data_home(told),
+        config_home=None if own_file is None else own_file.parent,
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
         secrets=_secrets(told, frozenset(settings.secrets.variables)),

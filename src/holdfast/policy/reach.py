@@ -36,12 +36,15 @@ class Reach:
         *,
         strict: bool = False,
         own_folders: tuple[str, ...] = (),
+        kept_from_writing: tuple[str, ...] = (),
     ) -> None:
+        """A session's own folders are read without asking; what is kept is written by no call."""
         self._agent = scope
         self._facts = facts
         self._places = places
         self._strict = strict
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in own_folders)
+        self._kept = tuple(f"{folder.rstrip('/')}/" for folder in kept_from_writing)
         self._roots = [
             f"{text.rstrip('/')}/" for place in places.workspace for text in dict.fromkeys(place)
         ]
@@ -86,6 +89,8 @@ class Reach:
         access: Access = "read" if use.capability == "fs.read" else "write"
         seen = self._facts.look(use.target, self._places.base)
         found = self._placed(use, seen) if isinstance(seen, PathView) else use
+        if access == "write" and isinstance(seen, PathView) and self._is_kept(seen):
+            return Looked(found, f"{use.target!r} is holdfast's own; no call writes there.")
         if use.within is not None:
             # A redirection: the command text was judged as a whole, this one included.
             return Looked(found)
@@ -101,6 +106,9 @@ class Reach:
             wanted = f"requires.fs.{access} = [{found.target!r}]"
             return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
         return Looked(found)
+
+    def _is_kept(self, seen: PathView) -> bool:
+        return any(f"{path}/".startswith(self._kept) for path in (seen.lexical, seen.physical))
 
     def _is_own(self, physical: str) -> bool:
         return physical.startswith(self._own) if self._own else False
