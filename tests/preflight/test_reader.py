@@ -68,6 +68,8 @@ UNREADABLE: tuple[JsonValue, ...] = (
     {"enum": [True]},
     {"enum": [1.5]},
     {"enum": ["a"], "const": "a"},
+    {"type": ["string", "null"], "enum": ["null", "a", None]},
+    {"type": "string", "enum": ["ab"], "pattern": "^a"},
     {"enum": ["a"], "minLength": 3},
     {"type": ["string", "null"], "enum": ["null", None], "not": {"const": "x"}},
     {"anyOf": [{"type": "integer"}], "minimum": 3},
