@@ -75,7 +75,7 @@ def measured(workspace: Path, batches: int) -> list[dict[str, object]]:
         settings=Settings(),
         surroundings=Surroundings(data_home=workspace / "data"),
         rules=[
-            Rule(permission=one, pattern=two, action=action, scope="project", source="bench")  # type: ignore[arg-type]
+            Rule(permission=one, pattern=two, action=action, scope="project", source="bench")
             for one, two, action in RULES
         ],
     )

@@ -10,6 +10,8 @@ from policy.rules_kit import rule
 from holdfast.app.grants import GrantFile
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.state_file import replace
+from holdfast.testing.fakes import FakeGrants
+from holdfast.testing.kits import check_grants
 
 GRANT = rule("bash", "make", "allow", "project", remembered=True, source="answer of ada")
 
@@ -23,6 +25,14 @@ def test_a_grant_is_there_for_the_next_session_of_the_project(tmp_path: Path) ->
     assert [one.pattern for one in again.load()] == ["make", "ls"]
     assert again.load()[0] == GRANT
     assert GrantFile(tmp_path / "state", tmp_path / "two").load() == ()
+
+
+def test_file_and_fake_keep_grants_alike(tmp_path: Path) -> None:
+    check_grants(lambda: GrantFile(tmp_path / "state", tmp_path))
+    fake = FakeGrants()
+    check_grants(lambda: fake)
+    with pytest.raises(AssertionError, match="not make and then ls"):
+        check_grants(FakeGrants)
 
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class Descriptors:
             os.dup2(saying, 2) if err else os.close(2)
             os.close(writing)
             os.close(saying)
-            out = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            out = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - closed where the stream is given back
             sys.stdout = out
             screen = Screen(out, io.StringIO())
             with tools_speak_aside(screen, for_good=for_good):

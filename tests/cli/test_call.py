@@ -11,6 +11,7 @@ import pytest
 from command import HOLDFAST, Cli, start
 
 from holdfast import parse
+from holdfast.envelope.render import TextDialect
 
 
 def test_text_values_are_sent_as_text_and_repaired(cli: Cli, tool_file: Path) -> None:
@@ -66,9 +67,11 @@ def test_a_near_name_is_offered_to_the_person_not_to_the_model(cli: Cli, tool_fi
 
 
 @pytest.mark.parametrize("dialect", ["ok", "typed", "program", "flow"])
-def test_every_text_dialect_can_be_asked_for(cli: Cli, tool_file: Path, dialect: str) -> None:
+def test_every_text_dialect_can_be_asked_for(
+    cli: Cli, tool_file: Path, dialect: TextDialect
+) -> None:
     words = ("call", "add", "a=5", "--from", str(tool_file), "--dialect", dialect)
-    assert parse(cli(*words).out.strip(), dialect).result == {"sum": 6}  # pyright: ignore[reportArgumentType]
+    assert parse(cli(*words).out.strip(), dialect).result == {"sum": 6}
     pretty = cli(*words, "--pretty").out
     assert pretty.count("\n") > 1
     assert json.loads(pretty) is not None

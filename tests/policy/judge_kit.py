@@ -37,4 +37,6 @@ def judged(judge: PolicyJudge, tool: Tool, arguments: JsonObject | None = None) 
 
 
 def action(verdict: Verdict) -> Action:
-    return {Permit: "allow", Ask: "ask", Deny: "deny"}[type(verdict)]  # pyright: ignore[reportReturnType]
+    if isinstance(verdict, Permit):
+        return "allow"
+    return "ask" if isinstance(verdict, Ask) else "deny"

@@ -5,7 +5,7 @@ from policy.judge_kit import ASKS, EDITOR, EVERYTHING, WRITER, prepared
 from policy.rules_kit import rule
 from support import make_judge
 
-from holdfast.contract.rules import Use
+from holdfast.contract.rules import Action, Use
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.policy.explain import Explanation
@@ -58,9 +58,9 @@ async def test_what_is_out_of_reach_is_told_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize("verdict", ["ask", "deny"])
-async def test_the_watchdog_is_named_when_it_decides(verdict: str) -> None:
+async def test_the_watchdog_is_named_when_it_decides(verdict: Action) -> None:
     def hook(_inspection: Inspection, /) -> Opinion:
-        return Opinion(verdict, "Look at this.")  # pyright: ignore[reportArgumentType]
+        return Opinion(verdict, "Look at this.")
 
     manifest = rule("*", "**", "allow", "manifest")
     found = await explained(make_judge(manifest, hooks=[hook]))

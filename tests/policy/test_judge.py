@@ -10,7 +10,7 @@ from holdfast.contract.call import Ask, Deny, Permit
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.requirements import requirement_set
-from holdfast.contract.rules import Action, Rule, Use
+from holdfast.contract.rules import Action, Rule, RuleScope, Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
@@ -136,9 +136,9 @@ def test_a_question_of_the_watchdog_is_a_refusal_where_nobody_is() -> None:
     ("scope", "wanted"), [("session", "allow"), ("project", "allow"), ("manifest", "ask")]
 )
 def test_a_person_who_allowed_it_answers_the_watchdog_and_a_manifest_does_not(
-    scope: str, wanted: Action
+    scope: RuleScope, wanted: Action
 ) -> None:
-    allowed = rule("writer", "a", "allow", scope)  # pyright: ignore[reportArgumentType]
+    allowed = rule("writer", "a", "allow", scope)
     judge = make_judge(allowed, hooks=[Watching(Opinion("ask", "Please look."))])
     assert action(judged(judge, WRITER, {"path": "a"})) == wanted
 
@@ -174,9 +174,9 @@ def test_a_tool_that_always_asks_is_refused_where_nobody_is() -> None:
 
 @pytest.mark.req("SPEC-QUES-08")
 @pytest.mark.parametrize("scope", ["manifest", "session", "project"])
-def test_nothing_makes_a_question_answerable_where_nobody_is(scope: str) -> None:
+def test_nothing_makes_a_question_answerable_where_nobody_is(scope: RuleScope) -> None:
     question = make_tool(name="question")
-    allowed = rule("question", "*", "allow", scope)  # pyright: ignore[reportArgumentType]
+    allowed = rule("question", "*", "allow", scope)
     verdict = judged(make_judge(allowed, headless=True, hooks=[Watching()]), question)
     assert isinstance(verdict, Deny)
     assert verdict.reason == words.NO_ANSWERS

@@ -2,19 +2,26 @@
 
 import msgspec
 import pytest
-from support import make_tool
+from support import make_call, make_judge, make_tool
 
 from holdfast import ToolDefinitionError, tool
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.call import Prepared
+from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.requirements import requirement_set
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import ArgumentUse, Tool
-from holdfast.policy.uses import NO_CAPABILITY, uses_of_call, uses_of_command
+from holdfast.policy.uses import NO_CAPABILITY, uses_of_command
 
 
 def using(**capabilities: str) -> Tool:
     uses = tuple(ArgumentUse(argument=name, capability=one) for name, one in capabilities.items())
     return msgspec.structs.replace(make_tool(), uses=uses)
+
+
+def uses_of_call(tool: Tool, arguments: JsonObject) -> list[Use]:
+    """As the judge finds them."""
+    prepared = Prepared(call=make_call(), tool=tool, values=arguments, checked=arguments)
+    return list(make_judge().consider(prepared).uses)
 
 
 def told(found: list[Use]) -> list[tuple[str | None, str, str]]:
@@ -42,14 +49,14 @@ def test_a_tool_that_needs_nothing_uses_nothing() -> None:
     ],
 )
 def test_an_argument_names_what_is_used(
-    capability: str, sent: object, found: list[tuple[str, str, str]]
+    capability: str, sent: JsonValue, found: list[tuple[str, str, str]]
 ) -> None:
     assert told(uses_of_call(using(x=capability), {"x": sent})) == found
 
 
 @pytest.mark.parametrize("capability", ["fs.read", "fs.write", "net.fetch", "task.start"])
 @pytest.mark.parametrize("sent", [{"path": "../x"}, 5, True, [{"path": "../x"}]], ids=str)
-def test_an_argument_that_is_no_text_is_a_doubt(capability: str, sent: object) -> None:
+def test_an_argument_that_is_no_text_is_a_doubt(capability: str, sent: JsonValue) -> None:
     (use,) = uses_of_call(using(x=capability), {"x": sent})
     assert use.doubt is not None
     assert "'x' is no text" in use.doubt

@@ -105,7 +105,7 @@ class Growing(msgspec.Struct, Generic[T]):
 
 @dataclasses.dataclass
 class Unfinished:
-    part: "Missing"  # type: ignore[name-defined]  # noqa: F821
+    part: "Missing"  # noqa: F821  # pyright: ignore[reportUndefinedVariable] - it is to be missing
 
 
 @dataclasses.dataclass

@@ -21,11 +21,6 @@ analysed = lru_cache(maxsize=256)(analyse)
 NO_CAPABILITY = Use(capability=None, kind="name", target="")
 
 
-def uses_of_call(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
-    """Everything the call does, as far as its arguments tell. Never empty."""
-    return [*argument_uses(tool, arguments), *declared_uses(tool)] or [NO_CAPABILITY]
-
-
 def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
     """What the arguments of a call name."""
     uses: list[Use] = []

@@ -8,14 +8,18 @@ from collections.abc import Callable, Mapping
 from datetime import UTC
 from pathlib import Path
 
+import msgspec
+
 from holdfast.contract.ports import (
     Clock,
+    GrantStore,
     IdSource,
     PathFacts,
     PathProblem,
     PathView,
     SidecarStore,
 )
+from holdfast.contract.rules import Rule
 
 _ID_LENGTH = 30
 
@@ -64,6 +68,19 @@ def check_sidecars(
     store.forget("ses_a")
     again = store.keep("ses_a", "tool-1", b"1234567890")
     _expect(again is not None, "forgetting did not give the quota back")
+
+
+def check_grants(make: Callable[[], GrantStore]) -> None:
+    """Keeps what is added, in order, for every store of the same project; always as grants."""
+    first, again = make(), make()
+    _expect(first.load() == (), "a project nobody answered for has grants")
+    for pattern in ("make", "ls"):
+        rule = Rule(permission="run", pattern=pattern, scope="project", source="the kit")
+        first.add([msgspec.structs.replace(rule, action="allow", remembered=True)])
+    for store in (first, again):
+        kept = [rule.pattern for rule in store.load()]
+        _expect(kept == ["make", "ls"], f"the grants are {kept}, not make and then ls")
+        _expect(all(rule.remembered for rule in store.load()), "a grant came back as a rule")
 
 
 def check_path_facts(make: Callable[[Mapping[str, str], Mapping[str, str]], PathFacts]) -> None:

@@ -6,10 +6,11 @@ only calls that must be refused are made: what a body does is not known here.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 import msgspec
 
-from holdfast.contract.call import ToolCall
+from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.runtime import SessionFacts
@@ -79,7 +80,8 @@ async def _called_badly(tool: Tool) -> list[str]:
     problems: list[str] = []
     for arguments in (*BAD_ARGUMENTS, *_stray(tool)):
         # Some are not even arguments by type: that is the point.
-        call = ToolCall(id="cal", tool=tool.name, arguments=arguments, session_id="ses")  # pyright: ignore[reportArgumentType]
+        sent = cast("RawArguments", arguments)
+        call = ToolCall(id="cal", tool=tool.name, arguments=sent, session_id="ses")
         envelope = await pipeline.settle(call, Abort())
         problems += _judged(envelope, arguments)
     if entered:

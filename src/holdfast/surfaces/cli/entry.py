@@ -52,7 +52,8 @@ def _open_missing_streams() -> None:
     """Give a process that was started without standard streams something to write to."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+            nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - stays open to the end
+            setattr(sys, name, nowhere)
 
 
 def _discard_stdout() -> None:
