@@ -20,6 +20,7 @@ from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
     CONFIG_NAME,
     HOME_VARIABLE,
+    PROJECT_FOLDER,
     home_of,
     project_file,
     state_home,
@@ -77,12 +78,9 @@ def load_configuration(
         _resolve_files(merged, cast("Path", own_file).parent, home_of(told))
     stranger = project_file(workspace)
     root = None if stranger is None else stranger.parent.parent
-    trusted = root is not None and TrustFile(state_home(told)).trusts(root.resolve())
-    project = None if _same(stranger, own_file) else _file(stranger)
-    if project is not None and trusted:
-        folder = cast("Path", stranger).parent
-        _resolve_files(project, folder, home_of(told))
-        _refuse_files_outside(project, folder)
+    kept = None if root is None else TrustFile(state_home(told)).kept(root.resolve())
+    trusted = kept is not None
+    project = None if _same(stranger, own_file) else _projects(stranger, kept)
     later = [*_from_variables(told), *_from_overrides(overrides)]
 
     settings = merged or {}
@@ -97,7 +95,7 @@ def load_configuration(
     own_rules, their_rules = _beside(own_file), _beside(stranger)
     if _same(own_rules, their_rules):
         their_rules = None
-    rules = find_rules(own_rules, their_rules, trusted=trusted)
+    rules = find_rules(own_rules, their_rules, None if kept is None else kept / POLICY_NAME)
     files = [path for path, table in read if path is not None and table is not None]
     return Configuration(
         settings=_settings(settings, narrowed.at_most),
@@ -113,10 +111,21 @@ def _beside(path: Path | None) -> Path | None:
     return None if path is None else path.with_name(POLICY_NAME)
 
 
-def _file(path: Path | None) -> Table | None:
-    table = None if path is None else read_toml(path)
+def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
+    table = None if path is None else read_toml(path, copy_of)
     if table is not None:
-        check_keys(table, str(path))
+        check_keys(table, str(copy_of or path))
+    return table
+
+
+def _projects(file: Path | None, kept: Path | None) -> Table | None:
+    """The project's table; of one that is trusted the copy, and all it names is in the copy."""
+    if kept is None:
+        return _file(file)
+    table = _file(kept / CONFIG_NAME, file)
+    if table is not None:
+        _resolve_files(table, kept, None)
+        _refuse_files_outside(table, kept, str(file))
     return table
 
 
@@ -130,19 +139,29 @@ def _same(one: Path | None, other: Path | None) -> bool:
 def _resolve_files(table: Table, folder: Path, home: Path | None) -> None:
     """A file names other files relative to itself."""
     tools = cast("Table", table.get("tools", {}))
-    if "files" not in tools:
-        return
-    names = cast("list[str]", tools["files"])
-    tools["files"] = [str(folder / _without_tilde(name, home)) for name in names]
+    if "files" in tools:
+        names = cast("list[str]", tools["files"])
+        tools["files"] = [str(folder / _without_tilde(name, home)) for name in names]
+    for program in _programs(table):
+        if "/" in program[0]:
+            program[0] = str(folder / _without_tilde(program[0], home))
 
 
-def _refuse_files_outside(table: Table, folder: Path) -> None:
+def _programs(table: Table) -> list[list[str]]:
+    commands = cast("Table", table.get("watchdog", {})).get("commands", [])
+    return [argv for argv in cast("list[list[str]]", commands) if argv]
+
+
+def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
     """Trust is bound to what is in the folder: a file elsewhere could change unnoticed."""
-    for name in cast("list[str]", cast("Table", table.get("tools", {})).get("files", [])):
-        if not Path(name).resolve().is_relative_to(folder.resolve()):
+    tools = cast("list[str]", cast("Table", table.get("tools", {})).get("files", []))
+    named = [("tools.files", name) for name in tools]
+    named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
+    for key, name in named:
+        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(folder):
             raise ConfigurationError(
-                f"{folder / CONFIG_NAME}: tools.files: {name} is outside of {folder}, which is all"
-                " that trust covers; move it there, or name it in your own configuration"
+                f"{origin}: {key}: {name} is not in the {PROJECT_FOLDER} folder, which is all that"
+                " trust covers; move it there, or name it in your own configuration"
             )
 
 

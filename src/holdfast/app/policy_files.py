@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.toml_text import read_text
-from holdfast.contract.rules import Rule, RuleScope
+from holdfast.contract.rules import Rule
 from holdfast.policy.rule_file import RuleFile, read_rule_file
 
 POLICY_NAME = "policy.toml"
@@ -26,14 +26,17 @@ class FoundRules(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...] = ()
 
 
-def find_rules(own: Path | None, project: Path | None, *, trusted: bool) -> FoundRules:
-    """Read both files; ConfigurationError names file and line of every mistake."""
-    mine, theirs = _rules(own), _rules(project)
+def find_rules(own: Path | None, project: Path | None, kept: Path | None) -> FoundRules:
+    """Read both files; ConfigurationError names file and line of every mistake.
+
+    Of a project that is trusted the kept copy is read.
+    """
+    mine, theirs = _rules(own), _rules(kept or project, project)
     files = tuple(path for path, read in ((own, mine), (project, theirs)) if path and read)
     ours = mine.rules if mine else ()
     if theirs is None:
         return FoundRules(rules=ours, files=files)
-    if trusted:
+    if kept is not None:
         return FoundRules(rules=(*ours, *theirs.rules), files=files)
     narrowing = tuple(rule for rule in theirs.rules if rule.action != "allow")
     left_out = [rule for rule in theirs.rules if rule.action == "allow"]
@@ -45,15 +48,16 @@ def find_rules(own: Path | None, project: Path | None, *, trusted: bool) -> Foun
     return FoundRules(rules=ours, narrowing=narrowing, notices=notices, files=files)
 
 
-def read_policy_file(path: Path, *, scope: RuleScope = "project") -> RuleFile | None:
+def read_policy_file(path: Path, copy_of: Path | None = None) -> RuleFile | None:
     """The rules of one file, problems included; None when there is no such file."""
-    text = read_text(path)
-    return None if text is None else read_rule_file(text, name=str(path), scope=scope)
+    text = read_text(path, copy_of)
+    named = str(copy_of or path)
+    return None if text is None else read_rule_file(text, name=named, scope="project")
 
 
-def _rules(path: Path | None) -> RuleFile | None:
-    found = None if path is None else read_policy_file(path)
+def _rules(path: Path | None, copy_of: Path | None = None) -> RuleFile | None:
+    found = None if path is None else read_policy_file(path, copy_of)
     if found is not None and found.problems:
-        said = "; ".join(f"{path}:{one.line}: {one.message}" for one in found.problems)
+        said = "; ".join(f"{copy_of or path}:{one.line}: {one.message}" for one in found.problems)
         raise ConfigurationError(said)
     return found

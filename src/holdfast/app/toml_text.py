@@ -19,52 +19,61 @@ _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
 _AT_END = " (at end of document)"
 
 
-def read_toml(path: Path) -> Table | None:
-    """The table a file holds; None when there is no file."""
-    text = read_text(path)
-    if text is None:
-        return None
+def read_toml(path: Path, copy_of: Path | None = None) -> Table | None:
+    """The table a file holds; None when there is no file. Messages name what it is a copy of."""
+    text = read_text(path, copy_of)
+    return None if text is None else parse_toml(text, copy_of or path)
+
+
+def parse_toml(text: str, named: Path) -> Table:
+    """The table in a text; messages name the file it is from."""
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ConfigurationError(f"{path}: it nests too deeply; make it flatter") from None
+        raise ConfigurationError(f"{named}: it nests too deeply; make it flatter") from None
     except ValueError as problem:
         said, line = _line_of(str(problem), text)
         raise ConfigurationError(
-            f"{path}:{line}: not valid TOML: {said}; correct that line"
+            f"{named}:{line}: not valid TOML: {said}; correct that line"
         ) from None
 
 
-def read_text(path: Path) -> str | None:
+def read_text(path: Path, copy_of: Path | None = None) -> str | None:
     """What a small text file holds, whoever wrote it; None when there is no file."""
+    named = copy_of or path
     try:
-        content = _content(path)
+        content = _content(path, named)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise ConfigurationError(
-            f"{path}: it cannot be read ({reason}); correct its permissions or remove it"
+            f"{named}: it cannot be read ({reason}); correct its permissions or remove it"
         ) from None
+    return decode_text(content, named)
+
+
+def decode_text(content: bytes, named: Path) -> str:
+    """The text in a file's content; a mistake names file and line."""
     try:
         return content.decode()
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
-        raise ConfigurationError(f"{path}:{line}: not UTF-8 text; save it as UTF-8") from None
+        raise ConfigurationError(f"{named}:{line}: not UTF-8 text; save it as UTF-8") from None
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, named: Path) -> bytes:
     # Not blocking: in a stranger's project the file may be a pipe that nobody writes to.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigurationError(f"{path}: it is not an ordinary file; replace it by one")
+            raise ConfigurationError(f"{named}: it is not an ordinary file; replace it by one")
         with os.fdopen(handle, "rb", closefd=False) as file:
             content = file.read(MAX_FILE_BYTES + 1)
     finally:
         os.close(handle)
     if len(content) > MAX_FILE_BYTES:
-        raise ConfigurationError(f"{path}: it is larger than {MAX_FILE_BYTES:,} bytes; shorten it")
+        raise ConfigurationError(f"{named}: it is larger than {MAX_FILE_BYTES:,} bytes; shorten it")
     return content
 
 

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import cast
 
 from holdfast.app.environment import variables
+from holdfast.app.keys import Table
 from holdfast.app.locations import CONFIG_NAME, PROJECT_FOLDER, project_root, state_home
-from holdfast.app.policy_files import POLICY_NAME, read_policy_file
-from holdfast.app.toml_text import read_toml
-from holdfast.app.trust import TrustFile, files_of, fingerprint
+from holdfast.app.policy_files import POLICY_NAME
+from holdfast.app.project_folder import ProjectFolder, read_project
+from holdfast.app.toml_text import decode_text, parse_toml
+from holdfast.app.trust import TrustFile
+from holdfast.policy.rule_file import read_rule_file
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
@@ -38,12 +41,12 @@ def run(arguments: Namespace, screen: Screen) -> int:
     if arguments.revoke:
         was = trusted.forget(project)
         return _answer(screen, arguments, project, "revoked" if was else "not_trusted", 0)
-    seen = fingerprint(project)
+    seen = read_project(project)
     if seen is None:
         return _answer(screen, arguments, project, "nothing_to_trust", 0)
     if trusted.trusts(project):
         return _answer(screen, arguments, project, "trusted", 0)
-    if not arguments.yes and not _agreed(project, screen):
+    if not arguments.yes and not _agreed(project, seen, screen):
         return _answer(screen, arguments, project, "not_trusted", _REFUSED)
     # What was shown is what is trusted, even if it has changed meanwhile.
     trusted.trust(project, seen)
@@ -66,34 +69,45 @@ def _answer(screen: Screen, arguments: Namespace, project: Path, state: str, sta
     return status
 
 
-def _agreed(project: Path, screen: Screen) -> bool:
+def _agreed(project: Path, seen: ProjectFolder, screen: Screen) -> bool:
     """Show what would count, and ask. Without a terminal nobody agrees."""
     if sys.stdin is None or not sys.stdin.isatty():
         screen.remark("nobody is there to agree; give --yes if you have read the files")
         return False
-    for path in files_of(project):
-        screen.remark(f"it would count: {printable(str(path))}")
-    for said in _what_it_says(project):
+    folder = project / PROJECT_FOLDER
+    for one in seen.files:
+        screen.remark(f"it would count: {printable(str(folder / one.name))}")
+    for said in _what_it_says(folder, seen):
         screen.remark(printable(said))
     sys.stderr.write("Trust these files as they are now? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _what_it_says(project: Path) -> Iterator[str]:
+def _what_it_says(folder: Path, seen: ProjectFolder) -> Iterator[str]:
     """What would happen that does not happen now."""
-    folder = project / PROJECT_FOLDER
-    rules = read_policy_file(folder / POLICY_NAME)
-    for rule in () if rules is None else rules.rules:
+    rules = seen.content(POLICY_NAME)
+    if rules is not None:
+        yield from _allowed(decode_text(rules, folder / POLICY_NAME))
+    config = seen.content(CONFIG_NAME)
+    if config is not None:
+        path = folder / CONFIG_NAME
+        yield from _taken(parse_toml(decode_text(config, path), path), path)
+
+
+def _allowed(rules: str) -> Iterator[str]:
+    for rule in read_rule_file(rules, name=POLICY_NAME, scope="project").rules:
         if rule.action == "allow":
             yield f"it would allow: {rule.permission} {rule.pattern!r}"
-    settings = read_toml(folder / CONFIG_NAME) or {}
-    tools = cast("dict[str, object]", settings.get("tools", {}))
+
+
+def _taken(settings: Table, path: Path) -> Iterator[str]:
+    tools = cast("Table", settings.get("tools", {}))
     for name in cast("list[str]", tools.get("files", [])):
         yield f"it would load and run: {name}"
     for table in settings:
         if table != "tools":
-            yield f"it would take: [{table}] of {folder / CONFIG_NAME}"
+            yield f"it would take: [{table}] of {path}"
 
 
 def _list(trusted: TrustFile, screen: Screen, *, as_json: bool) -> int:
