@@ -1,0 +1,74 @@
+"""What a thread gives up for good: capabilities, and ever getting more than it has."""
+
+import ctypes
+import os
+import struct
+
+from holdfast.execution.kernel.system_calls import system_call
+
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_READ = 23
+_PR_CAPBSET_DROP = 24
+_PR_SET_SECUREBITS = 28
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+_CAPABILITY_VERSION = 0x20080522
+_LOCKED_WITHOUT_ROOT = 0b101111
+"""Being user 0 gives nothing, on exec neither, and that cannot be changed again."""
+
+
+def gain_nothing() -> None:
+    """The calling thread and what it starts never get privileges by executing a program."""
+    system_call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """The calling thread has no capabilities left, and nothing it starts gets any."""
+    capability = 0
+    while _is_known(capability):
+        try:
+            system_call("prctl", _PR_CAPBSET_DROP, capability, 0, 0, 0)
+        except PermissionError:
+            break  # whoever may not drop them has none, and no_new_privs keeps it so
+        capability += 1
+    try:
+        system_call("prctl", _PR_SET_SECUREBITS, _LOCKED_WITHOUT_ROOT, 0, 0, 0)
+    except PermissionError:
+        pass
+    system_call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
+    system_call("capset", header, ctypes.create_string_buffer(24))
+
+
+def adopt_orphans() -> None:
+    """Processes below this one that lose their parent become its children."""
+    system_call("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def is_unreadable() -> None:
+    """Other processes of the same user cannot look into this one."""
+    system_call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def effective_capabilities() -> int:
+    """The bits of the calling thread's capabilities."""
+    with open(f"/proc/self/task/{_thread_id()}/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("CapEff:"):
+                return int(line.split()[1], 16)
+    return 0
+
+
+def _thread_id() -> int:
+    return int(os.readlink("/proc/thread-self").rpartition("/")[2])
+
+
+def _is_known(capability: int) -> bool:
+    try:
+        system_call("prctl", _PR_CAPBSET_READ, capability, 0, 0, 0)
+    except OSError:
+        return False
+    return True
