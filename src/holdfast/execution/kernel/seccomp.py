@@ -34,7 +34,7 @@ _ARCHITECTURES: Mapping[Machine, int] = {"x86_64": 0xC000003E, "aarch64": 0xC000
 _X32 = 0x40000000
 """On x86_64 numbers from here on are a second set of the same calls."""
 
-UNIX, INTERNET, INTERNET6, NETLINK = 1, 2, 10, 16
+UNIX, INTERNET, INTERNET6 = 1, 2, 10
 _RAW, _PACKET = 3, 10
 _KIND_OF_SOCKET = 0xF
 _FAST_OPEN = 0x20000000
@@ -144,7 +144,6 @@ def _sockets(families: list[int]) -> list[Instruction]:
         _refuse(),
         _return(ALLOW),
     ]
-    # Netlink sockets are raw by nature: asking for routes and addresses is harmless.
     named = [
         Instruction(_JUMP_IF_EQUAL, len(families) - here, 0, family)
         for here, family in enumerate(families)

@@ -7,6 +7,7 @@ import ctypes
 import os
 import platform
 import sys
+from functools import cache
 from typing import Literal
 
 Machine = Literal["x86_64", "aarch64"]
@@ -172,6 +173,7 @@ class NoSuchMachine(OSError):
     """This machine's system calls are not known here."""
 
 
+@cache
 def this_machine() -> Machine:
     """The machine this runs on; raises NoSuchMachine where nothing is known of it."""
     name = platform.machine()

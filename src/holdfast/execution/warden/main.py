@@ -1,131 +1,91 @@
 """The warden's own process: it opens confined threads, reaps every child, and outlives nobody.
 
-When the runtime is gone, the line is cut or the lease has run out, it ends all that it started and
-then itself.
+Two processes: the *keeper* adopts what is orphaned and ends all that is left when the warden is
+gone; in namespaces it is process 1 there, and its own end is the end of everything by the kernel's
+guarantee. The *warden* serves. When the runtime is gone, the line is cut or the lease has run out,
+it ends, and with it all that it started.
 """
 
 import os
+import resource
 import select
 import signal
 import socket
-import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import cast
 
-from holdfast.execution.kernel import privileges, seccomp
+from holdfast.execution.kernel import landlock, namespaces, privileges, seccomp
 from holdfast.execution.kernel.system_calls import this_machine
-from holdfast.execution.warden.spawner import Children, Spawner
+from holdfast.execution.warden.spawner import Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _STACK = 256 * 1024
-
-
-class Warden:
-    """Reaps, and opens spawners until told to stop."""
-
-    def __init__(self, line: socket.socket, outsider: int, runtime: int) -> None:
-        self._line = line
-        self._outsider = outsider
-        self._runtime = runtime
-        self._children = Children()
-        self._deadline: float | None = None
-        self._wakes, wakeup = socket.socketpair()
-        self._wakes.setblocking(False)
-        wakeup.setblocking(False)
-        self._wakeup = wakeup
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
-
-    def serve(self) -> None:
-        """Until the runtime is gone or its lease has run out."""
-        poll = select.poll()
-        for file in (self._line, self._wakes, self._runtime):
-            poll.register(file, select.POLLIN)
-        line, wakes = self._line.fileno(), self._wakes.fileno()
-        while True:
-            ready = poll.poll(self._left())
-            for file, _ in ready:
-                if file == wakes:
-                    self._drain()
-                    self._reap()
-                elif file == line:
-                    self._obey()
-                else:
-                    raise Hungup
-            if self._deadline is not None and time.monotonic() >= self._deadline:
-                raise Hungup
-
-    def _left(self) -> float | None:
-        if self._deadline is None:
-            return None
-        return max(0.0, (self._deadline - time.monotonic()) * 1000)
-
-    def _drain(self) -> None:
-        with suppress(BlockingIOError):
-            while self._wakes.recv(4096):
-                pass
-
-    def _reap(self) -> None:
-        with suppress(ChildProcessError):
-            while True:
-                pid, status, used = os.wait4(-1, os.WNOHANG)
-                if pid == 0:
-                    return
-                said = {
-                    "exit": os.waitstatus_to_exitcode(status),
-                    "used": [used.ru_utime, used.ru_stime, used.ru_maxrss * 1024],
-                }
-                self._children.ended(pid, cast("Message", said))
-
-    def _obey(self) -> None:
-        message, files = receive(self._line)
-        match message:
-            case {"spawner": dict() as policy}:
-                line = socket.socket(fileno=files.pop())
-                Spawner(line, cast("Message", policy), self._children, self._outsider).start()
-            case {"lease": float() | int() as seconds}:
-                self._deadline = time.monotonic() + seconds
-            case _:
-                pass
-        for file in files:
-            os.close(file)
+_PAUSE = 0.001
 
 
 def main(line_number: int, runtime_pid: int) -> None:
-    """Called in a fresh interpreter."""
+    """Called in a fresh interpreter, with the number of its line."""
     line = socket.socket(fileno=line_number)
     runtime = os.pidfd_open(runtime_pid)
+    try:
+        _begin(line, runtime)
+    except Hungup:
+        pass
+    except BaseException as problem:  # noqa: BLE001 - whatever it is, the runtime is told
+        with suppress(Hungup, OSError):
+            send(line, {"failed": f"{type(problem).__name__}: {problem}"})
+    os._exit(1)
+
+
+def _begin(line: socket.socket, runtime: int) -> None:
+    setup, _ = receive(line)
     threading.stack_size(_STACK)
-    privileges.adopt_orphans()
-    keeper = os.getpid()
-    warden = os.fork()
-    if warden:
-        line.close()
-        _keep(warden)
+    view = [namespaces.Shown(*one) for one in cast("list[list[str]]", setup["view"])]
+    if view:
+        namespaces.leave_namespaces()
+        _in_child(lambda: _be_first(line, runtime, setup, view), _wait_for)
+    else:
+        privileges.adopt_orphans()
+        _in_child(lambda: _serve(line, runtime, setup), _keep)
+
+
+def _be_first(
+    line: socket.socket, runtime: int, setup: Message, view: list[namespaces.Shown]
+) -> None:
+    """Process 1 of the new namespaces."""
+    namespaces.build_view(view, cast("str", setup["at"]))
+    namespaces.raise_loopback()
+    _in_child(lambda: _serve(line, runtime, setup), _keep)
+
+
+def _in_child(work: Callable[[], None], meanwhile: Callable[[int], None]) -> None:
+    child = os.fork()
+    if child:
+        meanwhile(child)
         os._exit(0)
-    privileges.adopt_orphans()
-    privileges.gain_nothing()
-    privileges.drop_capabilities()
-    seccomp.confine_thread(seccomp.program(this_machine(), []))
-    serving = Warden(line, keeper, runtime)
-    send(line, {"ready": {"pid": os.getpid()}})
-    with suppress(Hungup):
-        serving.serve()
+    work()
     os._exit(0)
 
 
+def _wait_for(child: int) -> None:
+    os.waitpid(child, 0)
+
+
 def _keep(warden: int) -> None:
-    while True:
-        pid, _ = os.waitpid(-1, 0)
-        if pid == warden:
-            break
-    _end_all()
+    """Reap what is orphaned until the warden is gone, then end all that is left."""
+    privileges.gain_nothing()
+    privileges.drop_capabilities()
+    while os.waitpid(-1, 0)[0] != warden:
+        pass
+    if os.getpid() != 1:
+        _end_all()
 
 
 def _end_all() -> None:
-    """End every process below this one; ECHILD is the only proof that none is left."""
+    """End every process below this one; that there is no child left is the only proof."""
     while True:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as listed:
             for child in listed.read().split():
@@ -136,4 +96,71 @@ def _end_all() -> None:
                 pass
         except ChildProcessError:
             return
-        time.sleep(0.001)
+        time.sleep(_PAUSE)
+
+
+def _serve(line: socket.socket, runtime: int, setup: Message) -> None:
+    listener = _listener() if setup["proxy"] else None
+    for name, most in cast("dict[str, int]", setup["limits"]).items():
+        resource.setrlimit(getattr(resource, name), (most, most))
+    privileges.gain_nothing()
+    privileges.drop_capabilities()
+    abi = landlock.version()
+    if abi:
+        allowed = [(path, landlock.Right(rights)) for path, rights in cast("list[tuple[str, int]]", setup["paths"])]
+        landlock.confine_thread(allowed, abi, ports=cast("bool", setup["ports"]))
+    families = cast("list[int]", setup["families"])
+    seccomp.confine_thread(seccomp.program(this_machine(), families))
+    warden = Warden(line, os.getppid(), runtime)
+    files = [listener.fileno()] if listener else []
+    port = listener.getsockname()[1] if listener else None
+    send(line, {"ready": {"pid": os.getpid(), "port": port}}, files)
+    with suppress(Hungup):
+        warden.serve()
+
+
+def _listener() -> socket.socket:
+    """Where programs ask for hosts: on the private network, answered by the runtime."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(64)
+    return listener
+
+
+class Warden:
+    """Opens spawners until told to stop."""
+
+    def __init__(self, line: socket.socket, outsider: int, runtime: int) -> None:
+        self._line = line
+        self._outsider = outsider
+        self._runtime = runtime
+        self._deadline: float | None = None
+
+    def serve(self) -> None:
+        """Until the runtime is gone or its lease has run out."""
+        poll = select.poll()
+        poll.register(self._line, select.POLLIN)
+        poll.register(self._runtime, select.POLLIN)
+        while self._deadline is None or time.monotonic() < self._deadline:
+            for file, _ in poll.poll(self._left()):
+                if file == self._runtime:
+                    return
+                self._obey()
+
+    def _left(self) -> float | None:
+        if self._deadline is None:
+            return None
+        return max(0.0, (self._deadline - time.monotonic()) * 1000)
+
+    def _obey(self) -> None:
+        message, files = receive(self._line)
+        match message:
+            case {"spawner": dict() as policy}:
+                line = socket.socket(fileno=files.pop())
+                Spawner(line, cast("Message", policy), self._outsider).start()
+            case {"lease": float() | int() as seconds}:
+                self._deadline = time.monotonic() + seconds
+            case _:
+                pass
+        for file in files:
+            os.close(file)

@@ -2,81 +2,40 @@
 
 Its confinement is inherited by what it starts. It has a Landlock domain of its own, so a signal it
 sends reaches the processes of its call and no other, whatever they did to hide: that is how a call
-is ended. How the confinement is chosen is not known here.
+is ended. Orphans are the keeper's; how the confinement is chosen is not known here.
 """
 
 import errno
 import os
+import select
 import signal
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
 from holdfast.execution.kernel import landlock, seccomp
-from holdfast.execution.kernel.system_calls import this_machine, system_call
+from holdfast.execution.kernel.system_calls import system_call, this_machine
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _OWN_WORKING_DIRECTORY = 0x200
 """CLONE_FS, taken back."""
-_STACK = 256 * 1024
-_ALL_SIGNALS = [number for number in signal.valid_signals() if number not in (9, 19)]
-
-
-class Children:
-    """Which leader belongs to which line, filled by spawners and emptied by the reaper."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._starting = 0
-        self._lines: dict[int, socket.socket] = {}
-        self._early: dict[int, Message] = {}
-
-    def start(self, spawn: Callable[[], int], line: socket.socket) -> int:
-        """Start a leader, so that its end is told on the line even if it has ended by now."""
-        with self._lock:
-            self._starting += 1
-        leader = 0
-        try:
-            leader = spawn()
-            send(line, {"pid": leader})
-        finally:
-            with self._lock:
-                self._starting -= 1
-                ended = self._early.pop(leader, None)
-                if leader and ended is None:
-                    self._lines[leader] = line
-                if not self._starting:
-                    self._early.clear()
-        if ended is not None:
-            send(line, ended)
-        return leader
-
-    def ended(self, pid: int, message: Message) -> None:
-        """Tell who waits for it. An orphan's end is told to nobody."""
-        with self._lock:
-            line = self._lines.pop(pid, None)
-            if line is None and self._starting:
-                self._early[pid] = message
-        if line is not None:
-            with suppress(Hungup, OSError):
-                send(line, message)
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class Spawner(threading.Thread):
     """Serves one line until the other side hangs up."""
 
-    def __init__(
-        self, line: socket.socket, policy: Message, children: Children, outsider: int
-    ) -> None:
+    def __init__(self, line: socket.socket, policy: Message, outsider: int) -> None:
         super().__init__(daemon=True)
         self._line = line
         self._policy = policy
-        self._children = children
         self._outsider = outsider
-        self._leader = 0
         self._scoped = False
+        self._poll = select.poll()
+        self._leader = 0
+        self._watch: int | None = None
 
     def run(self) -> None:
         """Confine this thread, then serve."""
@@ -87,30 +46,38 @@ class Spawner(threading.Thread):
                 send(self._line, {"error": [problem.errno, str(problem)]})
             self._line.close()
             return
+        self._poll.register(self._line, select.POLLIN)
         with suppress(Hungup):
             send(self._line, {"ready": {"scoped": self._scoped}})
             while True:
-                self._serve()
+                self._step()
         self._end()
         self._line.close()
 
     def _confine(self) -> None:
         system_call("unshare", _OWN_WORKING_DIRECTORY)
-        policy = self._policy
         abi = landlock.version()
-        allowed = [
-            (path, landlock.Right(rights))
-            for path, rights in cast("list[tuple[str, int]]", policy["paths"])
-        ]
-        if abi:
-            landlock.confine_thread(allowed, abi, ports=cast("bool", policy["ports"]))
-        families = policy.get("families")
+        paths = cast("list[tuple[str, int]] | None", self._policy["paths"])
+        if abi and paths is not None:
+            allowed = [(path, landlock.Right(rights)) for path, rights in paths]
+            landlock.confine_thread(allowed, abi, ports=cast("bool", self._policy["ports"]))
+        elif abi >= landlock.SCOPES_SINCE:
+            landlock.enter_domain(abi)
+        families = cast("list[int] | None", self._policy["families"])
         if families is not None:
-            seccomp.confine_thread(seccomp.program(this_machine(), cast("list[int]", families)))
+            seccomp.confine_thread(seccomp.program(this_machine(), families))
         # As the super-user only where there are no other processes than the warden's.
-        self._scoped = _is_out_of_reach(self._outsider) and (os.getuid() != 0 or self._outsider == 1)
+        alone = self._outsider == 1 or os.getuid() != 0
+        self._scoped = alone and _is_out_of_reach(self._outsider)
 
-    def _serve(self) -> None:
+    def _step(self) -> None:
+        for file, _ in self._poll.poll():
+            if file == self._watch:
+                self._ended()
+            else:
+                self._obey()
+
+    def _obey(self) -> None:
         message, files = receive(self._line)
         try:
             match message:
@@ -126,30 +93,50 @@ class Spawner(threading.Thread):
                 os.close(file)
 
     def _spawn(self, wanted: Message, files: Sequence[int]) -> None:
-        argv = cast("list[str]", wanted["argv"])
-        environment = cast("dict[str, str]", wanted["environment"])
         actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
-
-        def start() -> int:
-            os.chdir(cast("str", wanted["cwd"]))
-            return _started(argv, environment, actions)
-
+        environment = cast("dict[str, str]", wanted["environment"])
         try:
-            self._leader = self._children.start(start, self._line)
+            os.chdir(cast("str", wanted["cwd"]))
+            self._leader = _started(cast("list[str]", wanted["argv"]), environment, actions)
         except OSError as problem:
             send(self._line, {"error": [problem.errno, problem.strerror or str(problem)]})
+            return
+        self._watch = os.pidfd_open(self._leader)
+        self._poll.register(self._watch, select.POLLIN)
+        if wanted["tell"]:
+            send(self._line, {"pid": self._leader})
+
+    def _ended(self) -> None:
+        """The leader has ended: its number may be another's from here on."""
+        pid, status, used = os.wait4(self._leader, 0)
+        self._forget()
+        ended: Message = {
+            "exit": os.waitstatus_to_exitcode(status),
+            "pid": pid,
+            "used": [used.ru_utime, used.ru_stime, used.ru_maxrss * 1024],
+        }
+        send(self._line, ended)
+
+    def _forget(self) -> None:
+        if self._watch is not None:
+            self._poll.unregister(self._watch)
+            os.close(self._watch)
+        self._watch = None
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
-            if self._leader:
-                os.killpg(self._leader, number)
+            os.killpg(self._leader, number)
 
     def _end(self) -> None:
+        """Nothing of the call is left afterwards."""
         if self._scoped:
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-        else:
+        elif self._leader:
             self._signal(signal.SIGKILL)
+        if self._watch is not None:
+            os.wait4(self._leader, 0)
+            self._forget()
         self._leader = 0
 
 
@@ -168,7 +155,7 @@ def _started(
     argv: list[str], environment: dict[str, str], actions: list[tuple[int, int, int]]
 ) -> int:
     """Start a program by path or by its name in PATH, as a session of its own."""
-    missing = FileNotFoundError(errno.ENOENT, "there is no such program", argv[0])
+    missing: OSError = FileNotFoundError(errno.ENOENT, f"{argv[0]}: there is no such program")
     for path in _candidates(argv[0], environment):
         try:
             return os.posix_spawn(
@@ -178,7 +165,7 @@ def _started(
                 file_actions=actions,
                 setsid=True,
                 setsigmask=[],
-                setsigdef=_ALL_SIGNALS,
+                setsigdef=_IGNORED_BY_PYTHON,
             )
         except (FileNotFoundError, NotADirectoryError):
             continue

@@ -1,0 +1,31 @@
+"""What any program needs to see to run at all: libraries, programs, time zones, certificates.
+
+Read-only, and nothing that is a secret: of the machine's configuration single files are named.
+"""
+
+import sys
+from pathlib import Path
+
+_PROGRAMS = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store",
+    "/run/current-system/sw",
+)  # fmt: skip
+_CONFIGURATION = (
+    "alternatives", "bash.bashrc", "ca-certificates", "debian_version", "fonts", "gai.conf",
+    "group", "host.conf", "hosts", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
+    "locale.alias", "locale.conf", "localtime", "login.defs", "magic", "mime.types", "nsswitch.conf",
+    "openssl", "os-release", "passwd", "pki", "profile", "profile.d", "protocols", "python3",
+    "python3.11", "resolv.conf", "services", "shells", "ssl", "terminfo", "timezone", "xdg",
+)  # fmt: skip
+_MACHINE = ("/sys/devices/system/cpu", "/sys/fs/cgroup")
+
+DEVICES = (
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
+    "/dev/pts",
+)  # fmt: skip
+
+
+def readable() -> tuple[str, ...]:
+    """The paths, whether or not they exist here."""
+    interpreter = {str(Path(place).resolve()) for place in (sys.base_prefix, sys.prefix)}
+    return (*_PROGRAMS, *(f"/etc/{name}" for name in _CONFIGURATION), *_MACHINE, *interpreter)

@@ -1,0 +1,73 @@
+"""From a sandbox policy to what the kernel is told: what is shown, what Landlock admits.
+
+The base system is added here, and the call's own temporary directory. Pure: it asks nothing of the
+machine but where links of the base system lead.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.execution import base_system
+from holdfast.execution.kernel.landlock import DEVICE, READ, WRITE, Right
+from holdfast.execution.kernel.namespaces import Shown
+
+_TEMPORARY = "/tmp"  # noqa: S108 - the place programs expect, private in its own file system
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - likewise
+
+
+class Scratch(NamedTuple):
+    """The session's own directories, outside of every workspace."""
+
+    temporary: str
+    home: str
+
+
+def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
+    """The file system of its own that a warden with namespaces gets, parents first."""
+    places: dict[str, Shown] = {}
+    for path in base_system.readable():
+        places[path] = _as_it_is(path)
+    for path in policy.readable:
+        if not _lies_in(path, policy.writable):
+            places[path] = Shown("read", path, path)
+    for path in policy.writable:
+        places[path] = Shown("write", path, path)
+    for path in policy.protected:
+        places[path] = Shown("read", path, path)
+    if not _lies_in(_TEMPORARY, policy.writable):
+        places[_TEMPORARY] = Shown("write", _TEMPORARY, scratch.temporary)
+    inside = [*places]
+    if not any(_is_within(path, scratch.home) or path == scratch.home for path in inside):
+        places[scratch.home] = Shown("private", scratch.home, "")
+    return sorted(places.values(), key=lambda one: one.path.split("/"))
+
+
+def admitted(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> Iterator[tuple[str, Right]]:
+    """What Landlock lets the processes of a policy reach."""
+    for path in (*base_system.readable(), "/proc", *policy.readable):
+        yield path, READ
+    for path in base_system.DEVICES:
+        yield path, DEVICE | READ
+    for path in policy.writable:
+        yield path, WRITE
+    yield _SHARED_MEMORY, READ | WRITE
+    yield _TEMPORARY if own_files else scratch.temporary, READ | WRITE
+    if own_files:
+        yield scratch.home, READ | WRITE
+
+
+def _as_it_is(path: str) -> Shown:
+    """A link of the base system stays one: on most machines /bin is."""
+    if os.path.islink(path):
+        return Shown("link", path, os.readlink(path))
+    return Shown("read", path, path)
+
+
+def _lies_in(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == root or _is_within(path, root) for root in roots)
+
+
+def _is_within(path: str, root: str) -> bool:
+    return path.startswith(root.rstrip("/") + "/")
