@@ -99,12 +99,10 @@ class Spawner(threading.Thread):
             os.chdir(cast("str", wanted["cwd"]))
             self._leader = _started(cast("list[str]", wanted["argv"]), environment, actions)
         except OSError as problem:
-            send(self._line, {"error": [problem.errno, problem.strerror or str(problem)]})
+            send(self._line, {"unstarted": [problem.errno, problem.strerror or str(problem)]})
             return
         self._watch = os.pidfd_open(self._leader)
         self._poll.register(self._watch, select.POLLIN)
-        if wanted["tell"]:
-            send(self._line, {"pid": self._leader})
 
     def _ended(self) -> None:
         """The leader has ended: its number may be another's from here on."""

@@ -1,0 +1,79 @@
+"""The file an output goes to when memory shall not hold all of it: opened late, within a quota."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+BEFORE_A_FILE = 512 * 1024
+"""So much is held in memory before a file is worth its cost."""
+_AT_ONCE = 256 * 1024
+
+
+class Spool:
+    """Takes pieces, and writes them when it is told to."""
+
+    def __init__(self, create: Callable[[], tuple[str, int] | None], quota: int) -> None:
+        self._create = create
+        self._quota = quota
+        self._waiting = bytearray()
+        self._piece: memoryview | bytes = b""
+        self._handle: int | None = None
+        self._failed = False
+        self._taken = 0
+        self._written = 0
+        self.path: str | None = None
+
+    def take(self, piece: memoryview | bytes) -> bool:
+        """Take one; whether it has to be written before the next may come.
+
+        A large one is not copied: it has to stay as it is until it is written.
+        """
+        self._taken += len(piece)
+        if self._failed or self._taken - len(piece) >= self._quota:
+            return False
+        if len(piece) >= _AT_ONCE:
+            self._piece = piece
+            return True
+        self._waiting += piece
+        most = BEFORE_A_FILE if self._handle is None else _AT_ONCE
+        return len(self._waiting) >= most
+
+    def write(self) -> None:
+        """Write what waits. It blocks; a disk that is full or broken ends the keeping, no more."""
+        waiting, piece = self._waiting, self._piece
+        self._waiting, self._piece = bytearray(), b""
+        try:
+            if self._handle is None:
+                self._open()
+            for part in (waiting, piece):
+                self._write(memoryview(part))
+        except OSError:
+            self._failed = True
+
+    def dropped(self, in_memory: int) -> int:
+        """Bytes that were taken and are kept nowhere."""
+        if self._handle is None and not self._failed:
+            return 0
+        return max(0, self._taken - max(self._written + len(self._waiting), in_memory))
+
+    def close(self) -> None:
+        """Write the rest and close the file."""
+        if self._handle is not None:
+            self.write()
+            with suppress(OSError):
+                os.close(self._handle)
+            self._handle = None
+
+    def _open(self) -> None:
+        created = self._create()
+        if created is None:
+            raise OSError("there is no place to keep it")
+        self.path, self._handle = created
+
+    def _write(self, part: memoryview) -> None:
+        assert self._handle is not None  # noqa: S101 - it was opened just before
+        part = part[: max(0, self._quota - self._written)]
+        while part:
+            count = os.write(self._handle, part)
+            self._written += count
+            part = part[count:]
