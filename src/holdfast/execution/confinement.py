@@ -20,6 +20,8 @@ _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - likewise
 class Scratch(NamedTuple):
     """The session's own directories, outside of every workspace."""
 
+    root: str
+    """An empty directory, on which a file system can be built."""
     temporary: str
     home: str
 
@@ -44,7 +46,9 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
     return sorted(places.values(), key=lambda one: one.path.split("/"))
 
 
-def admitted(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> Iterator[tuple[str, Right]]:
+def admitted(
+    policy: SandboxPolicy, scratch: Scratch, own_files: bool
+) -> Iterator[tuple[str, Right]]:
     """What Landlock lets the processes of a policy reach."""
     for path in (*base_system.readable(), "/proc", *policy.readable):
         yield path, READ

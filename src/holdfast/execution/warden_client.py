@@ -66,6 +66,8 @@ class Spawner:
         self._answers: deque[asyncio.Future[Message]] = deque()
         self._ended: asyncio.Future[Ended] | None = None
         self.lost = False
+        self.scoped = False
+        """Whether ending it reaches everything it started, whatever that did to hide."""
         line.setblocking(False)
         loop.add_reader(line, self._read)
 
@@ -75,6 +77,7 @@ class Spawner:
         if "error" in answer:
             self.close()
             raise SandboxUnavailable(f"the sandbox cannot be entered: {_text(answer)}")
+        self.scoped = bool(cast("Message", answer["ready"])["scoped"])
 
     def start(self, start: Start) -> None:
         """Start a process; whether that went well is told by `wait`."""
@@ -234,19 +237,20 @@ class Warden:
 
 
 async def start_warden(
-    setup: Message, command: Callable[[Sequence[str]], Sequence[str]] = list
+    setup: Message, command: Callable[[list[str]], list[str]] = list
 ) -> Warden:
     """Start one; raises SandboxUnavailable with the reason.
 
     ``command`` may put a program around its command line that enters namespaces first.
     """
     ours, theirs = wire.pair()
-    boot = _BOOT.format(root=_ROOT, line=theirs.fileno(), runtime=os.getpid())
+    ourselves = os.pidfd_open(os.getpid())
+    boot = _BOOT.format(root=_ROOT, line=theirs.fileno(), runtime=ourselves)
     argv = command([sys.executable, "-I", "-S", "-c", boot])
     try:
         keeper = subprocess.Popen(  # noqa: S603 - our own interpreter
             argv,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), ourselves],
             env={},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -259,6 +263,7 @@ async def start_warden(
         raise SandboxUnavailable(f"its process cannot be started ({problem.strerror})") from None
     finally:
         theirs.close()
+        os.close(ourselves)
     warden = Warden(ours, keeper)
     await _made_ready(warden, ours, setup)
     return warden

@@ -26,10 +26,9 @@ _STACK = 256 * 1024
 _PAUSE = 0.001
 
 
-def main(line_number: int, runtime_pid: int) -> None:
-    """Called in a fresh interpreter, with the number of its line."""
+def main(line_number: int, runtime: int) -> None:
+    """Called in a fresh interpreter, with its line and a handle on the runtime's process."""
     line = socket.socket(fileno=line_number)
-    runtime = os.pidfd_open(runtime_pid)
     try:
         _begin(line, runtime)
     except Hungup:
@@ -47,6 +46,8 @@ def _begin(line: socket.socket, runtime: int) -> None:
     if view:
         namespaces.leave_namespaces()
         _in_child(lambda: _be_first(line, runtime, setup, view), _wait_for)
+    elif setup["separate"]:
+        _serve(line, runtime, setup)  # process 1 is whoever made the namespaces
     else:
         privileges.adopt_orphans()
         _in_child(lambda: _serve(line, runtime, setup), _keep)
@@ -105,18 +106,24 @@ def _serve(line: socket.socket, runtime: int, setup: Message) -> None:
         resource.setrlimit(getattr(resource, name), (most, most))
     privileges.gain_nothing()
     privileges.drop_capabilities()
-    abi = landlock.version()
-    if abi:
-        allowed = [(path, landlock.Right(rights)) for path, rights in cast("list[tuple[str, int]]", setup["paths"])]
-        landlock.confine_thread(allowed, abi, ports=cast("bool", setup["ports"]))
-    families = cast("list[int]", setup["families"])
-    seccomp.confine_thread(seccomp.program(this_machine(), families))
-    warden = Warden(line, os.getppid(), runtime)
+    _confine(setup)
+    warden = Warden(line, runtime, setup)
     files = [listener.fileno()] if listener else []
     port = listener.getsockname()[1] if listener else None
     send(line, {"ready": {"pid": os.getpid(), "port": port}}, files)
     with suppress(Hungup):
         warden.serve()
+
+
+def _confine(setup: Message) -> None:
+    abi = landlock.version()
+    paths = cast("list[tuple[str, int]] | None", setup["paths"])
+    if abi and paths is not None:
+        allowed = [(path, landlock.Right(rights)) for path, rights in paths]
+        landlock.confine_thread(allowed, abi, ports=cast("bool", setup["ports"]))
+    families = cast("list[int] | None", setup["families"])
+    if families is not None:
+        seccomp.confine_thread(seccomp.program(this_machine(), families))
 
 
 def _listener() -> socket.socket:
@@ -130,10 +137,11 @@ def _listener() -> socket.socket:
 class Warden:
     """Opens spawners until told to stop."""
 
-    def __init__(self, line: socket.socket, outsider: int, runtime: int) -> None:
+    def __init__(self, line: socket.socket, runtime: int, setup: Message) -> None:
         self._line = line
-        self._outsider = outsider
         self._runtime = runtime
+        # As the super-user signals are sent to all only where there are no others.
+        self._alone = bool(setup["separate"]) or os.getuid() != 0
         self._deadline: float | None = None
 
     def serve(self) -> None:
@@ -157,7 +165,7 @@ class Warden:
         match message:
             case {"spawner": dict() as policy}:
                 line = socket.socket(fileno=files.pop())
-                Spawner(line, cast("Message", policy), self._outsider).start()
+                Spawner(line, cast("Message", policy), os.getppid() if self._alone else None).start()
             case {"lease": float() | int() as seconds}:
                 self._deadline = time.monotonic() + seconds
             case _:

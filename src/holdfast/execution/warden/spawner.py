@@ -27,7 +27,8 @@ _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 class Spawner(threading.Thread):
     """Serves one line until the other side hangs up."""
 
-    def __init__(self, line: socket.socket, policy: Message, outsider: int) -> None:
+    def __init__(self, line: socket.socket, policy: Message, outsider: int | None) -> None:
+        """``outsider`` is a process that no signal may reach; None: it may not even be tried."""
         super().__init__(daemon=True)
         self._line = line
         self._policy = policy
@@ -66,9 +67,7 @@ class Spawner(threading.Thread):
         families = cast("list[int] | None", self._policy["families"])
         if families is not None:
             seccomp.confine_thread(seccomp.program(this_machine(), families))
-        # As the super-user only where there are no other processes than the warden's.
-        alone = self._outsider == 1 or os.getuid() != 0
-        self._scoped = alone and _is_out_of_reach(self._outsider)
+        self._scoped = self._outsider is not None and _is_out_of_reach(self._outsider)
 
     def _step(self) -> None:
         for file, _ in self._poll.poll():

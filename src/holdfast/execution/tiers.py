@@ -1,0 +1,114 @@
+"""The kinds of confinement there are, strongest first, and how a warden is started in each.
+
+Which of them this machine gives is found out by starting one: nothing else is proof. What a policy
+allows is compiled elsewhere.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
+from holdfast.execution.confinement import Scratch, admitted, shown
+from holdfast.execution.kernel import landlock
+from holdfast.execution.kernel.namespaces import Shown
+from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
+from holdfast.execution.warden.wire import Message
+from holdfast.execution.warden_client import SandboxUnavailable, Warden, start_warden
+
+TierName = Literal["namespaces", "bubblewrap", "landlock", "unconfined"]
+
+
+class Tier(NamedTuple):
+    """One kind of confinement."""
+
+    name: TierName
+    separate: bool
+    """Own processes, files, network and shared memory."""
+
+
+STRONGEST_FIRST = (
+    Tier("namespaces", separate=True),
+    Tier("bubblewrap", separate=True),
+    Tier("landlock", separate=False),
+)
+UNCONFINED = Tier("unconfined", separate=False)
+"""Never chosen, only named by a person."""
+
+_CORE = "RLIMIT_CORE"
+_LIMITS = {
+    "cpu_seconds": "RLIMIT_CPU",
+    "memory_bytes": "RLIMIT_DATA",
+    "processes": "RLIMIT_NPROC",
+    "file_bytes": "RLIMIT_FSIZE",
+}
+
+
+async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warden:
+    """Start a warden in this kind of confinement; SandboxUnavailable says why there is none."""
+    reason = _missing(tier, policy)
+    if reason is not None:
+        raise SandboxUnavailable(reason)
+    setup = _setup(tier, policy, scratch)
+    if tier.name == "bubblewrap":
+        program = shutil.which("bwrap") or "bwrap"
+        view = shown(policy, scratch)
+        return await start_warden(setup, lambda argv: [program, *_bubblewrap(view), "--", *argv])
+    return await start_warden(setup)
+
+
+def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:
+    """Why it cannot even be tried."""
+    if tier.name == "namespaces" and os.geteuid() != 0:
+        return "only the super-user can make namespaces without a helper"
+    if tier.name == "bubblewrap" and shutil.which("bwrap") is None:
+        return "bubblewrap is not installed; install the package bubblewrap"
+    if tier.name == "landlock" and not landlock.version():
+        return "this kernel has no Landlock (5.13 and newer have it, if it is switched on)"
+    if policy.network == "hosts" and not tier.separate:
+        return (
+            "single hosts can only be reached out of a network of its own;"
+            " install bubblewrap, or run as the super-user"
+        )
+    return None
+
+
+def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Message:
+    confined = tier.name != "unconfined"
+    networked = tier.separate or policy.network == "open"
+    paths = [(path, int(rights)) for path, rights in admitted(policy, scratch, tier.separate)]
+    view = shown(policy, scratch) if tier.name == "namespaces" else []
+    return {
+        "view": [list(one) for one in view],
+        "at": scratch.root,
+        "separate": tier.separate,
+        "limits": {_CORE: 0, **_limits(policy.limits)},
+        "paths": paths if confined else None,
+        "ports": networked,
+        "families": ([INTERNET, INTERNET6] if networked else []) if confined else None,
+        "proxy": tier.separate and policy.network == "hosts",
+    }
+
+
+def _limits(limits: SandboxLimits) -> dict[str, int]:
+    wanted = {name: getattr(limits, field) for field, name in _LIMITS.items()}
+    return {name: int(most) for name, most in wanted.items() if most is not None}
+
+
+def _bubblewrap(view: Sequence[Shown]) -> list[str]:
+    words = [
+        *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+        *("--unshare-cgroup-try", "--chdir", "/"),
+    ]
+    for one in view:
+        match one.kind:
+            case "read":
+                words += ["--ro-bind-try", one.source, one.path]
+            case "write":
+                words += ["--bind-try", one.source, one.path]
+            case "private":
+                words += ["--perms", "0700", "--tmpfs", one.path]
+            case "link":
+                words += ["--symlink", one.source, one.path]
+    return [*words, "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/"]
