@@ -30,5 +30,7 @@ _OURSELVES = Path(__file__).resolve().parents[1]
 
 def readable() -> tuple[str, ...]:
     """The paths, whether or not they exist here."""
-    interpreter = {str(Path(place).resolve()) for place in (sys.base_prefix, sys.prefix, _OURSELVES)}
+    interpreter = {
+        str(Path(place).resolve()) for place in (sys.base_prefix, sys.prefix, _OURSELVES)
+    }
     return (*_PROGRAMS, *(f"/etc/{name}" for name in _CONFIGURATION), *_MACHINE, *interpreter)

@@ -66,8 +66,6 @@ class Spawner:
         self._answers: deque[asyncio.Future[Message]] = deque()
         self._ended: asyncio.Future[Ended] | None = None
         self.lost = False
-        self.scoped = False
-        """Whether ending it reaches everything it started, whatever that did to hide."""
         line.setblocking(False)
         loop.add_reader(line, self._read)
 
@@ -77,10 +75,9 @@ class Spawner:
         if "error" in answer:
             self.close()
             raise SandboxUnavailable(f"the sandbox cannot be entered: {_text(answer)}")
-        self.scoped = bool(cast("Message", answer["ready"])["scoped"])
 
-    def start(self, start: Start) -> None:
-        """Start a process; whether that went well is told by `wait`."""
+    def start(self, start: Start) -> "asyncio.Future[Ended]":
+        """Start a process; how it ended is the future's, or OSError: it could not be started."""
         wanted: Message = {
             "argv": list(start.argv),
             "cwd": start.cwd,
@@ -88,11 +85,7 @@ class Spawner:
         }
         self._ended = self._loop.create_future()
         self._send({"spawn": wanted}, start.files)
-
-    async def wait(self) -> Ended:
-        """How the process ended; OSError when it could not be started."""
-        assert self._ended is not None  # noqa: S101 - nobody waits for what was not started
-        return await asyncio.shield(self._ended)
+        return self._ended
 
     def signal(self, number: int) -> None:
         """Send a signal to the process and its group."""
@@ -236,9 +229,7 @@ class Warden:
         await asyncio.to_thread(self._keeper.wait)
 
 
-async def start_warden(
-    setup: Message, command: Callable[[list[str]], list[str]] = list
-) -> Warden:
+async def start_warden(setup: Message, command: Callable[[list[str]], list[str]] = list) -> Warden:
     """Start one; raises SandboxUnavailable with the reason.
 
     ``command`` may put a program around its command line that enters namespaces first.

@@ -45,9 +45,7 @@ class Right(IntFlag):
 
 _SINCE_THE_FIRST = (Right.MAKE_SYM << 1) - 1
 _ADDED = {2: Right.REFER, 3: Right.TRUNCATE, 5: Right.IOCTL_DEV}
-_OF_FILES = (
-    Right.EXECUTE | Right.WRITE_FILE | Right.READ_FILE | Right.TRUNCATE | Right.IOCTL_DEV
-)
+_OF_FILES = Right.EXECUTE | Right.WRITE_FILE | Right.READ_FILE | Right.TRUNCATE | Right.IOCTL_DEV
 
 READ = Right.EXECUTE | Right.READ_FILE | Right.READ_DIR
 WRITE = (

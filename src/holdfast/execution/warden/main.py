@@ -19,11 +19,11 @@ from typing import cast
 
 from holdfast.execution.kernel import landlock, namespaces, privileges, seccomp
 from holdfast.execution.kernel.system_calls import this_machine
+from holdfast.execution.warden.descendants import end_descendants
 from holdfast.execution.warden.spawner import Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _STACK = 256 * 1024
-_PAUSE = 0.001
 
 
 def main(line_number: int, runtime: int) -> None:
@@ -82,22 +82,7 @@ def _keep(warden: int) -> None:
     while os.waitpid(-1, 0)[0] != warden:
         pass
     if os.getpid() != 1:
-        _end_all()
-
-
-def _end_all() -> None:
-    """End every process below this one; that there is no child left is the only proof."""
-    while True:
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as listed:
-            for child in listed.read().split():
-                with suppress(ProcessLookupError):
-                    os.kill(int(child), signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        time.sleep(_PAUSE)
+        end_descendants()
 
 
 def _serve(line: socket.socket, runtime: int, setup: Message) -> None:
@@ -141,7 +126,11 @@ class Warden:
         self._line = line
         self._runtime = runtime
         # As the super-user signals are sent to all only where there are no others.
-        self._alone = bool(setup["separate"]) or os.getuid() != 0
+        alone = bool(setup["separate"]) or os.getuid() != 0
+        confined = setup["paths"] is not None
+        self._scoped = confined and alone and landlock.version() >= landlock.SCOPES_SINCE
+        if not self._scoped:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # spawners that end are reaped at once
         self._deadline: float | None = None
 
     def serve(self) -> None:
@@ -164,11 +153,23 @@ class Warden:
         message, files = receive(self._line)
         match message:
             case {"spawner": dict() as policy}:
-                line = socket.socket(fileno=files.pop())
-                Spawner(line, cast("Message", policy), os.getppid() if self._alone else None).start()
+                self._open(socket.socket(fileno=files.pop()), cast("Message", policy))
             case {"lease": float() | int() as seconds}:
                 self._deadline = time.monotonic() + seconds
             case _:
                 pass
         for file in files:
             os.close(file)
+
+    def _open(self, line: socket.socket, policy: Message) -> None:
+        if self._scoped:
+            spawner = Spawner(line, policy, os.getppid())
+            threading.Thread(target=spawner.serve, daemon=True).start()
+        elif os.fork():
+            line.close()
+        else:
+            self._line.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            privileges.adopt_orphans()
+            Spawner(line, policy, None).serve()
+            os._exit(0)

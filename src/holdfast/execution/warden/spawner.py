@@ -1,8 +1,9 @@
-"""A confined thread that starts processes, one call at a time, and ends all of them.
+"""A confined spawner: it starts processes, one call at a time, and ends all that they became.
 
-Its confinement is inherited by what it starts. It has a Landlock domain of its own, so a signal it
-sends reaches the processes of its call and no other, whatever they did to hide: that is how a call
-is ended. Orphans are the keeper's; how the confinement is chosen is not known here.
+Its confinement is inherited by what it starts. Where the kernel keeps signals inside a Landlock
+domain a spawner is a thread with a domain of its own: one signal to everybody reaches the processes
+of its call and no other, whatever they did to hide. Elsewhere it is a process of its own that adopts
+their orphans. How the confinement is chosen is not known here.
 """
 
 import errno
@@ -10,36 +11,35 @@ import os
 import select
 import signal
 import socket
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
 from holdfast.execution.kernel import landlock, seccomp
 from holdfast.execution.kernel.system_calls import system_call, this_machine
+from holdfast.execution.warden.descendants import end_descendants, reap_orphans
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _OWN_WORKING_DIRECTORY = 0x200
 """CLONE_FS, taken back."""
+_REAPING_MS = 1000
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-class Spawner(threading.Thread):
+class Spawner:
     """Serves one line until the other side hangs up."""
 
     def __init__(self, line: socket.socket, policy: Message, outsider: int | None) -> None:
-        """``outsider`` is a process that no signal may reach; None: it may not even be tried."""
-        super().__init__(daemon=True)
+        """``outsider`` is a process that no signal may reach; None: this is a process of its own."""
         self._line = line
         self._policy = policy
         self._outsider = outsider
-        self._scoped = False
         self._poll = select.poll()
         self._leader = 0
         self._watch: int | None = None
 
-    def run(self) -> None:
-        """Confine this thread, then serve."""
+    def serve(self) -> None:
+        """Confine the calling thread, then start what is asked for."""
         try:
             self._confine()
         except OSError as problem:
@@ -49,7 +49,7 @@ class Spawner(threading.Thread):
             return
         self._poll.register(self._line, select.POLLIN)
         with suppress(Hungup):
-            send(self._line, {"ready": {"scoped": self._scoped}})
+            send(self._line, {"ready": True})
             while True:
                 self._step()
         self._end()
@@ -67,10 +67,14 @@ class Spawner(threading.Thread):
         families = cast("list[int] | None", self._policy["families"])
         if families is not None:
             seccomp.confine_thread(seccomp.program(this_machine(), families))
-        self._scoped = self._outsider is not None and _is_out_of_reach(self._outsider)
+        if self._outsider is not None and not _is_out_of_reach(self._outsider):
+            raise OSError(errno.ENOTSUP, "signals are not kept inside a Landlock domain")
 
     def _step(self) -> None:
-        for file, _ in self._poll.poll():
+        ready = self._poll.poll(_REAPING_MS if self._outsider is None else None)
+        if self._outsider is None:
+            reap_orphans(self._leader)
+        for file, _ in ready:
             if file == self._watch:
                 self._ended()
             else:
@@ -126,14 +130,14 @@ class Spawner(threading.Thread):
 
     def _end(self) -> None:
         """Nothing of the call is left afterwards."""
-        if self._scoped:
+        if self._outsider is None:
+            end_descendants()
+        else:
             with suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
-        elif self._leader:
-            self._signal(signal.SIGKILL)
-        if self._watch is not None:
-            os.wait4(self._leader, 0)
-            self._forget()
+            if self._watch is not None:
+                os.wait4(self._leader, 0)
+        self._forget()
         self._leader = 0
 
 
