@@ -3,6 +3,7 @@
 import ctypes
 import os
 import struct
+from contextlib import suppress
 
 from holdfast.execution.kernel.system_calls import system_call
 
@@ -34,10 +35,8 @@ def drop_capabilities() -> None:
         except PermissionError:
             break  # whoever may not drop them has none, and no_new_privs keeps it so
         capability += 1
-    try:
+    with suppress(PermissionError):
         system_call("prctl", _PR_SET_SECUREBITS, _LOCKED_WITHOUT_ROOT, 0, 0, 0)
-    except PermissionError:
-        pass
     system_call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
     system_call("capset", header, ctypes.create_string_buffer(24))

@@ -50,8 +50,12 @@ def _by_looking_at_all(parent: int) -> list[int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError):
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
-                    # The name of a program, in parentheses, may hold anything.
-                    if int(stat.read().rpartition(")")[2].split()[1]) == parent:
-                        found.append(int(name))
+                if _parent_of(name) == parent:
+                    found.append(int(name))
     return found
+
+
+def _parent_of(process: str) -> int:
+    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as stat:
+        # The name of a program, in parentheses, may hold anything.
+        return int(stat.read().rpartition(")")[2].split()[1])

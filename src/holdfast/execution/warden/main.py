@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import cast
 
 from holdfast.execution.kernel import landlock, namespaces, privileges, seccomp
+from holdfast.execution.kernel.namespaces import Kind, Shown
 from holdfast.execution.kernel.system_calls import this_machine
 from holdfast.execution.warden.descendants import end_descendants
 from holdfast.execution.warden.spawner import Spawner
@@ -42,7 +43,7 @@ def main(line_number: int, runtime: int) -> None:
 def _begin(line: socket.socket, runtime: int) -> None:
     setup, _ = receive(line)
     threading.stack_size(_STACK)
-    view = [namespaces.Shown(*one) for one in cast("list[list[str]]", setup["view"])]
+    view = [Shown(*one) for one in cast("list[tuple[Kind, str, str]]", setup["view"])]
     if view:
         namespaces.leave_namespaces()
         _in_child(lambda: _be_first(line, runtime, setup, view), _wait_for)
@@ -53,9 +54,7 @@ def _begin(line: socket.socket, runtime: int) -> None:
         _in_child(lambda: _serve(line, runtime, setup), _keep)
 
 
-def _be_first(
-    line: socket.socket, runtime: int, setup: Message, view: list[namespaces.Shown]
-) -> None:
+def _be_first(line: socket.socket, runtime: int, setup: Message, view: list[Shown]) -> None:
     """Process 1 of the new namespaces."""
     namespaces.build_view(view, cast("str", setup["at"]))
     namespaces.raise_loopback()
@@ -151,13 +150,11 @@ class Warden:
 
     def _obey(self) -> None:
         message, files = receive(self._line)
-        match message:
-            case {"spawner": dict() as policy}:
-                self._open(socket.socket(fileno=files.pop()), cast("Message", policy))
-            case {"lease": float() | int() as seconds}:
-                self._deadline = time.monotonic() + seconds
-            case _:
-                pass
+        if "spawner" in message:
+            policy = cast("Message", message["spawner"])
+            self._open(socket.socket(fileno=files.pop()), policy)
+        elif "lease" in message:
+            self._deadline = time.monotonic() + cast("float", message["lease"])
         for file in files:
             os.close(file)
 

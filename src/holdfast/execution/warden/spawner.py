@@ -2,8 +2,8 @@
 
 Its confinement is inherited by what it starts. Where the kernel keeps signals inside a Landlock
 domain a spawner is a thread with a domain of its own: one signal to everybody reaches the processes
-of its call and no other, whatever they did to hide. Elsewhere it is a process of its own that adopts
-their orphans. How the confinement is chosen is not known here.
+of its call and no other, whatever they did to hide. Elsewhere it is a process of its own that
+adopts their orphans. How the confinement is chosen is not known here.
 """
 
 import errno
@@ -30,7 +30,7 @@ class Spawner:
     """Serves one line until the other side hangs up."""
 
     def __init__(self, line: socket.socket, policy: Message, outsider: int | None) -> None:
-        """``outsider`` is a process that no signal may reach; None: this is a process of its own."""
+        """``outsider``: a process that no signal may reach; None: this is a process of its own."""
         self._line = line
         self._policy = policy
         self._outsider = outsider
@@ -83,14 +83,13 @@ class Spawner:
     def _obey(self) -> None:
         message, files = receive(self._line)
         try:
-            match message:
-                case {"spawn": dict() as wanted}:
-                    self._spawn(cast("Message", wanted), files)
-                case {"signal": int() as number}:
-                    self._signal(number)
-                case _:
-                    self._end()
-                    send(self._line, {"ended": True})
+            if "spawn" in message:
+                self._spawn(cast("Message", message["spawn"]), files)
+            elif "signal" in message:
+                self._signal(cast("int", message["signal"]))
+            else:
+                self._end()
+                send(self._line, {"ended": True})
         finally:
             for file in files:
                 os.close(file)

@@ -17,7 +17,7 @@ _IN_FILE = b"\x00"
 """Stands for a message that is in the last file passed along; no JSON begins so."""
 
 
-class Hungup(Exception):  # noqa: N818 - it is no error: the other side is gone
+class Hungup(Exception):
     """The other side is gone."""
 
 

@@ -1,4 +1,4 @@
-"""Standard input for a process: nothing, or given bytes, written while it runs and never waited for.
+"""Standard input for a process: nothing, or given bytes, written while it runs.
 
 A process that does not read what it is given is no mistake: the rest is dropped when it closes.
 """
@@ -19,9 +19,8 @@ class Feed:
             return
         self.end, self._pipe = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._pipe, False)
+        self._loop.add_writer(self._pipe, self._write)
         self._write()
-        if self._pipe is not None:
-            self._loop.add_writer(self._pipe, self._write)
 
     def close(self) -> None:
         """Write no more."""

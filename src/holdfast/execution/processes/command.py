@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from holdfast.contract.runtime import AbortSignal
-from holdfast.execution.capture import Capture, Captured
-from holdfast.execution.feed import Feed
-from holdfast.execution.warden_client import Ended, SandboxLost, Spawner, Start, Warden
+from holdfast.execution.processes.capture import Capture, Captured
+from holdfast.execution.processes.feed import Feed
+from holdfast.execution.processes.spawners import Ended, SandboxLost, Spawner, Start
+from holdfast.execution.processes.wardens import Warden
 
 KilledBy = Literal["user", "timeout", "idle", "abort", "lost"]
 

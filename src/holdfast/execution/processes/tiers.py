@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
-from holdfast.execution.confinement import Scratch, admitted, shown
 from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
+from holdfast.execution.processes.confinement import Scratch, admitted, shown
+from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.processes.wardens import Warden, start_warden
 from holdfast.execution.warden.wire import Message
-from holdfast.execution.warden_client import SandboxUnavailable, Warden, start_warden
 
 TierName = Literal["namespaces", "bubblewrap", "landlock", "unconfined"]
 
@@ -77,14 +78,14 @@ def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:
 def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Message:
     confined = tier.name != "unconfined"
     networked = tier.separate or policy.network == "open"
-    paths = [(path, int(rights)) for path, rights in admitted(policy, scratch, tier.separate)]
+    allowed = admitted(policy, scratch, own_files=tier.separate)
     view = shown(policy, scratch) if tier.name == "namespaces" else []
     return {
         "view": [list(one) for one in view],
         "at": scratch.root,
         "separate": tier.separate,
         "limits": {_CORE: 0, **_limits(policy.limits)},
-        "paths": paths if confined else None,
+        "paths": [(path, int(rights)) for path, rights in allowed] if confined else None,
         "ports": networked,
         "families": ([INTERNET, INTERNET6] if networked else []) if confined else None,
         "proxy": tier.separate and policy.network == "hosts",

@@ -71,7 +71,7 @@ class Spool:
         self.path, self._handle = created
 
     def _write(self, part: memoryview) -> None:
-        assert self._handle is not None  # noqa: S101 - it was opened just before
+        assert self._handle is not None
         part = part[: max(0, self._quota - self._written)]
         while part:
             count = os.write(self._handle, part)

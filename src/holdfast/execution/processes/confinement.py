@@ -4,17 +4,17 @@ The base system is added here, and the call's own temporary directory. Pure: it 
 machine but where links of the base system lead.
 """
 
-import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.contract.sandbox import SandboxPolicy
-from holdfast.execution import base_system
 from holdfast.execution.kernel.landlock import DEVICE, READ, WRITE, Right
 from holdfast.execution.kernel.namespaces import Shown
+from holdfast.execution.processes import base_system
 
-_TEMPORARY = "/tmp"  # noqa: S108 - the place programs expect, private in its own file system
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - likewise
+_TEMPORARY = "/tmp"
+_SHARED_MEMORY = "/dev/shm"
 
 
 class Scratch(NamedTuple):
@@ -47,7 +47,7 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
 
 
 def admitted(
-    policy: SandboxPolicy, scratch: Scratch, own_files: bool
+    policy: SandboxPolicy, scratch: Scratch, *, own_files: bool
 ) -> Iterator[tuple[str, Right]]:
     """What Landlock lets the processes of a policy reach."""
     for path in (*base_system.readable(), "/proc", *policy.readable):
@@ -64,8 +64,9 @@ def admitted(
 
 def _as_it_is(path: str) -> Shown:
     """A link of the base system stays one: on most machines /bin is."""
-    if os.path.islink(path):
-        return Shown("link", path, os.readlink(path))
+    link = Path(path)
+    if link.is_symlink():
+        return Shown("link", path, str(link.readlink()))
     return Shown("read", path, path)
 
 

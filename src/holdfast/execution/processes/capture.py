@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, NamedTuple, Protocol
 
-from holdfast.execution.spool import Spool
+from holdfast.execution.processes.spool import Spool
 
 StreamName = Literal["stdout", "stderr"]
 
@@ -60,7 +60,7 @@ class Captured(NamedTuple):
     pieces: tuple[tuple[StreamName, int], ...]
     """The order in which they came: so many bytes of one, then so many of the other."""
     path: str | None
-    """Where both are, in that order; None while memory holds all of it, or nothing could be kept."""
+    """Where both are, in that order; None while memory holds all, or nothing could be kept."""
     dropped: int
     """Bytes that are neither in memory nor in the file."""
     closed: bool
@@ -71,7 +71,7 @@ class _Stream:
     """One stream's pipe, beginning, end and count."""
 
     def __init__(self, name: StreamName, pipe: int, scrubber: Scrubber | None) -> None:
-        self.name = name
+        self.name: StreamName = name
         self.pipe = pipe
         self.scrubber = scrubber
         self.large = False

@@ -1,0 +1,166 @@
+"""The runtime's side of a warden: start one, and hold its spawners.
+
+A spawner serves one call at a time and is used again: being confined once, it costs the next call
+nothing. Those used longest ago are let go, never under a process that still runs.
+"""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable, Spawner
+from holdfast.execution.warden import wire
+from holdfast.execution.warden.wire import Hungup, Message
+
+MOST_IDLE = 4
+"""Spawners kept for the next calls; further ones are let go."""
+_STARTING_SECONDS = 20.0
+
+_ROOT = str(Path(__file__).resolve().parents[3])
+_BOOT = (
+    "import sys; sys.path.insert(0, {root!r});"
+    " from holdfast.execution.warden.main import main; main({line}, {runtime})"
+)
+
+
+class Warden:
+    """A started warden and its spawners."""
+
+    def __init__(self, line: socket.socket, keeper: "subprocess.Popen[bytes]") -> None:
+        self._line = line
+        self._keeper = keeper
+        self._idle: deque[Spawner] = deque()
+        self._loop = asyncio.get_running_loop()
+        self.listener: socket.socket | None = None
+        """Where its processes ask for hosts, if any are granted: to be served by the runtime."""
+
+    async def spawner(self, narrower: Message | None = None) -> Spawner:
+        """One that is free: used before, or new."""
+        while narrower is None and self._idle:
+            spawner = self._idle.pop()
+            if not spawner.lost:
+                return spawner
+        ours, theirs = wire.pair()
+        try:
+            policy = narrower or {"paths": None, "ports": False, "families": None}
+            wire.send(self._line, {"spawner": policy}, [theirs.fileno()])
+        except (Hungup, OSError):
+            ours.close()
+            raise SandboxLost("the sandbox is gone") from None
+        finally:
+            theirs.close()
+        spawner = Spawner(ours, self._loop)
+        await spawner.ready()
+        return spawner
+
+    async def give_back(self, spawner: Spawner) -> None:
+        """End what is left of a call, and keep the spawner for the next."""
+        try:
+            await spawner.end()
+        except (SandboxUnavailable, TimeoutError):
+            spawner.close()
+            return
+        if len(self._idle) < MOST_IDLE:
+            self._idle.append(spawner)
+        else:
+            spawner.close()
+
+    def lease(self, seconds: float) -> None:
+        """It ends all and itself unless it hears again within so many seconds."""
+        with suppress(Hungup, OSError):
+            wire.send(self._line, {"lease": seconds})
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._keeper.poll() is None
+
+    def last_words(self) -> str:
+        """What it said when it could not be started; blocks until it is gone."""
+        self._line.close()
+        _, said = self._keeper.communicate()
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else f"it ended with status {self._keeper.returncode}"
+
+    async def close(self) -> None:
+        """End it, and with it everything it started; returns when nothing is left."""
+        for spawner in self._idle:
+            spawner.close()
+        if self.listener is not None:
+            self.listener.close()
+        self._line.close()
+        await asyncio.to_thread(self._keeper.wait)
+
+
+async def start_warden(setup: Message, command: Callable[[list[str]], list[str]] = list) -> Warden:
+    """Start one; raises SandboxUnavailable with the reason.
+
+    ``command`` may put a program around its command line that enters namespaces first.
+    """
+    ours, theirs = wire.pair()
+    try:
+        keeper = _launched(theirs, command)
+    except OSError as problem:
+        ours.close()
+        raise SandboxUnavailable(f"its process cannot be started ({problem.strerror})") from None
+    finally:
+        theirs.close()
+    warden = Warden(ours, keeper)
+    try:
+        await _made_ready(warden, ours, setup)
+    except BaseException:
+        ours.close()  # it hears that, and ends
+        raise
+    return warden
+
+
+def _launched(
+    line: socket.socket, command: Callable[[list[str]], list[str]]
+) -> "subprocess.Popen[bytes]":
+    ourselves = os.pidfd_open(os.getpid())
+    boot = _BOOT.format(root=_ROOT, line=line.fileno(), runtime=ourselves)
+    try:
+        return subprocess.Popen(
+            command([sys.executable, "-I", "-S", "-c", boot]),
+            pass_fds=[line.fileno(), ourselves],
+            env={},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            start_new_session=True,
+        )
+    finally:
+        os.close(ourselves)
+
+
+async def _made_ready(warden: Warden, line: socket.socket, setup: Message) -> None:
+    line.settimeout(0)
+    wire.send(line, setup)
+    answer, files = await _first_answer(line)
+    if "ready" not in answer:
+        said = answer.get("failed") or await asyncio.to_thread(warden.last_words)
+        raise SandboxUnavailable(f"the sandbox cannot be made: {said}")
+    if files:
+        warden.listener = socket.socket(fileno=files[0])
+
+
+async def _first_answer(line: socket.socket) -> tuple[Message, list[int]]:
+    """What it says first; nothing when it says nothing."""
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(line, lambda: heard.done() or heard.set_result(None))
+    try:
+        async with asyncio.timeout(_STARTING_SECONDS):
+            await heard
+        return wire.receive(line)
+    except (Hungup, OSError, TimeoutError):
+        return {}, []
+    finally:
+        loop.remove_reader(line)
