@@ -37,6 +37,9 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
     for path in policy.writable:
         places[path] = Shown("write", path, path)
     for path in policy.protected:
+        # Each directory on the way is a mount of its own, and so cannot be moved away.
+        for above in _between(path, policy.writable):
+            places.setdefault(above, Shown("write", above, above))
         places[path] = Shown("read", path, path)
     if not _lies_in(_TEMPORARY, policy.writable):
         places[_TEMPORARY] = Shown("write", _TEMPORARY, scratch.temporary)
@@ -68,6 +71,14 @@ def _as_it_is(path: str) -> Shown:
     if link.is_symlink():
         return Shown("link", path, str(link.readlink()))
     return Shown("read", path, path)
+
+
+def _between(path: str, roots: tuple[str, ...]) -> Iterator[str]:
+    """The directories above a path, up to the root it lies in."""
+    above = path.rpartition("/")[0]
+    while above and above not in roots and _lies_in(above, roots):
+        yield above
+        above = above.rpartition("/")[0]
 
 
 def _lies_in(path: str, roots: tuple[str, ...]) -> bool:
