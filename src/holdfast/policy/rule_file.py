@@ -21,7 +21,8 @@ import msgspec
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, TargetKind
 from holdfast.policy.examples import KINDS, Example, examples_of
-from holdfast.policy.globs import GlobProblem, specificity
+from holdfast.policy.globs import GlobProblem
+from holdfast.policy.rules import check_patterns
 
 _TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -127,8 +128,7 @@ class _Reading:
             )
             return
         try:
-            specificity(rule.pattern)
-            specificity(rule.permission)
+            check_patterns(rule)
         except GlobProblem as problem:
             self._problem(line, str(problem))
             return

@@ -135,11 +135,16 @@ def _checked(rule: Rule) -> None:
     if not rule.permission:
         raise RuleProblem(f"{rule.source}: a rule needs a permission; `*` speaks of everything")
     try:
-        specificity(rule.permission)
-        specificity(rule.pattern)
-        canonical_pattern(rule.pattern)
+        check_patterns(rule)
     except GlobProblem as problem:
         raise RuleProblem(f"{rule.source}: rule {rule.permission[:60]!r}: {problem}") from None
+
+
+def check_patterns(rule: Rule) -> None:
+    """Raise GlobProblem for what is too large to compare, in the spelling of commands, too."""
+    specificity(rule.permission)
+    specificity(rule.pattern)
+    specificity(canonical_pattern(rule.pattern))
 
 
 def strictest(weighed: Sequence[Weighed]) -> Weighed:
