@@ -25,6 +25,7 @@ def test_a_grant_is_there_for_the_next_session_of_the_project(tmp_path: Path) ->
     assert [one.pattern for one in again.load()] == ["make", "ls"]
     assert again.load()[0] == GRANT
     assert GrantFile(tmp_path / "state", tmp_path / "two").load() == ()
+    assert GrantFile(tmp_path / "state", tmp_path / "elsewhere" / "one").load() == ()
 
 
 def test_file_and_fake_keep_grants_alike(tmp_path: Path) -> None:

@@ -75,6 +75,18 @@ def test_a_trusted_project_counts(places: Places) -> None:
     assert found.notices == ()
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("agreed", [True, False])
+def test_the_persons_own_rules_count_beside_the_projects(places: Places, *, agreed: bool) -> None:
+    mine = '[[rule]]\npermission = "bash"\npattern = "sudo *"\naction = "deny"\n'
+    places.user_file.with_name("policy.toml").write_text(mine, "utf-8")
+    if agreed:
+        trust(places)
+    rules = loaded(places).rules
+    assert [one.pattern for one in rules.rules] == ["sudo *", *(["make *", "rm *"] * agreed)]
+    assert [one.pattern for one in rules.narrowing] == ["rm *"] * (not agreed)
+
+
 def test_tool_files_of_a_trusted_project_are_named_from_its_folder(
     places: Places, folder: Path
 ) -> None:

@@ -27,8 +27,10 @@ YES = Answer(allowed=True, by="ada")
 TOOL = make_tool(name="deploy")
 
 
-def prepared(arguments: JsonObject, *, call_id: str = "cal_1") -> Prepared:
-    call = msgspec.structs.replace(make_call("deploy", arguments), id=call_id)
+def prepared(
+    arguments: JsonObject, *, call_id: str = "cal_1", session: str = "ses_test"
+) -> Prepared:
+    call = msgspec.structs.replace(make_call("deploy", arguments, session=session), id=call_id)
     return Prepared(call=call, tool=TOOL, values=arguments, checked=arguments)
 
 
@@ -62,6 +64,7 @@ def test_an_answer_is_used_once() -> None:
     [
         prepared({"to": "test"}),
         prepared({"to": "prod"}, call_id="cal_2"),
+        prepared({"to": "prod"}, session="ses_other"),
         msgspec.structs.replace(prepared({"to": "prod"}), tool=make_tool(name="other")),
     ],
 )
@@ -118,6 +121,7 @@ def test_a_question_can_be_withdrawn() -> None:
 def test_whoever_answers_cannot_change_the_call() -> None:
     given: JsonObject = {"to": ["prod"]}
     shown = shown_to_a_person(ask(given))
+    cast("list[str]", shown.prepared.arguments["to"]).append("elsewhere")
     shown.prepared.arguments["to"] = "elsewhere"
     assert given == {"to": ["prod"]}
 
