@@ -203,6 +203,7 @@ CEILING = requirement_set(
         ("net.fetch", "*.a.example.com", True),
         ("net.fetch", "*.com", False),
         ("net.fetch", "evil.org", False),
+        ("net.fetch", "{workspace}.org", True),
         ("shell.run", "git", True),
         ("shell.run", "ls", False),
         ("shell.run", "rm", False),

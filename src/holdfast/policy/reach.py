@@ -11,6 +11,7 @@ from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.containment import holds
+from holdfast.policy.host_rules import with_port
 from holdfast.policy.hosts import HostProblem, host_of
 from holdfast.policy.paths import Access, Refused, judge_path
 from holdfast.policy.places import Places
@@ -141,7 +142,13 @@ class Reach:
         host = host_of(use.target)
         if isinstance(host, HostProblem):
             return Looked(use, f"The host is refused: {host.reason}.")
-        found = Use(capability=use.capability, kind="host", target=host.name, doubt=use.doubt)
+        found = Use(
+            capability=use.capability,
+            kind="host",
+            target=host.name,
+            spellings=() if host.port is None else (with_port(host),),
+            doubt=use.doubt,
+        )
         refusal = _refusal(scope.admits_host(use.target))
         if refusal is not None and scope.layers[0].hosts.match(host) is not None:
             refusal = f"{refusal} {_BOUND_FROM_ABOVE}"

@@ -13,7 +13,9 @@ import msgspec
 
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
 from holdfast.policy.globs import GlobProblem, compile_glob, specificity
+from holdfast.policy.host_rules import fits_host, spelled_hosts
 from holdfast.policy.shell.analysis import canonical_pattern
+from holdfast.policy.targets import KINDS, never_fits
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SCOPES: dict[RuleScope, int] = {"manifest": 0, "project": 1, "session": 2}
@@ -76,7 +78,10 @@ class RuleBook:
         key = (names, capability)
         found = self._spoken.get(key)
         if found is None:
-            ranked = {id(rule): (_weight(rule, rank), rule) for rule, rank in self._ranked(*key)}
+            kind = KINDS.get(capability or "")
+            ranked = {
+                id(rule): (_weight(rule, rank, kind), rule) for rule, rank in self._ranked(*key)
+            }
             strongest = sorted(ranked.values(), key=lambda entry: entry[0], reverse=True)
             found = self._spoken[key] = [rule for _, rule in strongest]
         return found
@@ -140,6 +145,10 @@ def _checked(rule: Rule) -> None:
         canonical_pattern(rule.pattern)
     except GlobProblem as problem:
         raise RuleProblem(f"{rule.source}: rule {rule.permission[:60]!r}: {problem}") from None
+    # A remembered target is what a call named, whatever that was.
+    never = None if rule.remembered else never_fits(rule.permission, rule.pattern)
+    if never is not None:
+        raise RuleProblem(f"{rule.source}: rule {rule.permission[:60]!r}: {never}")
 
 
 def strictest(weighed: Sequence[Weighed]) -> Weighed:
@@ -153,9 +162,9 @@ def _is_grant(rule: Rule) -> bool:
     return rule.remembered and rule.action == "allow"
 
 
-def _weight(rule: Rule, permission_rank: int) -> Weight:
+def _weight(rule: Rule, permission_rank: int, kind: TargetKind | None) -> Weight:
     return (
-        _specificity(rule.pattern),
+        _specificity(rule.pattern, kind),
         permission_rank,
         _SCOPES[rule.scope],
         STRICTNESS[rule.action],
@@ -166,6 +175,9 @@ def _fits(rule: Rule, use: Use) -> bool:
     """An allow has to cover every form of the target; anything stricter counts for each of them."""
     if rule.capability is not None and rule.capability != use.capability:
         return False
+    if use.kind == "host":
+        allows = rule.action == "allow"
+        return not (allows and use.doubt) and fits_host(rule.pattern, use, any_port=not allows)
     as_written = _matcher(rule.pattern, use.kind)
     if rule.action == "allow":
         if use.doubt is not None or not as_written(use.target):
@@ -178,8 +190,9 @@ def _fits(rule: Rule, use: Use) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _specificity(pattern: str) -> tuple[int, int, int]:
-    return specificity(pattern)
+def _specificity(pattern: str, kind: TargetKind | None) -> tuple[int, int, int]:
+    # Of two spellings of one host none is more specific.
+    return min(map(specificity, spelled_hosts(pattern) if kind == "host" else (pattern,)))
 
 
 @lru_cache(maxsize=4096)

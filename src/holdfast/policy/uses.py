@@ -8,11 +8,13 @@ elsewhere.
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import cast
 
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
+from holdfast.policy.host_rules import spelled_hosts
 from holdfast.policy.shell.analysis import ShellText, analyse
 
 analysed = lru_cache(maxsize=256)(analyse)
@@ -50,8 +52,8 @@ def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
         yield Use(capability="fs.read", kind="path", target=pattern, declared=True)
     for pattern in requires.fs.write:
         yield Use(capability="fs.write", kind="path", target=pattern, declared=True)
-    for pattern in requires.net.hosts:
-        yield Use(capability="net.fetch", kind="host", target=pattern.lower(), declared=True)
+    for host in chain.from_iterable(map(spelled_hosts, requires.net.hosts)):
+        yield Use(capability="net.fetch", kind="host", target=host, declared=True)
     for command in requires.shell:
         yield Use(capability="shell.run", kind="command", target=command.cmd, declared=True)
     for name in requires.capabilities:
