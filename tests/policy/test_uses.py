@@ -2,6 +2,9 @@
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy.rules_kit import rule
 from support import make_call, make_judge, make_tool
 
 from holdfast import ToolDefinitionError, tool
@@ -10,6 +13,8 @@ from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.requirements import requirement_set
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import ArgumentUse, Tool
+from holdfast.policy.paths import normal_text
+from holdfast.policy.rules import RuleBook, ToolNames
 from holdfast.policy.uses import NO_CAPABILITY, uses_of_command
 
 
@@ -99,6 +104,44 @@ def test_a_command_text_is_every_command_and_redirection_in_it() -> None:
         ("fs.read", "path", "in.txt"),
     ]
     assert all(one.within == "git log > out.txt; rm -fr x < in.txt" for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "deny"),
+    [
+        ("cat /etc//passwd", "cat /etc/passwd"),
+        ("cat ./x", "cat x"),
+        ("cat a/../x", "cat x"),
+        ("rm -rf build/", "rm -rf build"),
+        ("dd if=a of=/dev/./sda", "dd if=a of=/dev/sda"),
+        ("sort --output=/etc/x/../passwd", "sort --output=/etc/passwd"),
+    ],
+)
+def test_a_deny_counts_for_an_operand_that_winds_its_way(text: str, deny: str) -> None:
+    (one,) = uses_of_command(text)
+    assert RuleBook([rule("*", deny, "deny")]).weigh(ToolNames("sh"), one).action == "deny"
+    allowed = RuleBook([rule("*", deny), rule("*", "*", "ask")]).weigh(ToolNames("sh"), one)
+    assert allowed.action == "ask", "an allow is about the command as it was written"
+
+
+@pytest.mark.parametrize("text", ["curl https://a.example//b", "cat -./x", "git log", "ls /"])
+def test_what_is_no_bent_path_has_one_spelling(text: str) -> None:
+    (one,) = uses_of_command(text)
+    assert len(one.spellings) == 1
+
+
+bends = st.sampled_from(["", "./", "/", "d/../", "././", "//"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "..a"]), bends), min_size=1, max_size=4))
+def test_no_bend_hides_a_path(parts: list[tuple[str, str]]) -> None:
+    straight = "/" + "/".join(name for name, _ in parts)
+    bent = "".join(f"/{bend}{name}" for name, bend in parts)
+    assert normal_text(bent) == straight
+    assert normal_text(bent[1:].lstrip("/")) == straight[1:]
+    (one,) = uses_of_command(f"cat {bent}")
+    deny = rule("*", f"cat {straight}", "deny")
+    assert RuleBook([deny]).weigh(ToolNames("sh"), one).action == "deny"
 
 
 @pytest.mark.parametrize("text", ["", "echo $x", "echo 'open", "git log > $out"])

@@ -8,6 +8,7 @@ import msgspec
 from holdfast.contract.rules import Rule, TargetKind, Use
 from holdfast.policy.host_rules import with_port
 from holdfast.policy.hosts import Host, host_of
+from holdfast.policy.paths import normal_text
 from holdfast.policy.rules import RuleBook, ToolNames
 from holdfast.policy.targets import KINDS
 from holdfast.policy.uses import uses_of_command
@@ -65,7 +66,7 @@ def _used(text: str, kind: TargetKind) -> Use:
     host = host_of(text) if kind == "host" else None
     if isinstance(host, Host):
         return Use(capability=None, kind=kind, target=host.name, spellings=(with_port(host),))
-    return Use(capability=None, kind=kind, target=text)
+    return Use(capability=None, kind=kind, target=normal_text(text) if kind == "path" else text)
 
 
 def kind_of(rule: Rule) -> TargetKind:

@@ -13,7 +13,7 @@ from holdfast.contract.tool import Tool
 from holdfast.policy.containment import holds
 from holdfast.policy.host_rules import with_port
 from holdfast.policy.hosts import HostProblem, host_of
-from holdfast.policy.paths import Access, Refused, judge_path
+from holdfast.policy.paths import Access, Refused, judge_path, normal_text
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
@@ -89,7 +89,7 @@ class Reach:
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
         access: Access = "read" if use.capability == "fs.read" else "write"
         seen = self._facts.look(use.target, self._places.base)
-        found = self._placed(use, seen) if isinstance(seen, PathView) else use
+        found = self._placed(use, seen) if isinstance(seen, PathView) else self._lost(use, seen)
         if access == "write" and isinstance(seen, PathView) and self._is_kept(seen):
             return Looked(found, f"{use.target!r} is holdfast's own; no call writes there.")
         if use.within is not None:
@@ -127,6 +127,17 @@ class Reach:
             spellings=others,
             within=use.within,
             doubt=use.doubt,
+        )
+
+    def _lost(self, use: Use, seen: PathProblem) -> Use:
+        """The same where nobody can say where it leads: by its text alone, and in doubt."""
+        text = normal_text(use.target) if seen.lexical is None else self._relative(seen.lexical)
+        doubt = use.doubt
+        # Without a workspace a plain name is what it is; `..` may be anywhere.
+        if seen.trouble != "no_workspace" or ".." in use.target.split("/"):
+            doubt = doubt or f"where {use.target!r} leads is not known"
+        return Use(
+            capability=use.capability, kind="path", target=text, within=use.within, doubt=doubt
         )
 
     def _relative(self, path: str) -> str:

@@ -5,6 +5,7 @@ names in no argument is used as declared. Paths are taken as written; where they
 elsewhere.
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -15,7 +16,9 @@ from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.policy.host_rules import spelled_hosts
-from holdfast.policy.shell.analysis import ShellText, analyse
+from holdfast.policy.paths import normal_text
+from holdfast.policy.shell.analysis import Command, ShellText, analyse
+from holdfast.policy.shell.canonical import canonical
 
 analysed = lru_cache(maxsize=256)(analyse)
 """Taking a text apart is pure, and one decision needs it more than once."""
@@ -112,7 +115,7 @@ def uses_of_command(text: str) -> list[Use]:
             capability="shell.run",
             kind="command",
             target=command.text,
-            spellings=(command.canonical,),
+            spellings=_spellings(command),
             within=text,
         )
         for command in found.commands
@@ -124,6 +127,26 @@ def uses_of_command(text: str) -> list[Use]:
             Use(capability="shell.run", kind="command", target=text, within=text, doubt=doubt)
         )
     return uses
+
+
+_BEND = re.compile(r"//|\./|/\.|/(?: |$)")
+"""What a path holds that could be written in a straighter way."""
+
+
+def _spellings(command: Command) -> tuple[str, ...]:
+    """The one spelling of a command; a second one, where an operand winds its way to its path."""
+    if _BEND.search(command.canonical) is None:
+        return (command.canonical,)
+    program, *words = command.argv
+    straight = canonical([program, *map(_straight, words)])
+    return tuple(dict.fromkeys((command.canonical, straight)))
+
+
+def _straight(word: str) -> str:
+    name, equals, value = word.rpartition("=")
+    if "://" in word or value.startswith("-") or _BEND.search(value) is None:
+        return word
+    return f"{name}{equals}{normal_text(value)}"
 
 
 def _redirected(found: ShellText, text: str) -> Iterator[Use]:
