@@ -11,11 +11,15 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Rule, Use
 from holdfast.policy.globs import escaped
 
+MOST_REMEMBERED = 20
+"""How many grants one answer makes at most: a person who is asked about more has not read them."""
 _LONGEST_TARGET = 1_000
 
 
 def remembers(uses: Sequence[Use]) -> bool:
     """Whether an answer about these could be found again: doubtful or endless targets cannot."""
+    if len(uses) > MOST_REMEMBERED:
+        return False
     forms = [form for use in uses for form in (use.target, *use.spellings)]
     known = all(use.doubt is None for use in uses)
     return known and all(len(form) <= _LONGEST_TARGET and _is_text(form) for form in forms)

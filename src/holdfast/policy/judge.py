@@ -22,7 +22,7 @@ from holdfast.policy.explain import Explanation, explained
 from holdfast.policy.grants import granted_by, remembers
 from holdfast.policy.powers import Considered, Looked, Powers
 from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
-from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
+from holdfast.policy.uses import NO_CAPABILITY, Unjudged, argument_uses, declared_uses
 from holdfast.policy.watchdog import Watchdog
 
 _log = logging.getLogger("holdfast")
@@ -115,8 +115,10 @@ class PolicyJudge:
         if declared is None:
             declared = self._declared[tool.name] = list(declared_uses(tool))
         if tool.uses:
-            uses = [*argument_uses(tool, prepared.arguments), *declared]
-            return self._found_out(tool, uses or [NO_CAPABILITY])
+            named = argument_uses(tool, prepared.arguments)
+            if isinstance(named, Unjudged):
+                return Considered([Looked(named.use, named.reason)], [], named.reason)
+            return self._found_out(tool, [*named, *declared] or [NO_CAPABILITY])
         # Its arguments decide nothing: one answer for all calls, until the rules change.
         fixed = self._fixed.get(tool.name)
         if fixed is None:
@@ -160,7 +162,7 @@ class PolicyJudge:
             reason = words.refused(tool.name, opinion.reason)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         asked = [one for one in considered.weighed if one.action == "ask"]
-        reasons = [words.question(tool.name, one) for one in asked]
+        reasons = words.questions(tool.name, asked)
         if opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed):
             reasons.append(opinion.reason)
         always = tool.permission_policy == "always_ask"

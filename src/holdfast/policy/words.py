@@ -1,5 +1,6 @@
 """What policy says to a model and to a person. Texts only."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -13,6 +14,8 @@ NOBODY_TO_ASK = (
 NO_ANSWERS = (
     "No user is present to answer questions. Proceed on your best assumption and say what it was."
 )
+
+_MOST_QUESTIONS = 10
 
 
 def denied(tool: str, weighed: Weighed) -> str:
@@ -51,6 +54,13 @@ def question(tool: str, weighed: Weighed) -> str:
     if weighed.rule is None:
         return f"Tool '{tool}': no rule speaks of {described(use)}."
     return f"Tool '{tool}': {cited(weighed.rule)} says to ask about {described(use)}."
+
+
+def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
+    """The same for several: a few one by one, the rest by their number."""
+    told = [question(tool, one) for one in asked[:_MOST_QUESTIONS]]
+    left = len(asked) - len(told)
+    return [*told, f"{left} more are in question."] if left else told
 
 
 def described(use: Use) -> str:
