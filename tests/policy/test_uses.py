@@ -1,5 +1,7 @@
 """What a call does, from what its tool declares and what was sent."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -179,3 +181,54 @@ def test_a_wrong_declaration_is_refused(uses: object, said: str) -> None:
 
     with pytest.raises(ToolDefinitionError, match=said):
         tool(uses=uses)(read)  # pyright: ignore[reportArgumentType] - the point of the test
+
+
+BYTES: JsonObject = {"type": "string", "contentEncoding": "base64"}
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        BYTES,
+        {"anyOf": [BYTES, {"type": "null"}]},
+        {"type": "array", "items": {"oneOf": [BYTES]}},
+        {"$ref": "#/$defs/Blob"},
+        {"type": "string", "format": "base64"},
+    ],
+)
+def test_what_is_sent_encoded_cannot_be_what_is_judged(declared: JsonObject) -> None:
+    schema: JsonObject = {"type": "object", "properties": {"x": declared}, "$defs": {"Blob": BYTES}}
+    with pytest.raises(ToolDefinitionError, match="uses names 'x', which is sent encoded"):
+        msgspec.structs.replace(using(x="fs.read"), input_schema=schema)
+    msgspec.structs.replace(using(other="fs.read"), input_schema=schema)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"type": "string"},
+        {"$ref": "#"},
+        {"$ref": "#/$defs/x/y"},
+        {"anyOf": [{"$ref": "#/properties/x"}, {"$ref": "#/properties/x"}]},
+        {"$ref": "https://a.example/schema"},
+        {"type": "object", "properties": {"contentEncoding": BYTES}},
+        True,
+    ],
+)
+def test_what_is_sent_as_it_is_can_be_judged(declared: JsonValue) -> None:
+    schema: JsonObject = {"type": "object", "properties": {"x": declared}}
+    msgspec.structs.replace(using(x="fs.read"), input_schema=schema)
+
+
+@pytest.mark.parametrize("annotation", [bytes, bytearray, list[bytes], bytes | None])
+@pytest.mark.parametrize(
+    "options", [{}, {"input_schema": {"type": "object", "properties": {"path": {}}}}]
+)
+def test_a_function_that_takes_bytes_names_nothing(annotation: Any, options: Any) -> None:
+    def read(path: str) -> None:
+        """Read."""
+
+    read.__annotations__["path"] = annotation
+    with pytest.raises(ToolDefinitionError, match=r"take it as text \(str\)"):
+        tool(uses={"path": "fs.read"}, **options)(read)
+    tool(**options)(read)
