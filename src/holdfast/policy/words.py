@@ -70,6 +70,13 @@ def described(use: Use) -> str:
     return f"{use.capability} on {use.target!r}" if use.target else use.capability
 
 
+def one_line(text: str, most: int) -> str:
+    """Foreign text inside of ours: one line of printable characters, no longer than that."""
+    flat = " ".join(text[: 4 * most].split())
+    shown = "".join([one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in flat])
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
 @lru_cache(maxsize=1024)
 def cited(rule: Rule) -> str:
     """A rule as a person finds it again."""
