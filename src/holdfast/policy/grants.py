@@ -38,7 +38,7 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     return [
         Rule(
             permission=escaped(ask.prepared.tool.name),
-            pattern=_exactly(use),
+            pattern=exact_pattern(use),
             capability=use.capability,
             action="allow" if answer.allowed else "deny",
             scope="project" if project else "session",
@@ -50,7 +50,7 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     ]
 
 
-def _exactly(use: Use) -> str:
+def exact_pattern(use: Use) -> str:
     """The pattern of this target; of a path, in each of its forms."""
     forms = dict.fromkeys((use.target, *(use.spellings if use.kind == "path" else ())))
     patterns = [escaped(form) for form in forms]

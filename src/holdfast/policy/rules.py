@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
-from holdfast.policy.globs import GlobProblem, compile_glob, specificity
+from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity
 from holdfast.policy.host_rules import fits_host, spelled_hosts
 from holdfast.policy.shell.analysis import canonical_pattern
 from holdfast.policy.targets import KINDS, never_fits
@@ -20,7 +20,6 @@ from holdfast.policy.targets import KINDS, never_fits
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SCOPES: dict[RuleScope, int] = {"manifest": 0, "project": 1, "session": 2}
 _BY_NAME, _BY_CAPABILITY, _BY_GLOB, _BY_STAR = 3, 2, 1, 0
-_GLOB_CHARACTERS = frozenset("*?[{\\")
 
 Weight: TypeAlias = tuple[tuple[int, int, int], int, int, int]
 """Pattern, permission, scope, strictness: compared in this order, the greater decides."""
@@ -58,11 +57,13 @@ class RuleBook:
         self._plain: dict[str, list[Rule]] = {}
         self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
         self._spoken: dict[tuple[ToolNames, str | None], list[Rule]] = {}
+        self._star = [rule for rule in self.rules if rule.permission == "*"]
         for rule in self.rules:
-            if rule.permission != "*" and _GLOB_CHARACTERS.intersection(rule.permission):
+            name = plain_text(rule.permission)
+            if name is not None:
+                self._plain.setdefault(name, []).append(rule)
+            elif rule.permission != "*":
                 self._globs.append((rule, compile_glob(rule.permission, "text")))
-            else:
-                self._plain.setdefault(rule.permission, []).append(rule)
 
     def weigh(self, names: ToolNames, use: Use) -> Weighed:
         """Let the strongest rule that fits decide."""
@@ -89,7 +90,7 @@ class RuleBook:
     def _ranked(self, names: ToolNames, capability: str | None) -> Iterable[tuple[Rule, int]]:
         """Each rule with how closely it names the call; of several ranks, the closest last."""
         spoken = [names.name, names.alias or names.name, capability or names.name]
-        for rule in self._plain.get("*", ()):
+        for rule in self._star:
             yield rule, _BY_STAR
         for rule, fits in self._globs:
             if any(map(fits, spoken)):

@@ -16,12 +16,17 @@ NO_ANSWERS = (
 )
 
 _MOST_QUESTIONS = 10
+LONGEST_PERMISSION = 60
+_LONGEST_PATTERN = 300
+LONGEST_REASON = 500
+LONGEST_SOURCE = 300
+"""How much of a rule is told. Its file may be a stranger's, and a model reads what is told."""
 
 
 def denied(tool: str, weighed: Weighed) -> str:
     """A rule refuses the call."""
     rule = cast("Rule", weighed.rule)  # silence asks or allows; only a rule denies
-    why = f" {rule.reason}" if rule.reason else ""
+    why = f" {one_line(rule.reason, LONGEST_REASON)}" if rule.reason else ""
     named = cited(rule)
     return (
         f"Execution denied by policy for tool: {tool}. {named[0].upper()}{named[1:]} denies"
@@ -81,4 +86,6 @@ def one_line(text: str, most: int) -> str:
 def cited(rule: Rule) -> str:
     """A rule as a person finds it again."""
     kind = "the remembered answer" if rule.remembered else f"the {rule.scope} rule"
-    return f"{kind} {rule.permission} {rule.pattern!r} ({rule.source})"
+    permission = one_line(rule.permission, LONGEST_PERMISSION)
+    pattern = one_line(repr(rule.pattern), _LONGEST_PATTERN)
+    return f"{kind} {permission} {pattern} ({one_line(rule.source, LONGEST_SOURCE)})"
