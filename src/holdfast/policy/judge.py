@@ -19,9 +19,10 @@ from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
 from holdfast.policy.explain import Explanation, exact_allow, explained
+from holdfast.policy.globs import LONGEST_PATTERN
 from holdfast.policy.grants import granted_by, remembers
 from holdfast.policy.powers import Considered, Looked, Powers
-from holdfast.policy.rules import RuleProblem, Weighed, strictest
+from holdfast.policy.rules import Weighed, strictest
 from holdfast.policy.scales import Scales
 from holdfast.policy.uses import NO_CAPABILITY, Unjudged, argument_uses, declared_uses
 from holdfast.policy.watchdog import Watchdog
@@ -64,17 +65,15 @@ class PolicyJudge:
         considered = self.consider(prepared)
         judged = self._judged(prepared, considered, headless=False)
         verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
-        tool = prepared.tool
-        lifted = [self._is_lifted(tool, one) for one in considered.looked]
-        return explained(prepared, considered, verdict, lifted)
+        return explained(prepared, considered, verdict, self._lifted(prepared.tool, considered))
 
-    def _is_lifted(self, tool: Tool, looked: Looked) -> bool:
-        """Whether a rule that fits exactly would allow it, as far as rules go."""
-        rule = exact_allow(tool.name, looked.use)
-        try:
-            return self._scales.with_more([rule]).weigh(tool, looked).action == "allow"
-        except RuleProblem:
-            return False
+    def _lifted(self, tool: Tool, considered: Considered) -> list[bool]:
+        """Of each use, whether a rule that fits it exactly would allow it, as far as rules go."""
+        rules = [exact_allow(tool.name, one.use) for one in considered.looked]
+        scales = self._scales.with_more(
+            [rule for rule in rules if len(rule.pattern) <= LONGEST_PATTERN]
+        )
+        return [scales.weigh(tool, one).action == "allow" for one in considered.looked]
 
     def _judged(
         self, prepared: Prepared, considered: Considered, *, headless: bool
