@@ -11,7 +11,7 @@ from holdfast.contract.rules import Action, Use
 from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
-from holdfast.policy.hooks.secrets import SecretsInArguments
+from holdfast.policy.hooks.secrets import SHAPES, SecretsInArguments, Shape
 from holdfast.policy.uses import NO_CAPABILITY, uses_of_command
 
 FETCH = Use(capability="net.fetch", kind="host", target="api.example")
@@ -168,10 +168,25 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize(("name", "key"), KEYS.items())
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        *KEYS.items(),
+        ("an AWS access key", "ASIAABCDEFGHIJKLMNOP"),
+        ("a GitHub token", "github_pat_" + "a" * 22),
+        ("a Stripe key", "rk_live_" + "a" * 24),
+    ],
+)
 def test_what_looks_like_a_key_is_asked_about(name: str, key: str) -> None:
     opinion = SecretsInArguments()(inspected([FETCH], {"body": f"x {key} y"}))
     assert opinion == Opinion("ask", f"Its arguments hold what looks like {name}.")
+
+
+@given(st.data())
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.mark)
+def test_no_key_is_without_its_mark(shape: Shape, data: st.DataObject) -> None:
+    key = data.draw(st.from_regex(shape.form, fullmatch=True))
+    assert shape.mark in key
 
 
 def test_a_known_secret_does_not_leave_and_is_not_repeated() -> None:

@@ -21,10 +21,10 @@ from holdfast.policy import words
 from holdfast.policy.explain import Explanation, exact_allow, explained
 from holdfast.policy.globs import LONGEST_PATTERN
 from holdfast.policy.grants import granted_by, remembers
-from holdfast.policy.powers import Considered, Looked, Powers
+from holdfast.policy.powers import Capabilities, Considered, Looked, Powers
 from holdfast.policy.rules import Weighed, strictest
 from holdfast.policy.scales import Scales
-from holdfast.policy.uses import NO_CAPABILITY, Unjudged, argument_uses, declared_uses
+from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
 from holdfast.policy.watchdog import Watchdog
 
 _log = logging.getLogger("holdfast")
@@ -43,7 +43,7 @@ class PolicyJudge:
         self._fixed: dict[str, Considered] = {}
         self._quick: dict[str, str] = {}
         """The grounds on which every call of a tool is permitted, whatever its arguments."""
-        self._watchdogs: dict[frozenset[str | None], Watchdog] = {}
+        self._watchdogs: dict[Capabilities, Watchdog] = {}
 
     def _compiled(self) -> Scales:
         rules = [*self._powers.own.rules, *self._grants.load(), *self._session]
@@ -99,11 +99,13 @@ class PolicyJudge:
             return self._concluded(prepared, considered, opinion, headless=headless)
         return self._waited(prepared, considered, opinion, headless=headless)
 
-    def _watchdog(self, capabilities: frozenset[str | None]) -> Watchdog:
+    def _watchdog(self, capabilities: Capabilities) -> Watchdog:
         """The hooks that a call with these concerns."""
         found = self._watchdogs.get(capabilities)
         if found is None:
-            found = self._watchdogs[capabilities] = self._powers.watchdog.about(capabilities)
+            several = isinstance(capabilities, frozenset)
+            used = capabilities if several else frozenset({capabilities})
+            found = self._watchdogs[capabilities] = self._powers.watchdog.about(used)
         return found
 
     async def _waited(
@@ -124,9 +126,9 @@ class PolicyJudge:
             declared = self._declared[tool.name] = list(declared_uses(tool))
         if tool.uses:
             named = argument_uses(tool, prepared.arguments)
-            if isinstance(named, Unjudged):
+            if not isinstance(named, list):
                 return Considered([Looked(named.use, named.reason)], [], named.reason)
-            return self._found_out(tool, [*named, *declared] or [NO_CAPABILITY])
+            return self._found_out(tool, named + declared or [NO_CAPABILITY])
         # Its arguments decide nothing: one answer for all calls, until the rules change.
         fixed = self._fixed.get(tool.name)
         if fixed is None:
@@ -234,5 +236,6 @@ def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
 
 
 def _grounds(weighed: Sequence[Weighed]) -> str:
-    rules = dict.fromkeys([words.cited(one.rule) for one in weighed if one.rule is not None])
-    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"
+    if len(weighed) == 1:
+        return words.grounds((weighed[0].rule,))
+    return words.grounds(tuple([one.rule for one in weighed]))

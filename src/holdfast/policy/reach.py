@@ -43,6 +43,7 @@ class Reach:
         self._agent = scope
         self._facts = facts
         self._places = places
+        self._base = places.base
         self._strict = strict
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in own_folders)
         self._kept = tuple(f"{folder.rstrip('/')}/" for folder in kept_from_writing)
@@ -88,36 +89,43 @@ class Reach:
 
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
         access: Access = "read" if use.capability == "fs.read" else "write"
-        seen = self._facts.look(use.target, self._places.base)
-        found = self._placed(use, seen) if isinstance(seen, PathView) else self._lost(use, seen)
-        if access == "write" and isinstance(seen, PathView) and self._is_kept(seen):
+        seen = self._facts.look(use.target, self._base)
+        if not isinstance(seen, PathView):
+            return self._of_lost(scope, use, access, seen)
+        found = self._placed(use, seen)
+        if access == "write" and self._is_kept(seen):
             return Looked(found, f"{use.target!r} is holdfast's own; no call writes there.")
         if use.within is not None:
             # A redirection: the command text was judged as a whole, this one included.
             return Looked(found)
-        if isinstance(seen, PathView) and access == "read" and self._is_own(seen.physical):
+        if access == "read" and self._own and seen.physical.startswith(self._own):
             return Looked(found, free=True)
         verdict = scope.judge_seen(access, use.target, seen)
-        if isinstance(verdict, Refused):
-            if isinstance(seen, PathProblem):
-                return Looked(found, verdict.reason)
-            declared = judge_path([scope.layers[0].paths(access)], access, use.target, seen)
-            if not isinstance(declared, Refused):
-                return Looked(found, f"{verdict.reason} {_BOUND_FROM_ABOVE}")
-            wanted = f"requires.fs.{access} = [{found.target!r}]"
-            return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
-        return Looked(found)
+        if not isinstance(verdict, Refused):
+            return Looked(found)
+        declared = judge_path([scope.layers[0].paths(access)], access, use.target, seen)
+        if not isinstance(declared, Refused):
+            return Looked(found, f"{verdict.reason} {_BOUND_FROM_ABOVE}")
+        wanted = f"requires.fs.{access} = [{found.target!r}]"
+        return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
+
+    def _of_lost(
+        self, scope: EffectiveScope, use: Use, access: Access, seen: PathProblem
+    ) -> Looked:
+        found = self._by_text(use, seen)
+        if use.within is not None:
+            return Looked(found)
+        return Looked(found, _refusal(scope.judge_seen(access, use.target, seen)))
 
     def _is_kept(self, seen: PathView) -> bool:
         return any(f"{path}/".startswith(self._kept) for path in (seen.lexical, seen.physical))
 
-    def _is_own(self, physical: str) -> bool:
-        return physical.startswith(self._own) if self._own else False
-
     def _placed(self, use: Use, seen: PathView) -> Use:
         lexical = self._relative(seen.lexical)
-        physical = lexical if seen.physical == seen.lexical else self._relative(seen.physical)
-        others = () if physical == lexical else (physical,)
+        others: tuple[str, ...] = ()
+        if seen.physical != seen.lexical:
+            physical = self._relative(seen.physical)
+            others = () if physical == lexical else (physical,)
         if lexical == use.target and not others:
             return use
         return Use(
@@ -129,7 +137,7 @@ class Reach:
             doubt=use.doubt,
         )
 
-    def _lost(self, use: Use, seen: PathProblem) -> Use:
+    def _by_text(self, use: Use, seen: PathProblem) -> Use:
         """The same where nobody can say where it leads: by its text alone, and in doubt."""
         text = normal_text(use.target) if seen.lexical is None else self._relative(seen.lexical)
         doubt = use.doubt

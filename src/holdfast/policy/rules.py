@@ -67,7 +67,10 @@ class RuleBook:
 
     def weigh(self, names: ToolNames, use: Use) -> Weighed:
         """Let the strongest rule that fits decide."""
-        fitting = [rule for rule in self._about(names, use.capability) if _fits(rule, use)]
+        about = self._spoken.get((names, use.capability))
+        if about is None:
+            about = self._about(names, use.capability)
+        fitting = [rule for rule in about if _fits(rule, use)]
         if len(fitting) == 1 and fitting[0].scope != "manifest":
             return Weighed(use=use, action=fitting[0].action, rule=fitting[0])
         action, decisive = self._decide(fitting)
@@ -76,15 +79,13 @@ class RuleBook:
 
     def _about(self, names: ToolNames, capability: str | None) -> list[Rule]:
         """The rules that speak of this tool and capability, the strongest first."""
-        key = (names, capability)
-        found = self._spoken.get(key)
-        if found is None:
-            kind = KINDS.get(capability or "")
-            ranked = {
-                id(rule): (_weight(rule, rank, kind), rule) for rule, rank in self._ranked(*key)
-            }
-            strongest = sorted(ranked.values(), key=lambda entry: entry[0], reverse=True)
-            found = self._spoken[key] = [rule for _, rule in strongest]
+        kind = KINDS.get(capability or "")
+        ranked = {
+            id(rule): (_weight(rule, rank, kind), rule)
+            for rule, rank in self._ranked(names, capability)
+        }
+        strongest = sorted(ranked.values(), key=lambda entry: entry[0], reverse=True)
+        found = self._spoken[names, capability] = [rule for _, rule in strongest]
         return found
 
     def _ranked(self, names: ToolNames, capability: str | None) -> Iterable[tuple[Rule, int]]:

@@ -34,8 +34,10 @@ class Scales:
         names = self._names.get(name)
         if names is None:
             names = self._names[name] = ToolNames(name, tool.alias)
-        free = looked.free or name in self._standing
-        ours = _with_standing(self._book.weigh(names, use), tool, free=free)
+        ours = self._book.weigh(names, use)
+        if ours.rule is None:
+            free = looked.free or name in self._standing
+            ours = _with_standing(ours, tool, free=free)
         if not self._parents and not self._narrowing:
             return ours
         found = [ours, *(book.weigh(names, use) for book in self._narrowing)]

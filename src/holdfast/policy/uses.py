@@ -54,7 +54,7 @@ def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use] | Un
     uses: list[Use] = []
     for declared in tool.uses:
         found = _of_argument(declared, _given(tool, arguments, declared.argument))
-        if isinstance(found, Unjudged):
+        if not isinstance(found, list):
             return found
         uses += found
         if len(uses) > MOST_USES:
@@ -123,16 +123,14 @@ def _of_command_text(text: str) -> list[Use] | Unjudged:
 def _of_one(declared: ArgumentUse, value: object) -> Use:
     capability = declared.capability
     kind = _KIND_OF.get(capability, "name")
-    if value is None and kind != "path":
-        return _unnamed(declared)
     if isinstance(value, str):
-        target, doubt = value, None
-    else:
-        target, doubt = "", None
-        if value is not None:
-            doubt = f"the argument {declared.argument!r} is no text, and what it names is not known"
-    if kind == "path" and not target:
-        target = "."
+        target = "." if kind == "path" and not value else value
+        return Use(capability=capability, kind=kind, target=target)
+    if value is None:
+        nothing = kind == "path"
+        return Use(capability=capability, kind=kind, target=".") if nothing else _unnamed(declared)
+    doubt = f"the argument {declared.argument!r} is no text, and what it names is not known"
+    target = "." if kind == "path" else ""
     return Use(capability=capability, kind=kind, target=target, doubt=doubt)
 
 

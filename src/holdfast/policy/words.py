@@ -89,3 +89,10 @@ def cited(rule: Rule) -> str:
     permission = one_line(rule.permission, LONGEST_PERMISSION)
     pattern = one_line(repr(rule.pattern), _LONGEST_PATTERN)
     return f"{kind} {permission} {pattern} ({one_line(rule.source, LONGEST_SOURCE)})"
+
+
+@lru_cache(maxsize=1024)
+def grounds(deciding: tuple[Rule | None, ...]) -> str:
+    """Why a call is allowed: the rules that decided, each once."""
+    rules = dict.fromkeys([cited(rule) for rule in deciding if rule is not None])
+    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"

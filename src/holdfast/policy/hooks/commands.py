@@ -1,6 +1,7 @@
 """A simple command as the hooks read it: program, flags, operands. From its canonical spelling."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -34,6 +35,7 @@ def lines_in(uses: Iterable[Use]) -> Iterator[Line]:
                 yield _line(spelling, use.target)
 
 
+@lru_cache(maxsize=256)
 def _line(canonical: str, written: str) -> Line:
     before, _, after = canonical.partition(SEPARATOR)
     program, *words = before.split() or [""]
