@@ -110,6 +110,22 @@ def test_a_rule_made_in_code_is_held_to_what_a_file_is(permission: str, pattern:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "written", "fits"),
+    [
+        ("git push *", "http://a.org/", False),
+        ("a.org/*", "http://a.org/", False),
+        ("fe80::*", "http://[::1]/", False),
+        ("::*", "http://[::1]/", True),
+        ("::1", "::1", True),
+    ],
+)
+def test_a_pattern_that_is_no_host_is_compared_as_text(
+    pattern: str, written: str, fits: bool
+) -> None:
+    assert (verdict(called(written), rule("*", pattern, "deny")) == "deny") is fits
+
+
+@pytest.mark.parametrize(
     ("declared", "pattern"),
     [
         ("API.Example", "api.example"),

@@ -126,3 +126,22 @@ async def test_arguments_that_cannot_be_read_are_refused() -> None:
     assert envelope.failure is not None
     assert envelope.failure.kind == "invalid_args"
     assert "could not be read: OSError: gone" in envelope.failure.message
+
+
+class _Fails:
+    def __call__(self, _prepared: object, /) -> Any:
+        return self._later()
+
+    async def _later(self) -> Any:
+        raise LookupError("no verdict")
+
+    def answered(self, _ask: object, _answer: object, /) -> Any:
+        raise LookupError("no verdict")
+
+
+async def test_a_judge_that_fails_permits_nothing() -> None:
+    ran: list[str] = []
+    tool = make_tool(lambda _values, _runtime: ran.append("ran"))
+    with pytest.raises(LookupError, match="no verdict"):
+        await settle(tool, judge=_Fails())
+    assert ran == []

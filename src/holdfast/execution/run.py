@@ -135,9 +135,8 @@ async def verdict_of(judged: Awaitable[Verdict], abort: AbortSignal) -> Verdict 
     ending = await driven(_awaited(judged), None, abort)
     if isinstance(ending, Raised):
         raise ending.error
-    if abort.aborted or not isinstance(ending, Returned):
-        return Interrupted()
-    return cast("Verdict", ending.value)
+    given = ending.value if isinstance(ending, Returned) else Interrupted()
+    return Interrupted() if abort.aborted else cast("Verdict | Interrupted", given)
 
 
 async def _awaited(judged: Awaitable[Verdict]) -> object:
@@ -149,14 +148,14 @@ async def answer_to(
 ) -> Answer | Interrupted | None:
     """Put the question; an abort ends the wait. An approver that fails counts as nobody there."""
     ending = await driven(_asked(approver, ask), None, abort)
-    answer = cast("Answer | None", ending.value) if isinstance(ending, Returned) else None
-    if answer is not None:
-        return answer
-    if abort.aborted:
-        return Interrupted()
+    if isinstance(ending, Returned) and ending.value is not None:
+        return cast("Answer", ending.value)
+    return Interrupted() if abort.aborted else _unanswered(ending, ask)
+
+
+def _unanswered(ending: Ending, ask: Ask) -> None:
     if not isinstance(ending, Returned):
         _log.error("the approver gave up; nobody answers for %s", ask.prepared.tool.name)
-    return None
 
 
 async def _asked(approver: Approver, ask: Ask) -> object:

@@ -13,7 +13,7 @@ from typing import cast
 
 from anyio import to_thread
 
-from holdfast.contract.call import Raised, Returned, TimedOut
+from holdfast.contract.call import Interrupted, Raised, Returned, TimedOut
 from holdfast.contract.watchdog import Hook, Inspection, Opinion
 from holdfast.execution.run import driven
 
@@ -30,17 +30,9 @@ class TimedHook:
     async def __call__(self, inspection: Inspection, /) -> Opinion:
         """Ask it once."""
         ending = await driven(self._asked(inspection), self._seconds, None)
-        match ending:
-            case Returned(value):
-                return cast("Opinion", value)
-            case Raised(error) if isinstance(error, Exception):
-                raise error
-            case Raised(error):
-                raise RuntimeError(f"it wanted to end the program: {type(error).__name__}")
-            case TimedOut(seconds):
-                raise TimeoutError(f"it took longer than {seconds:g} s")
-            case _:
-                raise RuntimeError("it cancelled itself")
+        if isinstance(ending, Returned):
+            return cast("Opinion", ending.value)
+        raise _problem(ending)
 
     async def _asked(self, inspection: Inspection) -> object:
         if self._on_the_loop:
@@ -48,3 +40,15 @@ class TimedHook:
         else:
             given = await to_thread.run_sync(self._hook, inspection, abandon_on_cancel=True)
         return await given if inspect.isawaitable(given) else given
+
+
+def _problem(ending: Raised | TimedOut | Interrupted) -> Exception:
+    match ending:
+        case Raised(error) if isinstance(error, Exception):
+            return error
+        case Raised(error):
+            return RuntimeError(f"it wanted to end the program: {type(error).__name__}")
+        case TimedOut(seconds):
+            return TimeoutError(f"it took longer than {seconds:g} s")
+        case _:
+            return RuntimeError("it cancelled itself")
