@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
+import anyio
 import pytest
 from places import Places
 
@@ -17,6 +18,7 @@ from holdfast.contract.ports import Approver
 from holdfast.contract.rules import Rule
 from holdfast.contract.watchdog import Hook, Inspection, Opinion
 from holdfast.policy.explain import Explanation
+from holdfast.policy.watchdog import Specialist
 
 
 @tool(
@@ -167,6 +169,27 @@ async def test_the_hooks_that_ship_are_on_and_can_be_taken_off(places: Places) -
     assert (await settled(opened(places, configuration=off), "sh", command="rm -rf /")).ok
     with pytest.raises(ConfigurationError, match="did you mean 'destructive_commands'"):
         opened(places, configuration=places.load(user='[watchdog]\noff = ["destructive"]\n'))
+
+
+async def test_a_hook_in_python_has_the_time_the_settings_give_it(places: Places) -> None:
+    async def waits(_inspection: Inspection, /) -> Opinion:
+        await anyio.sleep(600)
+        return Opinion()
+
+    configuration = places.load(user="[watchdog]\nhook_seconds = 0.01\n")
+    hf = opened(places, configuration=configuration, hooks=[waits])
+    assert "'waits' failed (TimeoutError: it took longer than 0.01 s)" in said(
+        await settled(hf, "fetch")
+    )
+
+
+async def test_a_specialist_is_asked_about_its_own_calls_alone(places: Places) -> None:
+    def never(_inspection: Inspection, /) -> Opinion:
+        return Opinion("deny", "Never.")
+
+    async with opened(places, hooks=[Specialist(never, "fs.write")]) as hf:
+        assert (await hf.settle("fetch", {})).ok
+        assert "Never." in said(await hf.settle("put", {"path": "out/a"}))
 
 
 async def test_hooks_of_the_program_and_of_the_configuration_are_asked(places: Places) -> None:

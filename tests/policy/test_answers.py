@@ -11,7 +11,9 @@ from holdfast.contract.failure import FailureKind
 from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import ArgumentUse
+from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.policy.judge import PolicyJudge
+from holdfast.policy.powers import AgentRules
 from holdfast.runtime.abort import Abort
 from holdfast.testing.fakes import FakeApprover, FakeGrants
 
@@ -110,6 +112,52 @@ def test_a_very_long_target_is_not_remembered() -> None:
     ask = judged(make_judge(), WRITER, {"path": "x" * 2_000})
     assert isinstance(ask, Ask)
     assert ask.offers == ("once",)
+
+
+def offered(judge: PolicyJudge) -> tuple[str, ...]:
+    ask = judged(judge, WRITER, {"path": "a"})
+    assert isinstance(ask, Ask)
+    return ask.offers
+
+
+def _asks(_inspection: Inspection, /) -> Opinion:
+    return Opinion("ask", "Please look.")
+
+
+ASK = rule("writer", "a*", "ask", "project")
+ALLOW = rule("writer", "**", "allow", "manifest")
+
+
+@pytest.mark.parametrize(
+    ("judge", "useful"),
+    [
+        (make_judge(), True),
+        (make_judge(ASK), True),
+        (make_judge(ALLOW, hooks=[_asks]), True),
+        (make_judge(ASK, hooks=[_asks]), True),
+        (make_judge(rule("writer", "a*", "ask", "manifest", pinned=True)), False),
+        (make_judge(ALLOW, narrowing=((ASK,),)), False),
+        (make_judge(rule("writer", "a", "allow"), narrowing=((ASK,),), hooks=[_asks]), False),
+        (make_judge(ALLOW, parents=(AgentRules(rules=(ASK,)),)), False),
+        (make_judge(ALLOW, parents=(AgentRules(),)), False),
+        (make_judge(rule("writer", "a", "ask", "session")), False),
+    ],
+)
+def test_nothing_is_offered_that_would_not_hold(judge: PolicyJudge, useful: bool) -> None:
+    everything = ("once", "session", "project")
+    assert offered(judge) == (everything if useful else ("once",))
+    ask = judged(judge, WRITER, {"path": "a"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    assert action(judged(judge, WRITER, {"path": "a"})) == ("allow" if useful else "ask")
+
+
+def test_what_a_hook_asks_is_remembered_for_the_whole_call() -> None:
+    judge = make_judge(rule("fs.read", "in", "allow", "manifest"), hooks=[_asks])
+    ask = judged(judge, COPIES, {"src": "in", "dst": "out"})
+    assert isinstance(ask, Ask)
+    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    assert action(judged(judge, COPIES, {"src": "in", "dst": "out"})) == "allow"
 
 
 class Full(FakeGrants):

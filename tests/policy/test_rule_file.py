@@ -120,6 +120,7 @@ def test_only_an_ask_of_a_manifest_is_pinned() -> None:
         ("net.fetch", "allow", "x.example.com", "example.com"),
         ("task", "allow", "explore", "explorer"),
         ("save", "allow", "notes/a (1).md", "notes/b/c.md"),
+        ("save", "allow", "./notes//a", "notes/../a"),
     ],
 )
 def test_examples_are_judged_as_calls_are(

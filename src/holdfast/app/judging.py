@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -26,6 +27,7 @@ from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
+from holdfast.execution.timed_hook import TimedHook
 from holdfast.policy.globs import escaped
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
@@ -72,7 +74,7 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
         if parts.found.narrowing
         else (),
         look=_reach(parts),
-        watchdog=Watchdog([*_hooks(parts), *parts.hooks]),
+        watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
         manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
         headless=parts.headless,
     )
@@ -195,6 +197,11 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
     environment = parts.surroundings.environment
     programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands]
     return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
+
+
+def _timed(parts: JudgeParts, hook: Hook) -> Hook:
+    timed = TimedHook(hook, name_of(hook), parts.settings.watchdog.hook_seconds)
+    return Specialist(timed, *hook.capabilities) if isinstance(hook, Specialist) else timed
 
 
 class _Nothing:

@@ -112,6 +112,8 @@ class WatchdogSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """Programs to ask about every call: the call as JSON in, an opinion as JSON out."""
     seconds: Seconds = 10.0
     """How long a program may think."""
+    hook_seconds: Seconds = 10.0
+    """How long a hook in Python may think; `inf` takes the limit away."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 
 import msgspec
 
@@ -56,6 +56,17 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
     remember: Remember = "once"
     """For how long it holds; a refusal is remembered for the session at most."""
+
+
+def is_answer(given: object) -> TypeGuard[Answer]:
+    """Whether a person's surface gave an answer: one made in code is as it was put together."""
+    return (
+        isinstance(given, Answer)
+        and type(given.allowed) is bool
+        and type(given.by) is str
+        and (given.note is None or type(given.note) is str)
+        and type(given.remember) is str
+    )
 
 
 class Judge(Protocol):

@@ -48,10 +48,13 @@ class HookProgram:
             "session_id": inspection.session_id,
             "uses": inspection.uses,
         }
-        with fail_after(self._seconds):
-            done = await run_process(
-                self._argv, input=encode_json(shown), env=self._environment, check=False
-            )
+        try:
+            with fail_after(self._seconds):
+                done = await run_process(
+                    self._argv, input=encode_json(shown), env=self._environment, check=False
+                )
+        except TimeoutError:
+            raise TimeoutError(f"it took longer than {self._seconds:g} s") from None
         if done.returncode != 0:
             said = done.stderr[-200:].decode("utf-8", "replace").strip()
             raise RuntimeError(f"it ended with status {done.returncode}: {said}")

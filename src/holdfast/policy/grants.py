@@ -11,11 +11,15 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Rule, Use
 from holdfast.policy.globs import escaped
 
+MOST_REMEMBERED = 20
+"""How many grants one answer makes at most: a person who is asked about more has not read them."""
 _LONGEST_TARGET = 1_000
 
 
 def remembers(uses: Sequence[Use]) -> bool:
     """Whether an answer about these could be found again: doubtful or endless targets cannot."""
+    if len(uses) > MOST_REMEMBERED:
+        return False
     forms = [form for use in uses for form in (use.target, *use.spellings)]
     known = all(use.doubt is None for use in uses)
     return known and all(len(form) <= _LONGEST_TARGET and _is_text(form) for form in forms)
@@ -34,7 +38,7 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     return [
         Rule(
             permission=escaped(ask.prepared.tool.name),
-            pattern=_exactly(use),
+            pattern=exact_pattern(use),
             capability=use.capability,
             action="allow" if answer.allowed else "deny",
             scope="project" if project else "session",
@@ -46,7 +50,7 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     ]
 
 
-def _exactly(use: Use) -> str:
+def exact_pattern(use: Use) -> str:
     """The pattern of this target; of a path, in each of its forms."""
     forms = dict.fromkeys((use.target, *(use.spellings if use.kind == "path" else ())))
     patterns = [escaped(form) for form in forms]

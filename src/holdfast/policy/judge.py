@@ -18,10 +18,12 @@ from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
-from holdfast.policy.explain import Explanation, explained
+from holdfast.policy.explain import Explanation, exact_allow, explained
+from holdfast.policy.globs import LONGEST_PATTERN
 from holdfast.policy.grants import granted_by, remembers
-from holdfast.policy.powers import Considered, Looked, Powers
-from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
+from holdfast.policy.powers import Capabilities, Considered, Looked, Powers
+from holdfast.policy.rules import Weighed, strictest
+from holdfast.policy.scales import Scales
 from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
 from holdfast.policy.watchdog import Watchdog
 
@@ -36,18 +38,16 @@ class PolicyJudge:
         self._grants = grants
         self._now = now
         self._session: list[Rule] = []
-        self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
-        self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
-        self._book = self._compiled()
-        self._names: dict[str, ToolNames] = {}
+        self._scales = self._compiled()
         self._declared: dict[str, list[Use]] = {}
         self._fixed: dict[str, Considered] = {}
         self._quick: dict[str, str] = {}
         """The grounds on which every call of a tool is permitted, whatever its arguments."""
-        self._watchdogs: dict[frozenset[str | None], Watchdog] = {}
+        self._watchdogs: dict[Capabilities, Watchdog] = {}
 
-    def _compiled(self) -> RuleBook:
-        return RuleBook([*self._powers.own.rules, *self._grants.load(), *self._session])
+    def _compiled(self) -> Scales:
+        rules = [*self._powers.own.rules, *self._grants.load(), *self._session]
+        return Scales(self._powers, rules)
 
     def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
         """Decide."""
@@ -65,7 +65,15 @@ class PolicyJudge:
         considered = self.consider(prepared)
         judged = self._judged(prepared, considered, headless=False)
         verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
-        return explained(prepared, considered, verdict)
+        return explained(prepared, considered, verdict, self._lifted(prepared.tool, considered))
+
+    def _lifted(self, tool: Tool, considered: Considered) -> list[bool]:
+        """Of each use, whether a rule that fits it exactly would allow it, as far as rules go."""
+        rules = [exact_allow(tool.name, one.use) for one in considered.looked]
+        scales = self._scales.with_more(
+            [rule for rule in rules if len(rule.pattern) <= LONGEST_PATTERN]
+        )
+        return [scales.weigh(tool, one).action == "allow" for one in considered.looked]
 
     def _judged(
         self, prepared: Prepared, considered: Considered, *, headless: bool
@@ -91,11 +99,13 @@ class PolicyJudge:
             return self._concluded(prepared, considered, opinion, headless=headless)
         return self._waited(prepared, considered, opinion, headless=headless)
 
-    def _watchdog(self, capabilities: frozenset[str | None]) -> Watchdog:
+    def _watchdog(self, capabilities: Capabilities) -> Watchdog:
         """The hooks that a call with these concerns."""
         found = self._watchdogs.get(capabilities)
         if found is None:
-            found = self._watchdogs[capabilities] = self._powers.watchdog.about(capabilities)
+            several = isinstance(capabilities, frozenset)
+            used = capabilities if several else frozenset({capabilities})
+            found = self._watchdogs[capabilities] = self._powers.watchdog.about(used)
         return found
 
     async def _waited(
@@ -115,8 +125,10 @@ class PolicyJudge:
         if declared is None:
             declared = self._declared[tool.name] = list(declared_uses(tool))
         if tool.uses:
-            uses = [*argument_uses(tool, prepared.arguments), *declared]
-            return self._found_out(tool, uses or [NO_CAPABILITY])
+            named = argument_uses(tool, prepared.arguments)
+            if not isinstance(named, list):
+                return Considered([Looked(named.use, named.reason)], [], named.reason)
+            return self._found_out(tool, named + declared or [NO_CAPABILITY])
         # Its arguments decide nothing: one answer for all calls, until the rules change.
         fixed = self._fixed.get(tool.name)
         if fixed is None:
@@ -129,22 +141,8 @@ class PolicyJudge:
         for one in looked:
             if one.refusal is not None:
                 return Considered(looked, [], one.refusal)
-        names = self._names.get(tool.name)
-        if names is None:
-            names = self._names[tool.name] = ToolNames(tool.name, tool.alias)
-        return Considered(looked, [self._weigh(tool, names, one) for one in looked])
-
-    def _weigh(self, tool: Tool, names: ToolNames, looked: Looked) -> Weighed:
-        use = looked.use
-        free = looked.free or tool.name in self._powers.own.standing
-        ours = _with_standing(self._book.weigh(names, use), tool, free=free)
-        if not self._parents and not self._narrowing:
-            return ours
-        found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
-        for book, standing in self._parents:
-            free = looked.free or tool.name in standing
-            found.append(_with_standing(book.weigh(names, use), tool, free=free))
-        return max(found, key=lambda one: STRICTNESS[one.action])
+        weigh = self._scales.weigh
+        return Considered(looked, [weigh(tool, one) for one in looked])
 
     def inspection(self, prepared: Prepared, considered: Considered) -> Inspection:
         """What the watchdog is shown."""
@@ -160,25 +158,34 @@ class PolicyJudge:
             reason = words.refused(tool.name, opinion.reason)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         asked = [one for one in considered.weighed if one.action == "ask"]
-        reasons = [words.question(tool.name, one) for one in asked]
-        if opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed):
+        reasons = words.questions(tool.name, asked)
+        watched = opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed)
+        if watched:
             reasons.append(opinion.reason)
-        always = tool.permission_policy == "always_ask"
-        if always:
+        if tool.permission_policy == "always_ask":
             reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
         if not reasons:
             return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
         if headless:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
-        in_question = tuple(one.use for one in asked) or considered.uses
-        return Ask(
-            prepared=prepared,
-            reason=" ".join(dict.fromkeys(reasons)),
-            uses=in_question,
-            offers=("once",)
-            if always or not remembers(in_question)
-            else ("once", "session", "project"),
-        )
+        # A hook asks about the call as a whole.
+        in_question = considered.uses if watched or not asked else tuple([one.use for one in asked])
+        ask = Ask(prepared=prepared, reason=" ".join(dict.fromkeys(reasons)), uses=in_question)
+        if not self._is_worth_remembering(ask, considered, watched=watched):
+            return ask
+        return msgspec.structs.replace(ask, offers=("once", "session", "project"))
+
+    def _is_worth_remembering(self, ask: Ask, considered: Considered, *, watched: bool) -> bool:
+        """Whether the same call would run the next time; otherwise nothing is to be offered."""
+        tool = ask.prepared.tool
+        if tool.permission_policy == "always_ask" or not remembers(ask.uses):
+            return False
+        yes = Answer(allowed=True, by="", remember="session")
+        scales = self._scales.with_more(granted_by(ask, yes, self._now()))
+        weighed = [scales.weigh(tool, one) for one in considered.looked]
+        if watched and not _answers_the_watchdog(weighed):
+            return False
+        return strictest(weighed).action == "allow"
 
     def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
         """What becomes of a question, and what is remembered of the answer."""
@@ -207,10 +214,10 @@ class PolicyJudge:
             _log.exception("an answer could not be kept; it holds for this session")
             self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
         try:
-            self._book = self._compiled()
+            self._scales = self._compiled()
         except ValueError:
             _log.exception("the remembered answers cannot be read; this one holds")
-            self._book = RuleBook([*self._book.rules, *rules])
+            self._scales = self._scales.with_more(rules)
         self._fixed.clear()
         self._quick.clear()
 
@@ -218,16 +225,6 @@ class PolicyJudge:
     def session_rules(self) -> tuple[Rule, ...]:
         """What was answered for this session alone."""
         return tuple(self._session)
-
-
-def _with_standing(weighed: Weighed, tool: Tool, *, free: bool) -> Weighed:
-    """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
-    if weighed.rule is not None or weighed.use.doubt is not None:
-        return weighed
-    ours = tool.ownership != "mcp" and weighed.use.capability is None
-    if not ours and not free:
-        return weighed
-    return msgspec.structs.replace(weighed, action="allow")
 
 
 def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
@@ -239,5 +236,6 @@ def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
 
 
 def _grounds(weighed: Sequence[Weighed]) -> str:
-    rules = dict.fromkeys([words.cited(one.rule) for one in weighed if one.rule is not None])
-    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"
+    if len(weighed) == 1:
+        return words.grounds((weighed[0].rule,))
+    return words.grounds(tuple([one.rule for one in weighed]))

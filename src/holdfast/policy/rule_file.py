@@ -20,9 +20,10 @@ from typing import cast
 import msgspec
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, TargetKind
-from holdfast.policy.examples import KINDS, Example, examples_of
+from holdfast.policy.examples import Example, examples_of
 from holdfast.policy.globs import GlobProblem
 from holdfast.policy.rules import check_patterns
+from holdfast.policy.targets import never_fits
 
 _TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -132,7 +133,7 @@ class _Reading:
         except GlobProblem as problem:
             self._problem(line, str(problem))
             return
-        never = _never_fits(rule)
+        never = never_fits(rule.permission, rule.pattern)
         if never is not None:
             self._problem(lines.get("pattern", line), never)
             return
@@ -145,18 +146,6 @@ class _Reading:
 
     def _problem(self, line: int, message: str) -> None:
         self.problems.append(FileProblem(line=line, message=message))
-
-
-def _never_fits(rule: Rule) -> str | None:
-    """Why a pattern fits no call, whatever its author thinks: such a deny would protect nothing."""
-    kind, pattern = KINDS.get(rule.permission), rule.pattern
-    if kind == "path" and pattern.startswith("~"):
-        return f"the pattern {pattern!r}: ~ is an ordinary name here; write the path in full"
-    if kind == "path" and ".." in pattern.split("/"):
-        return f"the pattern {pattern!r} climbs out with '..'; write the path in full"
-    if kind == "host" and ("/" in pattern or "@" in pattern):
-        return f"the pattern {pattern!r} is no host; write for example *.example.com"
-    return None
 
 
 Located = tuple[dict[str, object], int, dict[str, int]]
