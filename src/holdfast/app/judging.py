@@ -10,6 +10,7 @@ import msgspec
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
     PolicySettings,
     ProfileSettings,
@@ -28,7 +29,6 @@ from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.execution.timed_hook import TimedHook
-from holdfast.policy.globs import escaped
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
 from holdfast.policy.hooks.secrets import SecretsInArguments
@@ -65,14 +65,13 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = [_manifest_rule(written, parts.profile) for written in parts.profile_settings.rules]
+    local = partial(from_the_workspace, workspace=parts.workspace, tools=parts.tools)
     powers = Powers(
         own=AgentRules(
-            rules=_from_the_workspace((*manifest, *parts.found.rules, *parts.rules), parts),
+            rules=local((*manifest, *parts.found.rules, *parts.rules)),
             standing={tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"},
         ),
-        narrowing=(_from_the_workspace(parts.found.narrowing, parts),)
-        if parts.found.narrowing
-        else (),
+        narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
         look=_reach(parts),
         watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
         manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
@@ -82,21 +81,6 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
         return PolicyJudge(powers, _grants(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
-
-
-def _from_the_workspace(rules: Iterable[Rule], parts: JudgeParts) -> tuple[Rule, ...]:
-    """The rules with patterns as targets are told: from the workspace, where they lie in it."""
-    starts = ["./"]
-    if parts.workspace is not None:
-        root = str(parts.workspace)
-        starts += [f"{root}/", f"{escaped(root)}/"]
-    found: list[Rule] = []
-    for rule in rules:
-        pattern = rule.pattern
-        for start in starts:
-            pattern = pattern.removeprefix(start)
-        found.append(msgspec.structs.replace(rule, pattern=pattern))
-    return tuple(found)
 
 
 def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
