@@ -91,6 +91,17 @@ ASSIGNMENTS = (
     Attempt("by-env", "by env", "env LD_PRELOAD=./evil.so ls", "LD_PRELOAD"),
     Attempt("by-sudo", "by sudo", "sudo LD_PRELOAD=./evil.so ls", "LD_PRELOAD"),
     Attempt("several", "behind harmless ones", "a=1 b=2 LD_PRELOAD=./evil.so ls", "LD_PRELOAD"),
+    Attempt("after-harmless", "behind one that is", "CI=1 LD_PRELOAD=./evil.so ls", "LD_PRELOAD"),
+    Attempt("locale", "a catalogue from here", "LANG=../../out/evil ls", "LANG"),
+    Attempt("locale-bytes", "other characters", "LC_ALL=ja_JP.SJIS bash -c ls", "LC_ALL"),
+    Attempt("zone", "a file from here", "TZ=:/etc/shadow date", "TZ"),
+    Attempt("zone-up", "another", "TZ=../../etc/shadow date", "TZ"),
+    Attempt("terminal", "a description from here", "TERM=../evil ls", "TERM"),
+    Attempt("harmless-plus", "added to", "CI+=1 ls", "CI+=1"),
+    Attempt("harmless-list", "a list", "CI=($(rm x)) ls", "rm *", "rule"),
+    Attempt("harmless-output", "an output", "CI=$(rm x) ls", "rm *", "rule"),
+    Attempt("harmless-lasting", "for all that follows", "LANG=C; ls", "LANG"),
+    Attempt("node-env", "another database", "NODE_ENV=production npm test", "NODE_ENV"),
     Attempt("less-open", "what a pager runs", "LESSOPEN='|rm x' less f", "LESSOPEN"),
 )  # fmt: skip
 

@@ -192,6 +192,8 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
     """What stands in the way of a command text, and the requirement that would remove it."""
     if text.doubts:
         return f"It cannot be taken apart: {'; '.join(text.doubts)}."
+    if text.assigns:
+        return "It sets a variable in front of a command, which no list of commands covers."
     declared, *narrowing = [layer.requirements for layer in scope.layers]
     missing = [one.argv[0] for one in text.commands if not declared.admits_command(one.argv)]
     if not missing:
