@@ -204,6 +204,17 @@ _HERE = (
     ("<<E2", "E2"),
     ("<<-\tE", "E"), ("<<E\\\n", "E"),
 )  # fmt: skip
+_PIECES = (
+    " ", "\n", "\t", ";", "&", "|", "&&", "||", "!", "(", ")", "{ ", "}", "; }", "{", "<", ">",
+    ">>", "<<<", "<<E", "<<'E'", "<<-E", "\nE\n", "\nE", "E\n", "E", "\tE\n", "E \n", "&>", ">|",
+    ">&", "<&", "2>", "2", "1-", "-", "'", '"', "\\", "\\\n", "\\\\", "$", "$'", '$"', "#", " #",
+    "=", "a=", "[[ ", " ]]", "[ ", " ]", "((", "))", "if ", "then ", "fi", "; fi", "else ",
+    "for i in ", "do ", "; done", "done", "while ", "case a in ", "a) ", ";;", ";&", "esac",
+    " esac", "time ", "time", "-p ", "eval ", "exec ", "command ", "bash -c ", "sh -c ", "trap ",
+    " EXIT", "function ", "() ", "o1", ">o1", "*", "?", "[", "]", "~", ",", "{a,", "b}", "$?",
+    "$#", "`", "$(", "CI=1 ", "LC_ALL=C ", "coproc ", "cat ", "\"$(cat <<'E'\n", "\nE\n)\"",
+    "wc ", "echo ", "--", "-c ", "+c ", "select ", "until ", "in ", "\r", "é",
+)  # fmt: skip
 _TYPED = "ab -;&|<>(){}[]$`'\"\\#*!=~\n\t?,:1E"
 _DEEPEST = 9
 _ODD_SHARE = 0.04
@@ -219,7 +230,7 @@ class Dice:
     def text(self) -> str:
         """One text: mostly by the grammar, sometimes with a slip of the hand."""
         kind = self._dice.random()
-        if kind < 0.15:
+        if kind < 0.3:
             return self._soup()
         text = self._whole("text")
         return text if kind < 0.6 else self._mistyped(text)
@@ -253,26 +264,21 @@ class Dice:
             choices = ODD[symbol]
         # Beyond the depth the first of each is taken, and those lead to an end.
         template = choices[0] if depth > _DEEPEST else self._dice.choice(choices)
+        return self._filled_in(template, depth)
+
+    def _filled_in(self, template: str, depth: int = _DEEPEST) -> str:
         return "".join(
             self._made(piece, depth + 1) if index % 2 else piece
             for index, piece in enumerate(_HOLE.split(template))
         )
 
     def _soup(self) -> str:
-        symbols = ("atom", "atom", "redir", "prog", "blank", "blank", "joint")
-        pieces: list[str] = []
-        self._bodies = []
-        for _ in range(self._dice.randint(2, 12)):
-            match self._dice.choice(symbols):
-                case "blank":
-                    pieces.append(" ")
-                case "joint":
-                    pieces.append(
-                        self._dice.choice((";", "&&", "|", "\n", " || ", "(", ")", "{ ", ";}"))
-                    )
-                case symbol:
-                    pieces.append(self._made(symbol, 6))
-        return "".join(pieces) + (self._flushed() if self._bodies else "")
+        """Few kinds of pieces in one text, so that they meet each other often."""
+        pool = [*_PIECES, *USUAL["atom"], *USUAL["prog"], *ODD["atom"]]
+        kinds = [self._filled_in(piece) for piece in self._dice.sample(pool, 5)]
+        kinds += self._dice.sample(_PIECES, 5)
+        kinds += ["alpha ", "beta", " ", " "]
+        return "".join(self._dice.choices(kinds, k=self._dice.randint(3, 14)))
 
     def _mistyped(self, text: str) -> str:
         for _ in range(self._dice.randint(1, 3)):

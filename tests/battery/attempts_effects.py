@@ -58,6 +58,8 @@ REDIRECTIONS = (
     Attempt("read-dollar", "read it in a word", "echo $(< secret/key)", "secret/**", "rule"),
     Attempt("cd", "from another folder", "cd .git && echo x > config", "change of folder"),
     Attempt("cd-later", "for a program there", "cd out; ./run", "change of folder"),
+    Attempt("env-c", "by env", "env -C .git sh -c 'echo x > config'", "env -C"),
+    Attempt("unshare-w", "by unshare", "unshare -w .git sh -c 'echo x > config'", "unshare -w"),
     Attempt("pushd", "by another builtin", "pushd .git; echo x > config", "change of folder"),
     Attempt("tee", "a program that writes", f"echo x | tee {HOOK}", "tee *", "rule"),
     Attempt("tee-a", "and appends", f"echo x | sudo tee -a {HOOK}", "tee *", "rule"),

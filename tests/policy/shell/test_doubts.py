@@ -159,6 +159,8 @@ DOUBTFUL: list[tuple[str, str]] = [
     ("case a in a) ls esac", "`esac` stands where"),
     ("ls | pwd |& ! ls && ls", "`!` in the middle"),
     ("ls \\|| ! pwd", "`!` in the middle"),
+    ("ls |\n# x\ntime -p pwd", "`time` in the middle"),
+    ("ls |\ntime -p pwd", "`time` in the middle"),
     ("ls |!>&2 pwd", "`!` in the middle"),
     ("((1)) < f rm x", "stands behind a redirection"),
     ("ls ;&> f", "`;&>`"),

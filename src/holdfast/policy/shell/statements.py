@@ -14,6 +14,8 @@ _OPENS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "
 _CLOSES = frozenset({"fi", "done", "}", ")"})
 _BEFORE_ESAC = re.compile(rb"(?:[;&)\n]|\sin)[ \t]*esac\Z")
 _PIPES = frozenset({"|", "|&"})
+_TIMES = re.compile(rb"time(?=\s|\Z)")
+_LINE_END = ord("\n")
 _NEGATES = re.compile(rb"!(?=[\s;&|<>()]|\Z)")
 _JOINTS = _PIPES | {"&&", "||"}
 # Other names may steer a program: PATH, IFS, LD_PRELOAD, http_proxy.
@@ -35,6 +37,9 @@ def joined(walk: Walk, node: Node) -> None:
                 walk.doubts.append(f"{shown(child.type)} begins a line")
         elif pipe and _NEGATES.match(walk.source, child.start_byte):
             walk.doubts.append(f"{shown(walk.text_of(node))} has `!` in the middle")
+        elif pipe and _TIMES.match(walk.source, child.start_byte) and walk.source[end] == _LINE_END:
+            # Behind a pipe `time` is a program, but a keyword on the next line.
+            walk.doubts.append(f"{shown(walk.text_of(node))} has `time` in the middle")
         end = child.end_byte
     walk.visit_all(node.children)
 

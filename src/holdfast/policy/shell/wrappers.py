@@ -10,7 +10,8 @@ class Wrapper(msgspec.Struct, frozen=True, kw_only=True):
     """The options of one wrapper, as blank-separated lists.
 
     ``plain`` options stand alone, ``valued`` ones take a word, ``text`` ones take shell text; any
-    of them that is also ``risky`` is a doubt, and with an ``asks`` one nothing is run.
+    of them that is also ``risky`` is a doubt, as are those that change the folder, in which what
+    is inside names other files. With an ``asks`` one nothing is run.
     ``operands`` words stand before the inner command; ``assigns`` allows ``NAME=value`` there.
     ``joined`` means the rest is joined to shell text. ``doubt`` is said whenever the wrapper is
     used, with ``{inner}`` for the command, and ``alone`` when no command follows.
@@ -45,7 +46,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "env": Wrapper(
         plain="- -i --ignore-environment -0 --null -v --debug",
         valued="-u --unset -C --chdir",
-        risky="-S --split-string",
+        risky="-S --split-string -C --chdir",
         assigns=True,
     ),
     "sudo": Wrapper(
@@ -148,7 +149,7 @@ WRAPPERS: dict[str, Wrapper] = {
         plain="-m -u -i -n -p -U -C -T -f -r -c --mount --uts --ipc --net --pid --user --cgroup"
         " --time --fork --map-root-user --map-current-user --mount-proc",
         valued="-S --setuid -G --setgid -w --wd -R --root",
-        risky="-R --root",
+        risky="-R --root -w --wd",
         alone=_SHELL,
     ),
     "nsenter": Wrapper(
