@@ -65,7 +65,7 @@ STRUCTURE = (
     Attempt("then-nothing", "nothing to do", "if ls; then fi", "no command follows"),
     Attempt("brace-tight", "no group", "{ls; }", "a blank is missing"),
     Attempt("do-tight", "no keyword", "for i in a; do''ls; done", "does not end where a word ends"),
-    Attempt("fall-redirect", "a fall and a file", "ls ;&>out/f", "`;&>`"),
+    Attempt("fall-redirect", "a fall and a file", "ls ;&>out/f", "does not begin like"),
     Attempt(
         "operator-line", "an operator first",
         "ls >> f 2>&1 ; pwd | [[ a ]] |& ls # \\\n && ls x", "begins a line",

@@ -15,7 +15,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _MISREAD = (
     (re.compile(r"[^ \t\n]\\\n"), "a line end in the middle of a word"),
     (re.compile(r"\{\w+\}[<>]"), "a redirection that sets a variable"),
-    (re.compile(r";&>"), "`;&>`, of which `;&` is one piece"),
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LOOKS_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")

@@ -24,7 +24,7 @@ _TEST_OPERATORS = frozenset({"==", "=", "!=", "=~", "<", ">", "&&", "||", "!", "
 _ONLY_IN_DOUBLE_BRACKETS = _TEST_OPERATORS - {"==", "=", "!=", "!"}
 _NUMBER_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _NUMBER_BEFORE = re.compile(rb"(?<![^\s;&|()<>])\d+\Z")
-_BEGINS = re.compile(rb"(?:(?<![^\s;&|()<>])\d+)?(?:[<>]|&>)")
+_BEGINS = re.compile(rb"(?:(?<![^\s;&|()<>])\d+)?(?:[<>]|(?<!;)&>)")  # `;&` is one piece
 _INTEGER = re.compile(r'-?[0-9]+|\$[?#$]|"\$[?#$]"')
 
 

@@ -11,7 +11,7 @@ from holdfast.policy.shell.walk import Handler, Walk
 _LOOP_PUNCTUATION = frozenset({"for", "select", "in", ";", "variable_name"})
 _BODIES = frozenset({"do_group", "compound_statement"})
 _OPENS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "("})
-_CLOSES = frozenset({"fi", "done", "}", ")"})
+_ENDS_A_BLOCK = _OPENS | {"fi", "done", "}", ")", "elif_clause", "else_clause", "do_group"}
 _BEFORE_ESAC = re.compile(rb"(?:[;&)\n]|\sin)[ \t]*esac\Z")
 _PIPES = frozenset({"|", "|&"})
 _TIMES = re.compile(rb"time(?=\s|\Z)")
@@ -57,14 +57,12 @@ def block(walk: Walk, node: Node) -> None:
     waiting = ""
     for child in node.children:
         kind = child.type
+        if waiting and kind in _ENDS_A_BLOCK:
+            break
         if kind in _OPENS:
-            if waiting:
-                break
             waiting = kind
         elif child.is_named and kind != "comment":
             waiting = ""
-        elif kind in _CLOSES and waiting:
-            break
     if waiting:
         walk.doubts.append(f"no command follows {shown(waiting)} in {shown(walk.text_of(node))}")
     walk.visit_all(node.children)
