@@ -83,12 +83,12 @@ async def test_what_is_not_judged_is_explained() -> None:
 @pytest.mark.parametrize(
     ("count", "offered"), [(MOST_REMEMBERED, True), (MOST_REMEMBERED + 1, False)]
 )
-def test_one_answer_makes_a_bounded_number_of_grants(count: int, offered: bool) -> None:
+async def test_one_answer_makes_a_bounded_number_of_grants(count: int, offered: bool) -> None:
     judge = make_judge()
     ask = judged(judge, WRITER, {"path": many(count)})
     assert isinstance(ask, Ask)
     assert ("session" in ask.offers) is offered
-    judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
+    await judge.answered(ask, Answer(allowed=True, by="ada", remember="session"))
     assert len(judge.session_rules) == (count if offered else 0)
 
 

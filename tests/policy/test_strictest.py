@@ -35,7 +35,7 @@ def also_spelled(*spellings: str) -> Look:
 
 
 async def answer_with(judge: PolicyJudge, ask: Ask, answer: Answer | None) -> Permit | Deny:
-    return judge.answered(ask, answer)
+    return await judge.answered(ask, answer)
 
 
 def asked(judge: PolicyJudge, tool: Tool, **arguments: str) -> Ask:

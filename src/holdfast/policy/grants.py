@@ -1,6 +1,7 @@
 """What is remembered of a person's answer: exactly the targets that were in question.
 
 A glob character in a target is kept as plain text, so no path or command widens its own permission.
+Beside them, where the person was shown it and said so: every command that begins the same way.
 """
 
 from collections.abc import Sequence
@@ -34,19 +35,22 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     """The rules that keep this answer; none for one that holds just once."""
     if answer.remember == "once":
         return ()
+    kept = [(use.capability, exact_pattern(use)) for use in ask.uses]
+    if answer.wider and answer.allowed:
+        kept += [("shell.run", pattern) for pattern in ask.wider]
     project = answer.remember == "project" and answer.allowed
     return [
         Rule(
             permission=escaped(ask.prepared.tool.name),
-            pattern=exact_pattern(use),
-            capability=use.capability,
+            pattern=pattern,
+            capability=capability,
             action="allow" if answer.allowed else "deny",
             scope="project" if project else "session",
             source=f"answer of {answer.by}",
             added_at=at,
             remembered=True,
         )
-        for use in ask.uses
+        for capability, pattern in kept
     ]
 
 

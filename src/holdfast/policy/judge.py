@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 import msgspec
+from anyio import to_thread
 
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.failure import FailureKind
@@ -19,9 +20,10 @@ from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
 from holdfast.policy.explain import Explanation, exact_allow, explained
-from holdfast.policy.globs import LONGEST_PATTERN
+from holdfast.policy.globs import LONGEST_PATTERN, is_open
 from holdfast.policy.grants import granted_by, remembers
 from holdfast.policy.powers import Capabilities, Considered, Looked, Powers
+from holdfast.policy.prefixes import wider_patterns
 from holdfast.policy.rules import Weighed, strictest
 from holdfast.policy.scales import Scales
 from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
@@ -37,7 +39,8 @@ class PolicyJudge:
         self._powers = powers
         self._grants = grants
         self._now = now
-        self._session: list[Rule] = []
+        self._kept = grants.load()
+        self._given: list[Rule] = []
         self._scales = self._compiled()
         self._declared: dict[str, list[Use]] = {}
         self._fixed: dict[str, Considered] = {}
@@ -46,7 +49,7 @@ class PolicyJudge:
         self._watchdogs: dict[Capabilities, Watchdog] = {}
 
     def _compiled(self) -> Scales:
-        rules = [*self._powers.own.rules, *self._grants.load(), *self._session]
+        rules = [*self._powers.own.rules, *self._kept, *self._given]
         return Scales(self._powers, rules)
 
     def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
@@ -173,7 +176,9 @@ class PolicyJudge:
         ask = Ask(prepared=prepared, reason=" ".join(dict.fromkeys(reasons)), uses=in_question)
         if not self._is_worth_remembering(ask, considered, watched=watched):
             return ask
-        return msgspec.structs.replace(ask, offers=("once", "session", "project"))
+        # What the watchdog asks about is looked at each time.
+        wider = () if watched else wider_patterns(in_question)
+        return msgspec.structs.replace(ask, offers=("once", "session", "project"), wider=wider)
 
     def _is_worth_remembering(self, ask: Ask, considered: Considered, *, watched: bool) -> bool:
         """Whether the same call would run the next time; otherwise nothing is to be offered."""
@@ -187,13 +192,13 @@ class PolicyJudge:
             return False
         return strictest(weighed).action == "allow"
 
-    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
+    async def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
         """What becomes of a question, and what is remembered of the answer."""
         prepared, tool = ask.prepared, ask.prepared.tool
         if answer is None:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
         if answer.remember in ask.offers:
-            self._remember(granted_by(ask, answer, self._now()))
+            await self._remember(granted_by(ask, answer, self._now()))
         if answer.allowed is True:
             return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
         word = words.user_denied
@@ -202,37 +207,36 @@ class PolicyJudge:
         reason = word(tool.name, answer.note)
         return Deny(prepared=prepared, kind=FailureKind.USER_DENIED, reason=reason)
 
-    def _remember(self, rules: Sequence[Rule]) -> None:
+    async def _remember(self, rules: Sequence[Rule]) -> None:
         if not rules:
             return
-        try:
-            if rules[0].scope == "project":
-                self._grants.add(rules)
-            else:
-                self._session += rules
-        except (OSError, ValueError):
-            _log.exception("an answer could not be kept; it holds for this session")
-            self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
-        try:
-            self._scales = self._compiled()
-        except ValueError:
-            _log.exception("the remembered answers cannot be read; this one holds")
-            self._scales = self._scales.with_more(rules)
+        if rules[0].scope == "project":
+            try:
+                await to_thread.run_sync(self._grants.add, rules)
+            except (OSError, ValueError) as problem:
+                _log.warning("an answer could not be kept (%s); it holds for this session", problem)
+                rules = [msgspec.structs.replace(rule, scope="session") for rule in rules]
+        self._given += rules
+        self._scales = self._compiled()
         self._fixed.clear()
         self._quick.clear()
 
     @property
     def session_rules(self) -> tuple[Rule, ...]:
         """What was answered for this session alone."""
-        return tuple(self._session)
+        return tuple(rule for rule in self._given if rule.scope == "session")
 
 
 def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
     """A person said so for this session or project; a manifest's allow is not a person."""
     return bool(weighed) and all(
-        one.action == "allow" and one.rule is not None and one.rule.scope != "manifest"
-        for one in weighed
+        one.action == "allow" and one.rule is not None and _was_meant(one.rule) for one in weighed
     )
+
+
+def _was_meant(rule: Rule) -> bool:
+    """A rule somebody wrote, or an answer to exactly this: not one kept for all that begins so."""
+    return rule.scope != "manifest" and not (rule.remembered and is_open(rule.pattern))
 
 
 def _grounds(weighed: Sequence[Weighed]) -> str:

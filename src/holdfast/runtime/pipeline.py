@@ -111,7 +111,7 @@ class Pipeline:
             answer = await answer_to(asked, self._parts.approver, abort)
             if isinstance(answer, Interrupted):
                 return cancelled(tool)
-            verdict = self._parts.judge.answered(verdict, answer)
+            verdict = await self._parts.judge.answered(verdict, answer)
         if isinstance(verdict, Permit):
             return verdict
         return failure_of(verdict.kind, verdict.reason)
