@@ -134,7 +134,7 @@ async def test_rules_of_the_profile_are_the_manifests(places: Places) -> None:
     allow = Rule(permission="sh", pattern="rm x", action="allow", scope="session", source="code")
     hf = opened(places, configuration=configuration, rules=[allow])
     envelope = await settled(hf, "sh", command="ls; rm -fr x")
-    assert "The manifest rule sh 'rm *' (profile code) denies shell.run" in said(envelope)
+    assert f"The manifest rule sh 'rm *' ({places.user_file}:1) denies shell.run" in said(envelope)
 
 
 async def test_a_ceiling_bounds_every_tool(places: Places) -> None:
@@ -270,7 +270,8 @@ def test_a_rule_that_cannot_be_weighed_is_an_error_at_once(places: Places, where
     rule = Rule(permission="sh", pattern=HUGE, scope="session", source="code")
     profile = f'[[profile.code.rules]]\npermission = "sh"\npattern = "{HUGE}"\n'
     configuration = places.load(user=profile if where == "profile" else "")
-    with pytest.raises(ConfigurationError, match=f"{where}.*alternatives"):
+    named = {"code": "code", "profile": "config.toml:1"}[where]
+    with pytest.raises(ConfigurationError, match=f"{named}: rule .sh.*alternatives"):
         opened(places, configuration=configuration, rules=[rule] if where == "code" else [])
 
 

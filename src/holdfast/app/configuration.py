@@ -29,8 +29,9 @@ from holdfast.app.locations import (
 from holdfast.app.narrowing import Narrowed, Notice, narrow
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import DEFAULT_PROFILE, Settings, ToolLimitSettings
-from holdfast.app.toml_text import nested, path_in, read_toml, value_in
+from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
 
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
@@ -38,6 +39,7 @@ __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_se
 _PREFIX = "HOLDFAST_"
 _NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE})
 _LEVELS = "__"
+_RULES = "rules"
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,9 +114,13 @@ def _beside(path: Path | None) -> Path | None:
 
 
 def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
-    table = None if path is None else read_toml(path, copy_of)
-    if table is not None:
-        check_keys(table, str(copy_of or path))
+    text = None if path is None else read_text(path, copy_of)
+    if path is None or text is None:
+        return None
+    named = copy_of or path
+    table = parse_toml(text, named)
+    check_keys(table, str(named))
+    name_sources(table, str(named), text)
     return table
 
 
@@ -176,6 +182,7 @@ def _from_variables(environment: Mapping[str, str]) -> Iterator[Table]:
         path = tuple(name.removeprefix(_PREFIX).lower().split(_LEVELS))
         layer = nested(path, value_in(environment[name]))
         check_keys(layer, f"environment variable {name}")
+        name_sources(layer, f"environment variable {name}")
         yield layer
 
 
@@ -188,6 +195,7 @@ def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
             )
         layer = nested(path, value_in(text))
         check_keys(layer, "override")
+        name_sources(layer, f"override {key}")
         yield layer
 
 
@@ -202,6 +210,9 @@ def _merge(into: Table, layer: Table) -> None:
         here = into.get(key)
         if isinstance(here, dict) and isinstance(value, dict):
             _merge(cast("Table", here), cast("Table", value))
+        elif key == _RULES and isinstance(here, list) and isinstance(value, list):
+            # Weighed together: a later layer must not take back what an earlier one forbids.
+            into[key] = [*cast("list[object]", here), *cast("list[object]", value)]
         else:
             into[key] = value
 

@@ -84,7 +84,7 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
 
 
 def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
-    source = f"profile {profile}"
+    source = written.source or f"profile {profile}"
     if written.pinned and written.action != "ask":
         raise ConfigurationError(
             f"{source}: rule {written.permission!r}: only an ask can be pinned; a deny is final"

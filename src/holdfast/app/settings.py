@@ -85,6 +85,8 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     action: Action = "ask"
     reason: str | None = None
     pinned: bool = False
+    source: str = ""
+    """Where it stands. Found out while loading; not a key of the table."""
 
 
 class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
