@@ -51,6 +51,9 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
         (["conformance", "envelope", "e"], [""]),
         (["conformance", "envelope", ""], [""]),
         (["conformance", "envelope", "--j"], ["--json"]),
+        (["policy", "r"], ["revoke"]),
+        (["policy", "l"], ["list"]),
+        (["policy", "--a"], ["--arguments", "--all"]),
         (["tools", "--from", "my"], ["my tools.py"]),
         (["tools", "--profile", ""], [""]),
         (["nonsense", "x"], [""]),
@@ -91,7 +94,8 @@ def test_every_shell_gets_every_option(cli: Cli, shell: str) -> None:
             shown = spelling if shell != "fish" else spelling.replace("--", "-l ")
             shown = shown if len(shown) > 2 or shell != "fish" else f"-s {spelling[1:]}"
             assert shown in here, (verb.name, spelling)
-    for word in ("typed program flow", " ".join(sorted(SUITES))):
+    said = "explain check list grants revoke"
+    for word in ("typed program flow", " ".join(sorted(SUITES)), said):
         assert word in script.replace("\\n", " ")
 
 

@@ -12,6 +12,7 @@ from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
+    DEFAULT_PROFILE,
     PolicySettings,
     ProfileSettings,
     RequirementSettings,
@@ -64,7 +65,7 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
-    manifest = [_manifest_rule(written, parts.profile) for written in parts.profile_settings.rules]
+    manifest = manifest_rules(parts.profile_settings, parts.profile)
     local = partial(from_the_workspace, workspace=parts.workspace, tools=parts.tools)
     powers = Powers(
         own=AgentRules(
@@ -81,6 +82,23 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
         return PolicyJudge(powers, _grants(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
+
+
+def profile_settings(settings: Settings, name: str) -> ProfileSettings:
+    """What a profile says; ConfigurationError when there is none of that name."""
+    if name in settings.profile:
+        return settings.profile[name]
+    if name == DEFAULT_PROFILE:
+        return ProfileSettings()
+    known = ", ".join(sorted({DEFAULT_PROFILE, *settings.profile}))
+    raise ConfigurationError(
+        f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
+    )
+
+
+def manifest_rules(settings: ProfileSettings, profile: str) -> list[Rule]:
+    """The rules of a profile."""
+    return [_manifest_rule(written, profile) for written in settings.rules]
 
 
 def _manifest_rule(written: RuleSettings, profile: str) -> Rule:

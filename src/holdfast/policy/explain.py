@@ -10,11 +10,12 @@ import msgspec
 
 from holdfast.contract.call import Ask, Permit, Prepared, Verdict
 from holdfast.contract.rules import Action, Rule, Use
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.policy.globs import escaped
 from holdfast.policy.grants import exact_pattern
 from holdfast.policy.powers import Considered, Looked
 from holdfast.policy.rules import Weighed, strictest
+from holdfast.policy.toml_string import pattern_string, toml_string
 from holdfast.policy.words import LONGEST_PERMISSION, LONGEST_REASON, LONGEST_SOURCE, one_line
 
 Stage = Literal["capabilities", "rules", "watchdog", "tool"]
@@ -54,7 +55,9 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
     tool: str
     verdict: Action
-    """Where a person is present; unattended, an ask is a deny."""
+    """Where a person is present."""
+    unattended: Action
+    """Where nobody is there: an ask is a deny, and so is a tool that talks to a person."""
     stage: Stage
     reason: str
     uses: tuple[UseExplained, ...]
@@ -77,6 +80,7 @@ def explained(
     return Explanation(
         tool=tool.name,
         verdict=action,
+        unattended="deny" if action == "ask" or tool.name in PERSON_NAMES else action,
         stage=_stage(tool, considered, action),
         reason=verdict.grounds if isinstance(verdict, Permit) else verdict.reason,
         uses=tuple(
@@ -157,7 +161,8 @@ def exact_allow(tool: str, use: Use) -> Rule:
 
 
 def _rule_text(rule: Rule) -> str:
-    return f"permission = {rule.permission!r}, pattern = {rule.pattern!r}, action = 'allow'"
+    permission, pattern = toml_string(rule.permission), pattern_string(rule.pattern)
+    return f"permission = {permission}, pattern = {pattern}, action = 'allow'"
 
 
 def cited(rule: Rule) -> RuleCited:

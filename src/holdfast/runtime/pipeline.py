@@ -99,6 +99,16 @@ class Pipeline:
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
 
+    def prepare(self, call: ToolCall) -> Prepared | Failure:
+        """What settling the call would begin with; a failure when it would not even be judged."""
+        plan = self._parts.catalog.plan(call.tool)
+        if plan is None:
+            return self._unknown(call).failure
+        prepared = plan.prepare(call, self._parts.max_argument_bytes)
+        if isinstance(prepared, Rejected):
+            return prepared.failure
+        return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
+
     async def _leave(
         self, judged: Ask | Deny | Awaitable[Verdict], abort: AbortSignal, tool: str
     ) -> Permit | Failure:

@@ -34,12 +34,18 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 
 def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     """Read the configuration and load the tool files, the configured ones first."""
-    loaded = load_configuration(workspace_in(arguments), overrides=overrides_in(arguments))
-    for notice in loaded.notices:
-        screen.remark(f"note: {notice}")
+    loaded = configured(arguments, screen)
     files = unlike([*loaded.settings.tools.files, *arguments.files])
     profile = arguments.profile or DEFAULT_PROFILE
     return Chosen(configuration=loaded, profile=profile, tools=load_tools(files))
+
+
+def configured(arguments: Namespace, screen: Screen) -> Configuration:
+    """Read the configuration, and say what of it is not applied."""
+    loaded = load_configuration(workspace_in(arguments), overrides=overrides_in(arguments))
+    for notice in loaded.notices:
+        screen.remark(f"note: {notice}")
+    return loaded
 
 
 def unlike(names: Iterable[str]) -> list[Path]:

@@ -1,9 +1,10 @@
-"""`holdfast policy`: why a call would run or not, and whether a rule file says what it means to.
+"""`holdfast policy`: why a call would run or not, which rules there are, and are they right.
 
 Exit status of `explain`: 0 allowed, 3 asked or denied; of `check`: 0 all examples hold, 1 not.
 """
 
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,8 @@ from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import chosen
 from holdfast.surfaces.cli.pairs import arguments_from
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.remembered import list_grants, revoke
+from holdfast.surfaces.cli.rule_list import list_rules
 from holdfast.surfaces.cli.screen import Screen
 
 _REFUSED = 3
@@ -26,25 +29,40 @@ _REFUSED = 3
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument(
-        "what", choices=("explain", "check"), help="explain a call, or check a file"
+        "what",
+        nargs="?",
+        choices=tuple(_ANSWERS),
+        help="explain a call, check a file, list all rules, show or take back remembered answers",
     )
     parser.add_argument(
         "words",
-        metavar="TOOL key=value | FILE",
+        metavar="TOOL key=value | FILE | ID",
         nargs="*",
         default=[],
-        help="for explain: the tool and its arguments; for check: the rule file",
+        help="explain: the tool and its arguments; check: the file; revoke: ids of grants",
     )
     parser.add_argument("--arguments", metavar="JSON", help="all arguments as one JSON object")
+    parser.add_argument("--all", action="store_true", help="revoke: every remembered answer")
     add_tool_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
 
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    if arguments.what == "check":
-        return _check(arguments, screen)
-    return _explain(arguments, screen)
+    answer = _ANSWERS.get(arguments.what)
+    if answer is None:
+        raise UsageError(f"what about policy? write: holdfast policy {_one_of(list(_ANSWERS))}")
+    if arguments.all and arguments.what != "revoke":
+        raise UsageError("--all is for revoke; see holdfast policy --help")
+    if arguments.words and arguments.what in _TAKE_NO_WORDS:
+        raise UsageError(
+            f"policy {arguments.what} takes no {arguments.words[0]!r}; see holdfast policy --help"
+        )
+    return answer(arguments, screen)
+
+
+def _one_of(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _explain(arguments: Namespace, screen: Screen) -> int:
@@ -75,8 +93,7 @@ def _show(found: Explanation, screen: Screen) -> None:
     look = screen.look
     look.heading(f"{found.tool}: {found.verdict}")
     look.text(printable(found.reason))
-    unattended = "deny" if found.verdict == "ask" else found.verdict
-    look.fields({"decided by": found.stage, "unattended": unattended})
+    look.fields({"decided by": found.stage, "unattended": found.unattended})
     for use in found.uses:
         look.text("")
         look.fields(_fields(use))
@@ -140,3 +157,13 @@ def _report(path: Path, found: RuleFile) -> JsonObject:
         "examples": len(found.examples),
         "problems": problems,
     }
+
+
+_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
+    "explain": _explain,
+    "check": _check,
+    "list": list_rules,
+    "grants": list_grants,
+    "revoke": revoke,
+}
+_TAKE_NO_WORDS = frozenset({"list", "grants"})
