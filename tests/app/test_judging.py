@@ -280,7 +280,7 @@ def test_a_pinned_deny_and_an_empty_program_are_errors(places: Places) -> None:
     text = f'{rule}action = "deny"\npinned = true\n'
     with pytest.raises(ConfigurationError, match="only an ask can be pinned"):
         opened(places, configuration=places.load(user=text))
-    with pytest.raises(ConfigurationError, match="an entry is empty"):
+    with pytest.raises(ConfigurationError, match="an entry names no program; write"):
         opened(places, configuration=places.load(user="[watchdog]\ncommands = [[]]\n"))
 
 

@@ -73,7 +73,7 @@ def test_variables_and_overrides_add_rules_too(places: Places) -> None:
 
 
 def test_a_rule_does_not_say_itself_where_it_stands(places: Places) -> None:
-    with pytest.raises(ConfigurationError, match=r"config\.toml: profile\.code\.rules: .*source"):
+    with pytest.raises(ConfigurationError, match=r"profile\.code\.rules #1\.source: there is no"):
         places.load(user=f'{MINE}source = "/etc/holdfast/policy.toml:1"\n')
 
 

@@ -266,7 +266,7 @@ def test_a_mistake_in_a_rule_file_names_file_and_line(places: Places, whose: str
     beside = places.user_file if whose == "user" else places.project_file
     path = beside.with_name("policy.toml")
     path.write_text("\n[[rule]]\npermission = 'x'\n", "utf-8")
-    with pytest.raises(ConfigurationError, match=f"{path}:2: missing `pattern`"):
+    with pytest.raises(ConfigurationError, match=f"{path}:2: the rule has no pattern"):
         loaded(places)
     path.write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match="not UTF-8"):

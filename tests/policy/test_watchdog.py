@@ -144,3 +144,12 @@ async def test_what_a_hook_says_in_error_is_one_short_line() -> None:
     reason = (await consulted(hook)).reason
     assert reason.isprintable()
     assert len(reason) < 300
+
+
+def times_out(_inspection: Inspection, /) -> Opinion:
+    raise TimeoutError
+
+
+async def test_an_error_without_words_is_called_by_its_name() -> None:
+    opinion = await consulted(times_out)
+    assert opinion == Opinion("deny", "The watchdog 'times_out' failed (TimeoutError).")

@@ -15,6 +15,7 @@ from typing import cast
 
 import msgspec
 
+from holdfast.app.ceilings import check_ceiling
 from holdfast.app.environment import DEBUG_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
@@ -118,10 +119,14 @@ def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
     if path is None or text is None:
         return None
     named = copy_of or path
-    table = parse_toml(text, named)
-    check_keys(table, str(named))
-    name_sources(table, str(named), text)
-    return table
+    return _checked(parse_toml(text, named), str(named), text)
+
+
+def _checked(layer: Table, origin: str, text: str = "") -> Table:
+    check_keys(layer, origin)
+    check_ceiling(layer, origin)
+    name_sources(layer, origin, text)
+    return layer
 
 
 def _projects(file: Path | None, kept: Path | None) -> Table | None:
@@ -133,6 +138,7 @@ def _projects(file: Path | None, kept: Path | None) -> Table | None:
         _resolve_files(table, kept, None)
         _refuse_files_outside(table, kept, str(file))
     return table
+
 
 
 def _same(one: Path | None, other: Path | None) -> bool:
@@ -180,10 +186,7 @@ def _from_variables(environment: Mapping[str, str]) -> Iterator[Table]:
         if not name.startswith(_PREFIX) or name in _NOT_SETTINGS:
             continue
         path = tuple(name.removeprefix(_PREFIX).lower().split(_LEVELS))
-        layer = nested(path, value_in(environment[name]))
-        check_keys(layer, f"environment variable {name}")
-        name_sources(layer, f"environment variable {name}")
-        yield layer
+        yield _checked(nested(path, value_in(environment[name])), f"environment variable {name}")
 
 
 def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
@@ -193,10 +196,7 @@ def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
             raise ConfigurationError(
                 f"override {key!r}: not a dotted key; write for example limits.argument_bytes"
             )
-        layer = nested(path, value_in(text))
-        check_keys(layer, "override")
-        name_sources(layer, f"override {key}")
-        yield layer
+        yield _checked(nested(path, value_in(text)), f"override {key}")
 
 
 def _narrowed(trusted: Table, project: Table, later: list[Table], origin: str) -> Narrowed:

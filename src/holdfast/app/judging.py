@@ -1,21 +1,21 @@
 """Putting a judge together: rules from files and profiles, capabilities of tools, hooks, grants."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from holdfast.app.ceilings import ceiling_requirements
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
-    PolicySettings,
     ProfileSettings,
-    RequirementSettings,
     RuleSettings,
     Settings,
     Surroundings,
@@ -23,7 +23,6 @@ from holdfast.app.settings import (
 )
 from holdfast.app.spelling import advice
 from holdfast.contract.ports import GrantStore, PathView
-from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
@@ -34,11 +33,11 @@ from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.places import PlaceProblem, places_of
+from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.powers import AgentRules, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleProblem
-from holdfast.policy.scope import EffectiveScope, compile_scope, union
+from holdfast.policy.scope import EffectiveScope, Scope, compile_scope, union
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
 HANDED_OVER = "handed over in code"
@@ -129,12 +128,13 @@ def _reach(parts: JudgeParts) -> Reach:
     policy = parts.settings.policy
     try:
         places = places_of(variables, facts)
-        declared = compile_scope(union(tool.requires for tool in parts.tools), places)
-        ceiling = [compile_scope(one, places) for one in _ceiling(policy)]
     except PlaceProblem as problem:
         raise ConfigurationError(f"workspace: {problem}") from None
-    except ValueError as problem:
-        raise ConfigurationError(f"requires or policy.ceiling: {problem}") from None
+    declared = _declared(parts.tools, places)
+    ceiling: list[Scope] = []
+    if policy.ceiling is not None:
+        with _belongs_to("policy.ceiling"):
+            ceiling.append(compile_scope(ceiling_requirements(policy.ceiling), places))
     scope = EffectiveScope(declared, facts, *ceiling)
     own = f"{data}/sessions/{parts.session_id}"
     return Reach(
@@ -145,6 +145,25 @@ def _reach(parts: JudgeParts) -> Reach:
         own_folders=(own,),
         kept_from_writing=tuple(_kept(parts, facts)),
     )
+
+
+def _declared(tools: Sequence[Tool], places: Places) -> Scope:
+    try:
+        return compile_scope(union(tool.requires for tool in tools), places)
+    except ValueError:
+        for tool in tools:
+            with _belongs_to(f"tool {tool.name!r}: requires"):
+                compile_scope(tool.requires, places)
+        raise
+
+
+@contextmanager
+def _belongs_to(whose: str) -> Generator[None]:
+    """Say whose pattern it is that cannot be one."""
+    try:
+        yield
+    except ValueError as problem:
+        raise ConfigurationError(f"{whose}: {problem}; correct or remove that entry") from None
 
 
 def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
@@ -158,26 +177,6 @@ def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
             # Whoever works inside of it was given that place on purpose.
             if not f"{parts.workspace}/".startswith(f"{path}/"):
                 yield path
-
-
-def _ceiling(policy: PolicySettings) -> Iterable[RequirementSet]:
-    if policy.ceiling is not None:
-        yield _requirements(policy.ceiling)
-
-
-def _requirements(given: RequirementSettings) -> RequirementSet:
-    commands = [
-        {"cmd": one.cmd} if one.args is None else {"cmd": one.cmd, "args": one.args}
-        for one in given.shell
-    ]
-    return requirement_set(
-        {
-            "fs": {"read": given.read, "write": given.write},
-            "net": {"hosts": given.hosts},
-            "shell": commands,
-            "capabilities": given.capabilities,
-        }
-    )
 
 
 def _hooks(parts: JudgeParts) -> list[Hook]:
@@ -195,7 +194,10 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
                 f"watchdog.off: there is no hook {name!r}; {advice(name, names)}"
             )
     if not all(wanted.commands):
-        raise ConfigurationError("watchdog.commands: an entry is empty; name a program in it")
+        raise ConfigurationError(
+            "watchdog.commands: an entry names no program; write for example"
+            ' commands = [["/usr/local/bin/ask-the-office", "--quick"]]'
+        )
     environment = parts.surroundings.environment
     programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands]
     return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import cast
 
 from holdfast.app.keys import Table
-from holdfast.app.problems import ConfigurationError
 
 _NAME = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[\w-]+))"""
 _HEADING = re.compile(rf"\s*\[\[\s*profile\s*\.\s*{_NAME}\s*\.\s*rules\s*\]\]")
@@ -16,16 +15,12 @@ _SOURCE = "source"
 
 
 def name_sources(table: Table, origin: str, text: str = "") -> None:
-    """Write into each rule where it stands; a rule cannot say so itself."""
+    """Write into each rule where it stands."""
     headings = list(_headings(text))
     for profile, settings in cast("dict[str, Table]", table.get("profile", {})).items():
         rules = cast("list[Table]", settings.get("rules", []))
         lines = [line for name, line in headings if name == profile]
         for place, rule in enumerate(rules):
-            if _SOURCE in rule:
-                raise ConfigurationError(
-                    f"{origin}: profile.{profile}.rules: there is no key 'source'; leave it out"
-                )
             known = len(lines) == len(rules)
             rule[_SOURCE] = f"{origin}:{lines[place]}" if known else f"{origin}: profile.{profile}"
 

@@ -56,7 +56,8 @@ def read_text(path: Path, copy_of: Path | None = None) -> str | None:
 def decode_text(content: bytes, named: Path) -> str:
     """The text in a file's content; a mistake names file and line."""
     try:
-        return content.decode()
+        # Some editors begin a file with a mark that nobody sees.
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
         raise ConfigurationError(f"{named}:{line}: not UTF-8 text; save it as UTF-8") from None

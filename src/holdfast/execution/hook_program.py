@@ -54,11 +54,15 @@ class HookProgram:
                     self._argv, input=encode_json(shown), env=self._environment, check=False
                 )
         except TimeoutError:
-            raise TimeoutError(f"it took longer than {self._seconds:g} s") from None
+            given = f"{self._seconds:g} s; watchdog.seconds gives it more"
+            raise TimeoutError(f"it took longer than {given}") from None
         if done.returncode != 0:
             said = done.stderr[-200:].decode("utf-8", "replace").strip()
             raise RuntimeError(f"it ended with status {done.returncode}: {said}")
         if len(done.stdout) > _MOST_OUTPUT:
             raise ValueError("its answer is too long")
-        answer = _decode(done.stdout)
+        try:
+            answer = _decode(done.stdout)
+        except ValueError as problem:
+            raise ValueError(f"its answer is no opinion: {problem}") from None
         return Opinion(answer.verdict, answer.reason)

@@ -105,6 +105,5 @@ def name_of(hook: Hook) -> str:
 
 def _failed(hook: Hook, problem: BaseException) -> Opinion:
     said = one_line(text_of(problem), _LONGEST_ANSWER)
-    return Opinion(
-        "deny", f"The watchdog '{name_of(hook)}' failed ({type(problem).__name__}: {said})."
-    )
+    why = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
+    return Opinion("deny", f"The watchdog '{name_of(hook)}' failed ({why}).")

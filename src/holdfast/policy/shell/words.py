@@ -171,8 +171,7 @@ class _Reading:
     def _take_glob(self) -> None:
         self.expands = True
         if "/" not in self.literal:
-            hint = f"one of which could be an option; write {shown('./' + self.source)}"
-            self._takes_shape("names", f"stands for file names, {hint}")
+            self._takes_shape("names", f"stands for file names{_instead(self.source)}")
 
     def _take_ansi(self, body: str) -> None:
         decoded = _ansi_decoded(body)
@@ -180,6 +179,15 @@ class _Reading:
             self.doubt = f"{shown(self.source)} holds an escape that is not followed"
         else:
             self.literal += decoded
+
+
+def _instead(source: str) -> str:
+    """What to write in the place of a pattern that may become an option."""
+    if not source.startswith("-"):
+        return f", one of which could be an option; write {shown('./' + source)}"
+    if "'" in source:
+        return ", and is an option itself; quote what stands for itself"
+    return f", and is an option itself; write {shown(chr(39) + source + chr(39))}"
 
 
 def _unescaped(found: re.Match[str]) -> str:

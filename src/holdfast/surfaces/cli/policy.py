@@ -139,12 +139,24 @@ def _check(arguments: Namespace, screen: Screen) -> int:
     else:
         for problem in found.problems:
             screen.raw(f"{path}:{problem.line}: {problem.message}")
-        held = sum(example.holds for example in found.examples)
-        screen.raw(
-            f"{len(found.rules)} rules, {held} of {len(found.examples)} examples hold,"
-            f" {len(found.problems)} problems"
-        )
+        screen.raw(_summed_up(found))
     return 1 if found.problems else 0
+
+
+def _summed_up(found: RuleFile) -> str:
+    held, given = sum(example.holds for example in found.examples), len(found.examples)
+    examples = f"{held} of {_counted(given, 'example')} hold{'s' if given == 1 else ''}"
+    return ", ".join(
+        (
+            _counted(len(found.rules), "rule"),
+            examples if given else "no examples",
+            _counted(len(found.problems), "problem"),
+        )
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 def _report(path: Path, found: RuleFile) -> JsonObject:
