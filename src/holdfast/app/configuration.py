@@ -28,6 +28,7 @@ from holdfast.app.locations import (
     user_file,
 )
 from holdfast.app.narrowing import Narrowed, Notice, narrow
+from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.rule_sources import name_sources
@@ -75,7 +76,10 @@ def load_configuration(
 ) -> Configuration:
     """Read every layer and put them together; raises ConfigurationError."""
     told = variables() if environment is None else environment
+    check_home(told)
     own_file = user_file(told)
+    for path in (own_file, _beside(own_file)):
+        refuse_shared(path)
     merged = _file(own_file)
     if merged is not None:
         _resolve_files(merged, cast("Path", own_file).parent, home_of(told))
@@ -138,7 +142,6 @@ def _projects(file: Path | None, kept: Path | None) -> Table | None:
         _resolve_files(table, kept, None)
         _refuse_files_outside(table, kept, str(file))
     return table
-
 
 
 def _same(one: Path | None, other: Path | None) -> bool:

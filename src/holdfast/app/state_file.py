@@ -10,16 +10,25 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from holdfast.app.own_files import open_to_all
+
 _OWNER_ONLY = 0o600
 _FOLDER = 0o700
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """What is in the file; None when there is none. Raises OSError when it cannot be read."""
+    """What is in the file; None when there is none.
+
+    Raises OSError when it cannot be read, or when everybody could have written it.
+    """
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    shared = open_to_all(path)
+    if shared is not None:
+        raise PermissionError(f"everybody can write {shared}; run: chmod o-w {shared}")
+    return content
 
 
 def replace(path: Path, content: bytes) -> None:
