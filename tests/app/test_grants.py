@@ -40,7 +40,8 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     grants = GrantFile(tmp_path / "state", tmp_path)
     grants.add([GRANT])
     assert grants.path.stat().st_mode & 0o777 == 0o600
-    assert grants.path.parent.stat().st_mode & 0o777 == 0o700
+    for folder in (grants.path.parent, grants.path.parent.parent):
+        assert folder.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in grants.path.parent.glob("*.json")] == [grants.path.name]
 
 

@@ -118,7 +118,7 @@ async def test_a_wider_pattern_is_shown_and_taken_only_when_asked_for(
 ) -> None:
     ask = msgspec.structs.replace(OFFERING, wider=("git log *", "ls *"))
     answer, shown = await _answered(typed, ask)
-    assert "s* or p* = and all that fits git log * or ls *\n" in shown
+    assert "s* or p* = and for all that fits git log * or ls *\n" in shown
     assert answer is not None
     assert (answer.allowed, answer.remember, answer.wider) == (True, remember, True)
     narrow, _shown = await _answered(typed.replace(b"*", b""), ask)
@@ -149,7 +149,7 @@ async def test_where_the_session_ends_with_the_call_nothing_is_offered_for_it(
 ) -> None:
     ask = msgspec.structs.replace(OFFERING, wider=("ls *",))
     answer, shown = await _answered(typed + b"p*\n", ask, lasting=("once", "project"))
-    assert "y = once, p = for this project\n  p* = and all that fits ls *\n" in shown
+    assert "y = once, p = for this project\n  p* = and for all that fits ls *\n" in shown
     assert "never" not in shown
     assert "The session ends with this call: nothing can be remembered for it.\n" in shown
     assert answer is not None

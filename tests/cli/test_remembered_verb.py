@@ -74,7 +74,7 @@ def test_every_rule_in_force_is_listed_with_where_it_stands(
     assert headings[0] == "SCOPE"
     assert cells == [
         ["manifest, pinned", "fs.write", "secrets/", "ask", f"{home}/config.toml:2"],
-        ["project", "sh", "git push *", "deny", f"{home}/policy.toml:2", OWN.split('"')[-2]],
+        ["project", "sh", "git push *", "deny", OWN.split('"')[-2], f"{home}/policy.toml:2"],
         ["not trusted", "sh", "npm *", "ask", f"{theirs}:2"],
         ["remembered", "sh", "git log *", "allow", "answer of ada"],
         ["remembered", "sh", "ls -l", "allow", terminal],

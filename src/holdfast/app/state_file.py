@@ -47,10 +47,17 @@ def replace(path: Path, content: bytes) -> None:
         raise
 
 
+def _make_private(folder: Path) -> None:
+    """Make it and all above it that is missing; `mkdir` gives its mode to the last one alone."""
+    if not folder.exists():
+        _make_private(folder.parent)
+        folder.mkdir(exist_ok=True, mode=_FOLDER)
+
+
 @contextmanager
 def locked(path: Path) -> Generator[None]:
     """Keep other processes from changing the file meanwhile; makes its folder; raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
+    _make_private(path.parent)
     lock = os.open(
         path.with_name(f".{path.name}.lock"),
         os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC,

@@ -43,9 +43,9 @@ DOUBTFUL: list[tuple[str, str]] = [
     ("rm *.py", "write `./*.py`"),
     ("git pus?", "stands for file names"),
     ("git [p]ush", "stands for file names"),
-    ("ls *.py", "one of which could be an option; write `./*.py`"),
-    ("grep -r --include=*.py x .", "is an option itself; write `'--include=*.py'`"),
-    ("grep --include=*'.py' x", "is an option itself; quote what stands for itself"),
+    ("rm *.py", "one of which could be an option; write `./*.py`"),
+    ("rg --glob=*.py x .", "is an option itself; write `'--glob=*.py'`"),
+    ("rg --glob=*'.py' x", "is an option itself; quote what stands for itself"),
     # the program
     ("$x y", "the program name `$x`"),
     ("$(id) y", "the program name `$(id)`"),

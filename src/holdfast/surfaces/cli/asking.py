@@ -74,7 +74,7 @@ def _choices(ask: Ask, offers: Sequence[Remember]) -> str:
     lines = [", ".join(["y = once", *longer])]
     if ask.wider and longer:
         stars = " or ".join(f"{kind[0]}*" for kind in offers if kind in _OFFERED)
-        lines.append(f"{stars} = and all that fits {printable(' or '.join(ask.wider))}")
+        lines.append(f"{stars} = and for all that fits {printable(' or '.join(ask.wider))}")
     never = ", never = not in this session" if "session" in offers else ""
     lines.append(f"n = no, n: WORDS = no, and the model is told these words{never}")
     return "".join(f"  {line}\n" for line in lines)

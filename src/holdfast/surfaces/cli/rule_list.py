@@ -20,7 +20,7 @@ def list_rules(arguments: Namespace, screen: Screen) -> int:
     if arguments.json:
         screen.document([_plain(one) for one in found])
     elif found:
-        headings = ("SCOPE", "PERMISSION", "PATTERN", "ACTION", "WHERE", "REASON")
+        headings = ("SCOPE", "PERMISSION", "PATTERN", "ACTION", "REASON", "WHERE")
         screen.look.table(headings, [_row(one) for one in found])
     else:
         screen.look.text("There are no rules. Yours stand in policy.toml, beside config.toml.")
@@ -29,8 +29,9 @@ def list_rules(arguments: Namespace, screen: Screen) -> int:
 
 def _row(found: RuleInForce) -> tuple[str, ...]:
     rule = found.rule
-    cells = (_scope(found), rule.permission, rule.pattern, rule.action, rule.source)
-    return (*map(printable, cells), printable(rule.reason or ""))
+    reason = rule.reason or ""
+    cells = (_scope(found), rule.permission, rule.pattern, rule.action, reason, rule.source)
+    return tuple(map(printable, cells))
 
 
 def _scope(found: RuleInForce) -> str:
