@@ -38,7 +38,7 @@ async def test_where_no_rule_speaks_the_one_that_would_is_written_out() -> None:
     (use,) = found.uses
     assert use.decided_by is None
     assert use.otherwise is not None
-    assert r"permission = 'writer', pattern = 'a\\*b', action = 'allow'" in use.otherwise
+    assert r"permission = 'writer', pattern = 'a\*b', action = 'allow'" in use.otherwise
 
 
 async def test_a_deny_of_the_manifest_is_called_final() -> None:

@@ -46,7 +46,7 @@ def test_an_action_is_allow_deny_or_ask_and_no_other_word(word: str) -> None:
     text = f'[[rule]]\npermission = "bash"\npattern = "ls"\naction = "{word}"\n'
     found = read_rule_file(text, name="x", scope="project")
     assert found.rules == ()
-    assert "it must be allow, ask, deny" in found.problems[0].message
+    assert "it must be allow, ask or deny" in found.problems[0].message
     stored = {"permission": "b", "pattern": "l", "scope": "session", "source": "s", "action": word}
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(stored, Rule)

@@ -19,12 +19,6 @@ _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
 _AT_END = " (at end of document)"
 
 
-def read_toml(path: Path, copy_of: Path | None = None) -> Table | None:
-    """The table a file holds; None when there is no file. Messages name what it is a copy of."""
-    text = read_text(path, copy_of)
-    return None if text is None else parse_toml(text, copy_of or path)
-
-
 def parse_toml(text: str, named: Path) -> Table:
     """The table in a text; messages name the file it is from."""
     try:
