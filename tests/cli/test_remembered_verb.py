@@ -100,9 +100,9 @@ def test_the_list_for_programs_says_the_same(cli: Cli, home: Path, kept: GrantFi
     assert [one["remembered"] for one in found] == [False, True, True]
 
 
-def test_without_rules_the_list_says_where_they_would_stand(cli: Cli) -> None:
+def test_without_rules_the_list_says_where_they_would_stand(cli: Cli, home: Path) -> None:
     assert cli("policy", "list").out == (
-        "There are no rules. Yours stand in policy.toml, beside config.toml.\n"
+        f"There are no rules. Yours would stand in {home}/policy.toml.\n"
     )
     assert json.loads(cli("policy", "list", "--json").out) == []
 

@@ -7,6 +7,9 @@ from pathlib import Path
 import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.environment import variables
+from holdfast.app.locations import user_file
+from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.tool import Tool
@@ -46,6 +49,12 @@ def configured(arguments: Namespace, screen: Screen) -> Configuration:
     for notice in loaded.notices:
         screen.remark(f"note: {notice}")
     return loaded
+
+
+def own_rules() -> str:
+    """Where the person's own rules are, or would be."""
+    own = user_file(variables())
+    return POLICY_NAME if own is None else str(own.with_name(POLICY_NAME))
 
 
 def unlike(names: Iterable[str]) -> list[Path]:

@@ -16,7 +16,7 @@ from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.policy.explain import Explanation, RuleCited, UseExplained
 from holdfast.policy.rule_file import RuleFile
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.opening import chosen, own_rules
 from holdfast.surfaces.cli.pairs import arguments_from
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.remembered import list_grants, revoke
@@ -129,7 +129,7 @@ def _cited(rule: RuleCited) -> str:
 
 def _check(arguments: Namespace, screen: Screen) -> int:
     if len(arguments.words) != 1:
-        raise UsageError("which file? write: holdfast policy check FILE")
+        raise UsageError(f"which file? write for example: holdfast policy check {own_rules()}")
     path = Path(arguments.words[0])
     found = read_policy_file(path)
     if found is None:

@@ -6,7 +6,7 @@ from holdfast.app.rules_in_force import RuleInForce, rules_in_force
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.json_value import JsonObject
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.opening import configured
+from holdfast.surfaces.cli.opening import configured, own_rules
 from holdfast.surfaces.cli.remembered import grants_of
 from holdfast.surfaces.cli.screen import Screen
 
@@ -23,7 +23,7 @@ def list_rules(arguments: Namespace, screen: Screen) -> int:
         headings = ("SCOPE", "PERMISSION", "PATTERN", "ACTION", "REASON", "WHERE")
         screen.look.table(headings, [_row(one) for one in found])
     else:
-        screen.look.text("There are no rules. Yours stand in policy.toml, beside config.toml.")
+        screen.look.text(printable(f"There are no rules. Yours would stand in {own_rules()}."))
     return 0
 
 
