@@ -15,7 +15,7 @@ from holdfast.policy.shell.runners import (
     GIT_HARMLESS_SETTING,
     GIT_OPTIONS,
     GIT_RUNS,
-    GIT_RUNS_ITS_ADDRESS,
+    GIT_RUNS_ANYWHERE,
     GIT_VALUED,
     PROGRAM_FLAGS,
     SED_PLAIN,
@@ -154,7 +154,7 @@ def _git(words: Sequence[Word]) -> Inside | None:
     subcommand, *arguments = [word.literal for word in words[position:]] or [""]
     pattern = GIT_RUNS.get(subcommand, _NOTHING)
     for argument in arguments:
-        if pattern.fullmatch(argument) or GIT_RUNS_ITS_ADDRESS.fullmatch(argument):
+        if pattern.fullmatch(argument) or GIT_RUNS_ANYWHERE.fullmatch(argument):
             found.doubts.append(f"{shown(f'git {subcommand} {argument}')} can run or write more")
     return found
 

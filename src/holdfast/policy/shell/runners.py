@@ -124,7 +124,7 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
     "clone": re.compile(r"--up.*|-[A-Za-z]*[uc].*|--co.*|--te.*"),
     "init": re.compile(r"--te.*"),
     "ls-remote": re.compile(r"--up.*|--exe.*"),
-    "archive": re.compile(r"--e.*|--r.*"),
+    "archive": re.compile(r"--e.*|--r.*|-[A-Za-z]*o.*"),
     "fetch-pack": re.compile(r"--upl.*|--exe.*"),
     "send-pack": re.compile(r"--rece.*|--exe.*"),
     "for-each-repo": re.compile(r".*", re.DOTALL),
@@ -142,12 +142,12 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
             *("log", "diff", "show", "stash", "whatchanged", "format-patch", "reflog"),
             *("diff-tree", "diff-index", "diff-files"),
         ),
-        re.compile(r"--ext.*|--textc.*|--ou.*"),
+        re.compile(r"--ext.*|--textc.*"),
     ),
 }
 """Arguments of git subcommands that run or set a program, or write a file; cut short as well."""
 
-GIT_RUNS_ITS_ADDRESS = re.compile(r"ext::.*|--[a-z-]+=ext::.*", re.DOTALL)
+GIT_RUNS_ANYWHERE = re.compile(r"ext::.*|--[a-z-]+=ext::.*|--ou.*", re.DOTALL)
 """A remote repository that is a command, whatever the subcommand does with it."""
 
 GIT_OPTIONS = re.compile(
