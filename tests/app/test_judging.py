@@ -332,7 +332,7 @@ async def test_what_stands_in_the_way_of_a_command_is_told_rightly(places: Place
         surroundings=surroundings_of_this_process(Settings(), environment=places.environment),
     )
     for command, wanted in (
-        ("git log; rm x", "requires.shell = [{cmd = 'rm'}]"),
+        ("git log; rm x", "requires.shell = [{'cmd': 'rm'}]"),
         ("git log $x", "cannot be taken apart"),
         ("LC_ALL=C git log", "sets a variable in front of a command"),
         ("git log > out", "outside of requires.fs"),

@@ -69,7 +69,7 @@ def test_a_link_has_two_spellings(tmp_path: Path) -> None:
         ("fs.write", "src/a", "requires.fs.write = ['src/a']"),
         ("fs.read", "../x", "requires.fs.read"),
         ("net.fetch", "https://evil.example/x", "requires.net.hosts = ['evil.example']"),
-        ("shell.run", "rm x", "requires.shell = [{cmd = 'rm'}]"),
+        ("shell.run", "rm x", "requires.shell = [{'cmd': 'rm'}]"),
     ],
 )
 def test_what_is_out_of_reach_is_told_with_what_would_admit_it(

@@ -203,7 +203,7 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
         return _BOUND_FROM_ABOVE if bounded else "A file it touches is outside of requires.fs."
     if any("/" in program for program in missing):
         return "Programs are named without a path: write for example git, not /usr/bin/git."
-    wanted = ", ".join(f"{{cmd = {program!r}}}" for program in dict.fromkeys(missing))
+    wanted = ", ".join(f"{{'cmd': {program!r}}}" for program in dict.fromkeys(missing))
     return f"It would be admitted by requires.shell = [{wanted}]."
 
 
