@@ -158,6 +158,45 @@ def test_variables_that_are_no_settings_are_left_alone(places: Places) -> None:
             r'profile\.code\.tools\.deny: expected text; write for example deny = \["one"',
         ),
         ("[limits.at_most.x]\nmax_bytes = 1\n", r"limits\.at_most: there is no such key"),
+        (
+            '[watchdog]\ncommands = ["x"]\n',
+            r'watchdog\.commands: expected a list; write for example commands = \[\["/usr/l',
+        ),
+        ("[policy]\nstrict = 1\n", r"policy\.strict: expected true or false; .* strict = true"),
+        ("[policy]\nceiling = 1\n", r"policy\.ceiling: expected a table; write \[policy\.ceiling"),
+        (
+            '[policy.ceiling]\nreed = ["x"]\n',
+            r"policy\.ceiling\.reed: there is no such key; did you mean 'read'\?",
+        ),
+        (
+            '[policy.ceiling]\nread = "x"\n',
+            r'policy\.ceiling\.read: expected a list; write for example read = \["one", "two"\]',
+        ),
+        (
+            "[policy.ceiling]\nshell = 1\n",
+            r'policy\.ceiling\.shell: expected a list; .* shell = \[\{ cmd = "text" \}\]',
+        ),
+        (
+            '[[policy.ceiling.shell]]\nargs = ["x"]\n',
+            r'policy\.ceiling\.shell #1: cmd is missing; write cmd = "text"',
+        ),
+        (
+            '[[policy.ceiling.shell]]\ncmd = "ls"\nargs = [1]\n',
+            r'policy\.ceiling\.shell #1\.args: expected text; write for example args = \["one"',
+        ),
+        ("[policy.ceiling]\nshell = [1]\n", r"policy\.ceiling\.shell: expected a table"),
+        (
+            '[[profile.code.rules]]\npermission = "x"\n',
+            r'profile\.code\.rules #1: pattern is missing; write pattern = "text"',
+        ),
+        (
+            '[[profile.code.rules]]\npermission = "x"\npattern = "x"\naction = "alow"\n',
+            r"profile\.code\.rules #1\.action: it must be one of allow, ask, deny; write",
+        ),
+        (
+            "[limits.tool.x]\nmax_items = 0\n",
+            r"limits\.tool\.x\.max_items: expected a whole number >= 1; .* max_items = 1000",
+        ),
         (f"[limits.tool.x]\nwall_seconds = 1{'0' * 400}\n", "choose another value"),
     ],
 )

@@ -15,7 +15,7 @@ def weather(city: str) -> str:
 
 
 KNOWN = [weather.tool]
-SMALLER = "a project may only make limits smaller"
+SMALLER = "a project may only make limits smaller until you run holdfast trust"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def test_a_grant_is_there_for_the_next_session_of_the_project(tmp_path: Path) ->
     assert [one.pattern for one in again.load()] == ["make", "ls"]
     assert again.load()[0] == GRANT
     assert GrantFile(tmp_path / "state", tmp_path / "two").load() == ()
+    assert GrantFile(tmp_path / "state", tmp_path / "elsewhere" / "one").load() == ()
 
 
 def test_file_and_fake_keep_grants_alike(tmp_path: Path) -> None:
@@ -39,7 +40,8 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     grants = GrantFile(tmp_path / "state", tmp_path)
     grants.add([GRANT])
     assert grants.path.stat().st_mode & 0o777 == 0o600
-    assert grants.path.parent.stat().st_mode & 0o777 == 0o700
+    for folder in (grants.path.parent, grants.path.parent.parent):
+        assert folder.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in grants.path.parent.glob("*.json")] == [grants.path.name]
 
 

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TypedDict, Unpack
 
+import anyio
 import pytest
 from places import Places
 
@@ -17,6 +18,7 @@ from holdfast.contract.ports import Approver
 from holdfast.contract.rules import Rule
 from holdfast.contract.watchdog import Hook, Inspection, Opinion
 from holdfast.policy.explain import Explanation
+from holdfast.policy.watchdog import Specialist
 
 
 @tool(
@@ -132,7 +134,7 @@ async def test_rules_of_the_profile_are_the_manifests(places: Places) -> None:
     allow = Rule(permission="sh", pattern="rm x", action="allow", scope="session", source="code")
     hf = opened(places, configuration=configuration, rules=[allow])
     envelope = await settled(hf, "sh", command="ls; rm -fr x")
-    assert "The manifest rule sh 'rm *' (profile code) denies shell.run" in said(envelope)
+    assert f"The manifest rule sh 'rm *' ({places.user_file}:1) denies shell.run" in said(envelope)
 
 
 async def test_a_ceiling_bounds_every_tool(places: Places) -> None:
@@ -167,6 +169,27 @@ async def test_the_hooks_that_ship_are_on_and_can_be_taken_off(places: Places) -
     assert (await settled(opened(places, configuration=off), "sh", command="rm -rf /")).ok
     with pytest.raises(ConfigurationError, match="did you mean 'destructive_commands'"):
         opened(places, configuration=places.load(user='[watchdog]\noff = ["destructive"]\n'))
+
+
+async def test_a_hook_in_python_has_the_time_the_settings_give_it(places: Places) -> None:
+    async def waits(_inspection: Inspection, /) -> Opinion:
+        await anyio.sleep(600)
+        return Opinion()
+
+    configuration = places.load(user="[watchdog]\nhook_seconds = 0.01\n")
+    hf = opened(places, configuration=configuration, hooks=[waits])
+    assert "'waits' failed (TimeoutError: it took longer than 0.01 s)" in said(
+        await settled(hf, "fetch")
+    )
+
+
+async def test_a_specialist_is_asked_about_its_own_calls_alone(places: Places) -> None:
+    def never(_inspection: Inspection, /) -> Opinion:
+        return Opinion("deny", "Never.")
+
+    async with opened(places, hooks=[Specialist(never, "fs.write")]) as hf:
+        assert (await hf.settle("fetch", {})).ok
+        assert "Never." in said(await hf.settle("put", {"path": "out/a"}))
 
 
 async def test_hooks_of_the_program_and_of_the_configuration_are_asked(places: Places) -> None:
@@ -247,7 +270,8 @@ def test_a_rule_that_cannot_be_weighed_is_an_error_at_once(places: Places, where
     rule = Rule(permission="sh", pattern=HUGE, scope="session", source="code")
     profile = f'[[profile.code.rules]]\npermission = "sh"\npattern = "{HUGE}"\n'
     configuration = places.load(user=profile if where == "profile" else "")
-    with pytest.raises(ConfigurationError, match=f"{where}.*alternatives"):
+    named = {"code": "code", "profile": "config.toml:1"}[where]
+    with pytest.raises(ConfigurationError, match=f"{named}: rule .sh.*alternatives"):
         opened(places, configuration=configuration, rules=[rule] if where == "code" else [])
 
 
@@ -256,7 +280,7 @@ def test_a_pinned_deny_and_an_empty_program_are_errors(places: Places) -> None:
     text = f'{rule}action = "deny"\npinned = true\n'
     with pytest.raises(ConfigurationError, match="only an ask can be pinned"):
         opened(places, configuration=places.load(user=text))
-    with pytest.raises(ConfigurationError, match="an entry is empty"):
+    with pytest.raises(ConfigurationError, match="an entry names no program; write"):
         opened(places, configuration=places.load(user="[watchdog]\ncommands = [[]]\n"))
 
 
@@ -308,8 +332,9 @@ async def test_what_stands_in_the_way_of_a_command_is_told_rightly(places: Place
         surroundings=surroundings_of_this_process(Settings(), environment=places.environment),
     )
     for command, wanted in (
-        ("git log; rm x", "requires.shell = [{cmd = 'rm'}]"),
+        ("git log; rm x", "requires.shell = [{'cmd': 'rm'}]"),
         ("git log $x", "cannot be taken apart"),
+        ("LC_ALL=C git log", "sets a variable in front of a command"),
         ("git log > out", "outside of requires.fs"),
         ("git fetch &", "background"),
     ):

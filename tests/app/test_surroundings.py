@@ -93,8 +93,8 @@ async def test_a_secret_of_the_environment_never_leaves(
 async def test_a_home_that_cannot_be_written_stops_no_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "file").write_text("", "utf-8")
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file"))
+    (tmp_path / "data").write_text("", "utf-8")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LIMITS__TOOL__LEAK__MAX_BYTES", "10")
     monkeypatch.setenv("SOME_API_KEY", "x" * 5)
     async with Holdfast(tools=[leak]) as hf:

@@ -75,6 +75,18 @@ def test_a_trusted_project_counts(places: Places) -> None:
     assert found.notices == ()
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("agreed", [True, False])
+def test_the_persons_own_rules_count_beside_the_projects(places: Places, *, agreed: bool) -> None:
+    mine = '[[rule]]\npermission = "bash"\npattern = "sudo *"\naction = "deny"\n'
+    places.user_file.with_name("policy.toml").write_text(mine, "utf-8")
+    if agreed:
+        trust(places)
+    rules = loaded(places).rules
+    assert [one.pattern for one in rules.rules] == ["sudo *", *(["make *", "rm *"] * agreed)]
+    assert [one.pattern for one in rules.narrowing] == ["rm *"] * (not agreed)
+
+
 def test_tool_files_of_a_trusted_project_are_named_from_its_folder(
     places: Places, folder: Path
 ) -> None:
@@ -254,7 +266,7 @@ def test_a_mistake_in_a_rule_file_names_file_and_line(places: Places, whose: str
     beside = places.user_file if whose == "user" else places.project_file
     path = beside.with_name("policy.toml")
     path.write_text("\n[[rule]]\npermission = 'x'\n", "utf-8")
-    with pytest.raises(ConfigurationError, match=f"{path}:2: missing `pattern`"):
+    with pytest.raises(ConfigurationError, match=f"{path}:2: the rule has no pattern"):
         loaded(places)
     path.write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match="not UTF-8"):

@@ -60,6 +60,20 @@ def test_limits_may_get_smaller_but_not_larger_than_the_persons(places: Places) 
     assert "limits.sidecar_call_bytes = 600: larger than 500" in notice
 
 
+@pytest.mark.parametrize(
+    "key",
+    ["argument_bytes", "sidecar_call_bytes", "tool.probe.max_bytes", "tool.probe.wall_seconds"],
+)
+def test_a_limit_as_large_as_the_persons_is_taken_and_no_larger_one(
+    places: Places, key: str
+) -> None:
+    table, _, name = f"limits.{key}".rpartition(".")
+    user = f"[{table}]\n{name} = 500\n"
+    assert places.load(user=user, project=f"[{table}]\n{name} = 500\n").notices == ()
+    (notice,) = places.load(user=user, project=f"[{table}]\n{name} = 501\n").notices
+    assert f"limits.{key} = 501: larger than 500" in notice
+
+
 def test_a_tools_limit_from_a_project_never_exceeds_the_tools_own(places: Places) -> None:
     project = "[limits.tool.probe]\nmax_bytes = 900\nwall_seconds = 1.5\nmax_items = 7\n"
     limits = places.load(project=project).settings.limits

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from support import make_call, make_tool
 
 from holdfast.contract.call import Ask, Prepared
 from holdfast.contract.ports import Answer
+from holdfast.contract.rules import Remember
 from holdfast.surfaces.cli.asking import TerminalApprover, approver_here
 
 ASK = Ask(
@@ -21,13 +23,15 @@ ASK = Ask(
 )
 
 
-async def _answered(typed: bytes, ask: Ask = ASK) -> tuple[Answer | None, str]:
+async def _answered(
+    typed: bytes, ask: Ask = ASK, lasting: Sequence[Remember] = ("once", "session", "project")
+) -> tuple[Answer | None, str]:
     reading, writing = os.pipe()
     os.write(writing, typed)
     os.close(writing)
     shown = io.StringIO()
     with os.fdopen(reading, "r", encoding="utf-8") as answers:
-        return await TerminalApprover(answers, shown)(ask), shown.getvalue()
+        return await TerminalApprover(answers, shown, lasting=lasting)(ask), shown.getvalue()
 
 
 @pytest.mark.parametrize("typed", [b"y\n", b" YES \n"])
@@ -80,17 +84,73 @@ async def test_an_ask_shows_the_call_and_offers_once_always_and_reject(
 ) -> None:
     answer, shown = await _answered(typed, OFFERING)
     assert answer is not None
-    assert (answer.allowed, answer.remember) == (allowed, remember)
+    assert (answer.allowed, answer.remember, answer.note) == (allowed, remember, None)
     assert "probe" in shown
     assert '"path"' in shown
-    assert "y/N" in shown
-    assert "p = for this project" in shown
-    assert "never" in shown
+    assert "y = once, s = for this session, p = for this project\n" in shown
+    assert "never = not in this session" in shown
+    assert "*" not in shown
+    assert shown.endswith("Run it? [y/N] ")
 
 
-@pytest.mark.parametrize("typed", [b"p\n", b"s\n", b"never\n"])
-async def test_what_was_not_offered_is_a_plain_no(typed: bytes) -> None:
-    answer, shown = await _answered(typed, ASK)
+@pytest.mark.parametrize(
+    ("typed", "remember", "note"),
+    [
+        (b"n: use git mv instead\n", "once", "use git mv instead"),
+        (b" No :Not on a Friday: ask Ada \n", "once", "Not on a Friday: ask Ada"),
+        (b"never: that is Ada's\n", "session", "that is Ada's"),
+        (b"n:\n", "once", None),
+        (b"y: but be careful\n", "once", None),
+        (b"yes*\n", "once", None),
+    ],
+)
+async def test_words_behind_a_no_are_for_the_model_and_no_yes_has_any(
+    typed: bytes, remember: str, note: str | None
+) -> None:
+    answer, _shown = await _answered(typed, OFFERING)
     assert answer is not None
-    assert (answer.allowed, answer.remember) == (False, "once")
-    assert "project" not in shown
+    assert (answer.allowed, answer.remember, answer.note) == (False, remember, note)
+
+
+@pytest.mark.parametrize(("typed", "remember"), [(b"s*\n", "session"), (b"P*\n", "project")])
+async def test_a_wider_pattern_is_shown_and_taken_only_when_asked_for(
+    typed: bytes, remember: str
+) -> None:
+    ask = msgspec.structs.replace(OFFERING, wider=("git log *", "ls *"))
+    answer, shown = await _answered(typed, ask)
+    assert "s* or p* = and for all that fits git log * or ls *\n" in shown
+    assert answer is not None
+    assert (answer.allowed, answer.remember, answer.wider) == (True, remember, True)
+    narrow, _shown = await _answered(typed.replace(b"*", b""), ask)
+    assert narrow is not None
+    assert (narrow.allowed, narrow.wider) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("typed", "ask", "said"),
+    [
+        (b"p\n", ASK, "An answer to this call cannot be remembered."),
+        (b"never\n", ASK, "An answer to this call cannot be remembered."),
+        (b"s*\n", OFFERING, "Nothing but exactly this can be remembered here."),
+    ],
+)
+async def test_what_was_not_offered_is_said_and_asked_again(
+    typed: bytes, ask: Ask, said: str
+) -> None:
+    answer, shown = await _answered(typed + b"y\n", ask)
+    assert answer == Answer(allowed=True, by="the person at the terminal")
+    assert f"{said}\nRun it? [y/N] " in shown
+    assert (await _answered(typed, ask))[0] is None
+
+
+@pytest.mark.parametrize("typed", [b"s\n", b"never\n"])
+async def test_where_the_session_ends_with_the_call_nothing_is_offered_for_it(
+    typed: bytes,
+) -> None:
+    ask = msgspec.structs.replace(OFFERING, wider=("ls *",))
+    answer, shown = await _answered(typed + b"p*\n", ask, lasting=("once", "project"))
+    assert "y = once, p = for this project\n  p* = and for all that fits ls *\n" in shown
+    assert "never" not in shown
+    assert "The session ends with this call: nothing can be remembered for it.\n" in shown
+    assert answer is not None
+    assert (answer.allowed, answer.remember, answer.wider) == (True, "project", True)

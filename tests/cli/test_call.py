@@ -92,7 +92,8 @@ def test_a_whole_output_that_was_kept_can_still_be_read(cli: Cli, tool_file: Pat
 def test_an_output_that_could_not_be_kept_is_warned_about(
     cli: Cli, tool_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "occupied").write_text("", "utf-8")
+    (tmp_path / "occupied").mkdir()
+    (tmp_path / "occupied" / "data").write_text("", "utf-8")
     words = ("call", "flood", "lines=9000", "--from", str(tool_file))
     part = cli(*words, "--set", "limits.sidecar_call_bytes=100")
     metadata = json.loads(part.out)["metadata"]

@@ -18,6 +18,8 @@ def test_our_own_cases_pass(cli: Cli) -> None:
     answer = cli("conformance", "envelope", str(OURS / "envelope.jsonl"))
     assert answer.status == 0
     assert answer.out.endswith(" passed, 0 failed\n")
+    told = cli("conformance", "envelope", str(OURS / "envelope.jsonl"), "--json")
+    assert (told.status, json.loads(told.out)["failures"]) == (0, [])
 
 
 def test_a_failure_is_one_line_and_status_1(cli: Cli, cases: Path) -> None:
@@ -31,7 +33,9 @@ def test_a_failure_is_one_line_and_status_1(cli: Cli, cases: Path) -> None:
     *failures, summary = answer.out.splitlines()
     assert summary == "1 passed, 1 failed"
     assert [failure.partition(":")[0] for failure in failures] == ["mine"]
-    document = json.loads(cli("conformance", "envelope", str(cases), "--json").out)
+    told = cli("conformance", "envelope", str(cases), "--json")
+    assert told.status == 1
+    document = json.loads(told.out)
     assert (document["passed"], document["failed"], document["skipped"]) == (1, 1, 0)
     assert document["failures"][0]["id"] == "mine"
 
@@ -71,3 +75,13 @@ def test_a_bad_line_is_a_failure_that_names_the_line(cli: Cli, cases: Path) -> N
     *failures, summary = answer.out.splitlines()
     assert summary == "2 passed, 2 failed"
     assert [failure.partition(":")[0] for failure in failures] == ["line 2", "line 4"]
+
+
+@pytest.mark.parametrize("place", [0, 1, 20])
+def test_one_failing_case_among_many_is_status_1(cli: Cli, cases: Path, place: int) -> None:
+    lines = (OURS / "envelope.jsonl").read_text("utf-8").splitlines()[:20]
+    case = {**json.loads(lines[0]), "id": "mine", "input": "nothing of the kind", "is_error": True}
+    lines.insert(place, json.dumps(case))
+    cases.write_text("\n".join(lines) + "\n", "utf-8")
+    for words in ([], ["--json"]):
+        assert cli("conformance", "envelope", str(cases), *words).status == 1

@@ -24,8 +24,8 @@ def test_a_healthy_machine_is_all_ok(cli: Cli) -> None:
     lines = answer.out.splitlines()
     names = [line.split(":")[0].split(maxsplit=1)[1] for line in lines]
     assert names[:2] == ["python", "system"]
-    assert {"anyio", "jsonschema-rs", "msgspec", "rich"} <= set(names[2:-2])
-    assert names[-2:] == ["configuration", "data directory"]
+    assert {"anyio", "jsonschema-rs", "msgspec", "rich"} <= set(names[2:-5])
+    assert names[-5:] == ["configuration", "trust", "grants", "data directory", "state directory"]
     assert "sandbox" not in answer.out or "macOS" in answer.out
 
 
@@ -50,7 +50,7 @@ def test_notices_are_warnings_and_no_failure(cli: Cli, tmp_path: Path) -> None:
     answer = cli("doctor")
     assert answer.status == 0
     assert "WARN  configuration: not applied: " in answer.out
-    assert "      -> put it into your own configuration file" in answer.out
+    assert "      -> run holdfast trust to let its files count, or put it into your" in answer.out
 
 
 def test_a_tool_file_that_tools_could_not_load_is_a_failure(
@@ -88,13 +88,13 @@ def test_limits_that_mean_no_tool_or_change_nothing_are_warnings(
     )
     answer = cli("doctor")
     assert answer.status == 0
-    warnings = answer.out[answer.out.index("WARN") : answer.out.index("OK    data")]
+    warnings = answer.out[answer.out.index("WARN") : answer.out.index("OK    project")]
     assert warnings.splitlines() == [
         "WARN  configuration: limits.tool.flod: no configured tool has this name",
         "      -> did you mean 'flood'?",
         "WARN  configuration: not applied: limits.tool.add.wall_seconds = 999:"
         " larger than the tool's 120",
-        "      -> a project may only make limits smaller",
+        "      -> a project may only make limits smaller until you run holdfast trust",
     ]
 
 

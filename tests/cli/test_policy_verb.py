@@ -87,7 +87,7 @@ def test_a_good_file_is_checked(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(RULES, "utf-8")
     answered = cli("policy", "check", str(path))
-    assert (answered.status, answered.out) == (0, "2 rules, 2 of 2 examples hold, 0 problems\n")
+    assert (answered.status, answered.out) == (0, "2 rules, 2 of 2 examples hold, no problems\n")
     found = json.loads(cli("policy", "check", str(path), "--json").out)
     assert (len(found["rules"]), found["problems"]) == (2, [])
 
@@ -100,6 +100,31 @@ def test_a_file_with_mistakes_is_status_1_and_tells_their_lines(cli: Cli, tmp_pa
     assert f"{path}:7: the pattern 'git *' does not fit 'ls'" in answered.out
     found = json.loads(cli("policy", "check", str(path), "--json").out)
     assert [one["line"] for one in found["problems"]] == [7]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no rules, no examples, no problems"),
+        (RULES.partition("\n\n")[0] + "\n", "1 rule, 1 of 1 example holds, no problems"),
+        (RULES.replace("git status", "ls"), "2 rules, 1 of 2 examples hold, 1 problem"),
+        ("[[rule]]\n", "no rules, no examples, 1 problem"),
+    ],
+)
+def test_what_was_found_is_counted_in_words(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(text, "utf-8")
+    assert cli("policy", "check", str(path)).out.splitlines()[-1] == said
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(
+    cli: Cli, shell: str, home: Path, tmp_path: Path
+) -> None:
+    (home / "policy.toml").write_text(RULES.lstrip(), "utf-8-sig")
+    (home / "config.toml").write_text("[limits]\nargument_bytes = 999\n", "utf-8-sig")
+    assert cli("policy", "check", str(home / "policy.toml")).status == 0
+    answered = cli("policy", "explain", "sh", "command=git push", "--from", shell)
+    assert f"({home}/policy.toml:8)" in answered.out
 
 
 def test_a_call_is_judged_by_the_same_rules(cli: Cli, shell: str) -> None:

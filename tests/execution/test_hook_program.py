@@ -2,6 +2,7 @@
 
 import sys
 
+import msgspec
 import pytest
 from support import make_call, make_tool
 
@@ -49,6 +50,8 @@ async def test_a_program_sees_the_call_and_gives_an_opinion() -> None:
         ("import sys; sys.exit('it broke')", "status 1: it broke"),
         ('print(\'{"verdict": "perhaps"}\')', "perhaps"),
         ("print(' ' * 100_000)", "too long"),
+        ("while True: print(' ' * 100_000)", "too long"),
+        ("import sys; sys.stderr.write('x' * 1_000_000 + 'end'); sys.exit(2)", "status 2: xxx"),
     ],
 )
 async def test_any_other_answer_is_a_refusal(code: str, said: str) -> None:
@@ -57,10 +60,20 @@ async def test_any_other_answer_is_a_refusal(code: str, said: str) -> None:
     assert said in opinion.reason
 
 
+async def test_a_program_may_answer_without_reading_a_large_call() -> None:
+    large = msgspec.structs.replace(
+        CALL, prepared=msgspec.structs.replace(CALL.prepared, checked={"text": "x" * 1_000_000})
+    )
+    code = 'import os; os.close(0); print(\'{"verdict": "ask", "reason": "unread"}\')'
+    opinion = Watchdog([program(code)]).consult(large)
+    assert not isinstance(opinion, Opinion)
+    assert (await opinion) == Opinion("ask", "unread")
+
+
 async def test_a_program_that_takes_too_long_refuses() -> None:
     opinion = await asked(program("import time; time.sleep(60)", seconds=0.2))
     assert opinion.verdict == "deny"
-    assert "TimeoutError" in opinion.reason
+    assert "TimeoutError: it took longer than 0.2 s; watchdog.seconds gives" in opinion.reason
 
 
 async def test_a_program_that_is_not_there_refuses() -> None:

@@ -21,6 +21,9 @@ EDITOR = msgspec.structs.replace(
         ArgumentUse(argument="path", capability="fs.write"),
     ),
 )
+SHELL = msgspec.structs.replace(
+    make_tool(name="shell"), uses=(ArgumentUse(argument="command", capability="shell.run"),)
+)
 ASKS = msgspec.structs.replace(PURE, permission_policy="always_ask")
 EVERYTHING = rule("*", "**", "allow", "project")
 

@@ -27,8 +27,10 @@ YES = Answer(allowed=True, by="ada")
 TOOL = make_tool(name="deploy")
 
 
-def prepared(arguments: JsonObject, *, call_id: str = "cal_1") -> Prepared:
-    call = msgspec.structs.replace(make_call("deploy", arguments), id=call_id)
+def prepared(
+    arguments: JsonObject, *, call_id: str = "cal_1", session: str = "ses_test"
+) -> Prepared:
+    call = msgspec.structs.replace(make_call("deploy", arguments, session=session), id=call_id)
     return Prepared(call=call, tool=TOOL, values=arguments, checked=arguments)
 
 
@@ -62,6 +64,7 @@ def test_an_answer_is_used_once() -> None:
     [
         prepared({"to": "test"}),
         prepared({"to": "prod"}, call_id="cal_2"),
+        prepared({"to": "prod"}, session="ses_other"),
         msgspec.structs.replace(prepared({"to": "prod"}), tool=make_tool(name="other")),
     ],
 )
@@ -118,6 +121,7 @@ def test_a_question_can_be_withdrawn() -> None:
 def test_whoever_answers_cannot_change_the_call() -> None:
     given: JsonObject = {"to": ["prod"]}
     shown = shown_to_a_person(ask(given))
+    cast("list[str]", shown.prepared.arguments["to"]).append("elsewhere")
     shown.prepared.arguments["to"] = "elsewhere"
     assert given == {"to": ["prod"]}
 
@@ -163,8 +167,37 @@ async def test_a_question_nobody_waits_for_any_more_is_withdrawn() -> None:
     assert desk.pending == ()
 
 
+@pytest.mark.parametrize("first_leaves", ["before", "after", "never"])
+async def test_who_stops_waiting_takes_the_question_from_nobody_else(first_leaves: str) -> None:
+    desk = ApprovalDesk(FakeClock(), FakeIds())
+    question = ask()
+    answers: list[Answer | None] = []
+
+    async def wait(scope: anyio.CancelScope) -> None:
+        with scope:
+            answers.append(await desk(question))
+
+    first, second = anyio.CancelScope(), anyio.CancelScope()
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait, first)
+        group.start_soon(wait, second)
+        await anyio.wait_all_tasks_blocked()
+        (request,) = desk.pending
+        if first_leaves == "before":
+            first.cancel()
+            await anyio.wait_all_tasks_blocked()
+        assert desk.pending == (request,)
+        desk.answer(request.id, "deploy", YES)
+        if first_leaves == "after":
+            first.cancel()
+    # An answer is used once: for the same call a second one who waits gets none.
+    assert answers == ([YES, None] if first_leaves == "never" else [YES])
+    assert desk.pending == ()
+
+
 def test_what_is_no_answer_leaves_the_question_open() -> None:
     desk = ApprovalDesk(FakeClock(), FakeIds())
-    for wrong in (True, None, Answer(allowed=cast("bool", "yes"), by="x")):
+    by_nobody = Answer(allowed=True, by=cast("str", None))
+    for wrong in (True, None, Answer(allowed=cast("bool", "yes"), by="x"), by_nobody):
         with pytest.raises(ApprovalError, match="is no answer"):
             desk.answer("apr_1", "deploy", cast("Answer", wrong))

@@ -3,6 +3,7 @@
 import pytest
 from policy.judge_kit import ASKS, EDITOR, EVERYTHING, WRITER, prepared
 from policy.rules_kit import rule
+from policy.rules_kit import use as some_use
 from support import make_judge
 
 from holdfast.contract.rules import Action, Use
@@ -10,7 +11,7 @@ from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.policy.explain import Explanation
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.powers import Looked
+from holdfast.policy.powers import AgentRules, Looked
 
 
 async def explained(judge: PolicyJudge, tool: Tool = WRITER, path: str = "a") -> Explanation:
@@ -37,7 +38,7 @@ async def test_where_no_rule_speaks_the_one_that_would_is_written_out() -> None:
     (use,) = found.uses
     assert use.decided_by is None
     assert use.otherwise is not None
-    assert r"permission = 'writer', pattern = 'a\\*b', action = 'allow'" in use.otherwise
+    assert r"permission = 'writer', pattern = 'a\*b', action = 'allow'" in use.otherwise
 
 
 async def test_a_deny_of_the_manifest_is_called_final() -> None:
@@ -112,3 +113,53 @@ async def test_what_was_not_judged_has_no_verdict() -> None:
 
     found = await make_judge(look=only_reading).explain(prepared(EDITOR, {"path": "a"}))
     assert [use.verdict for use in found.uses] == [None, "deny"]
+
+
+PINNED = rule("writer", "*", "ask", "manifest", pinned=True, source="profile code")
+THEIRS = rule("writer", "*", "deny", "project", source="theirs.toml:3", reason="Trust me.")
+
+
+@pytest.mark.parametrize(
+    ("judge", "told"),
+    [
+        (make_judge(PINNED), "only profile code can be changed."),
+        (make_judge(EVERYTHING, narrowing=((THEIRS,),)), "only theirs.toml:3 can be changed."),
+        (make_judge(EVERYTHING, parents=(AgentRules(),)), "No allow rule of this agent lifts it."),
+        (
+            make_judge(rule("writer", "a", "deny", remembered=True)),
+            "No allow rule lifts it; the answer ends with the session.",
+        ),
+    ],
+)
+async def test_no_rule_is_advised_that_would_change_nothing(judge: PolicyJudge, told: str) -> None:
+    (one,) = (await explained(judge)).uses
+    assert one.otherwise is not None
+    assert one.otherwise.endswith(told)
+    assert "A rule that fits exactly" not in one.otherwise
+
+
+async def test_the_rule_that_is_advised_covers_every_form_of_a_path() -> None:
+    def linked(_tool: Tool, one: Use) -> Looked:
+        return Looked(some_use(one.capability, "link/a", "secret/a"))
+
+    deny = rule("writer", "secret/", "deny", "project")
+    found = await explained(make_judge(deny, look=linked))
+    assert found.uses[0].otherwise is not None
+    assert "pattern = '{link/a,secret/a}'" in found.uses[0].otherwise
+    advised = rule("writer", "{link/a,secret/a}", "allow", "project")
+    assert (await explained(make_judge(deny, advised, look=linked))).verdict == "allow"
+
+
+async def test_a_target_too_long_for_a_rule_is_not_given_one() -> None:
+    (found,) = (await explained(make_judge(), path="x" * 5_000)).uses
+    assert found.otherwise == "No allow rule of this agent lifts it."
+
+
+async def test_an_explanation_shows_no_control_characters_of_a_rule() -> None:
+    odd = rule("{writer,\x1b[2J}", "*", "deny", reason="a\n\x1b]0;b\x07", source="x\ny:1")
+    (found,) = (await explained(make_judge(odd))).uses
+    assert found.decided_by is not None
+    cited = found.decided_by
+    assert all(
+        text and text.isprintable() for text in (cited.permission, cited.source, cited.reason)
+    )

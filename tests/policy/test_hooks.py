@@ -11,7 +11,7 @@ from holdfast.contract.rules import Action, Use
 from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
-from holdfast.policy.hooks.secrets import SecretsInArguments
+from holdfast.policy.hooks.secrets import SHAPES, SecretsInArguments, Shape
 from holdfast.policy.uses import NO_CAPABILITY, uses_of_command
 
 FETCH = Use(capability="net.fetch", kind="host", target="api.example")
@@ -55,7 +55,28 @@ def command(text: str) -> Inspection:
         ("git -C x reset --hard HEAD~1", "ask"),
         ("git clean -xdf", "ask"),
         ("git branch -D x", "ask"),
+        ("git branch --delete --force x", "ask"),
+        ("git push origin +main", "ask"),
+        ("git push origin :main", "ask"),
         ("git stash clear", "ask"),
+        ("git stash drop stash@{1}", "ask"),
+        ("git restore .", "ask"),
+        ("git restore a.py", "ask"),
+        ("git restore --source=HEAD~1 a.py", "ask"),
+        ("git restore --staged --worktree a.py", "ask"),
+        ("git restore -SW a.py", "ask"),
+        ("git -C x restore .", "ask"),
+        ("git checkout .", "ask"),
+        ("git checkout HEAD .", "ask"),
+        ("git checkout ./", "ask"),
+        ("git checkout :/", "ask"),
+        ("git checkout -- .", "ask"),
+        ("git checkout -- a.py", "ask"),
+        ("git checkout HEAD -- a.py", "ask"),
+        ("git -C x checkout -- a.py", "ask"),
+        ("git switch --discard-changes main", "ask"),
+        ("git reset --hard", "ask"),
+        ("git clean -fdx", "ask"),
         ("git filter-branch -f", "ask"),
         ("find . -name '*.py' -delete", "ask"),
         ("docker system prune -af", "ask"),
@@ -70,6 +91,17 @@ def command(text: str) -> Inspection:
         ("git push origin main", "allow"),
         ("git reset HEAD a.py", "allow"),
         ("git checkout main", "allow"),
+        ("git checkout -b x", "allow"),
+        ("git -C . checkout main", "allow"),
+        ("git switch main", "allow"),
+        ("git restore --staged x", "allow"),
+        ("git restore --stag .", "allow"),
+        ("git restore -S .", "allow"),
+        ("git branch -d x", "allow"),
+        ("git stash", "allow"),
+        ("git stash pop", "allow"),
+        ("git clean -n", "allow"),
+        ("git", "allow"),
         ("echo 'rm -rf /'", "allow"),
         ("kill -9 1234", "allow"),
         ("cat x > /dev/null", "allow"),
@@ -136,10 +168,25 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize(("name", "key"), KEYS.items())
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        *KEYS.items(),
+        ("an AWS access key", "ASIAABCDEFGHIJKLMNOP"),
+        ("a GitHub token", "github_pat_" + "a" * 22),
+        ("a Stripe key", "rk_live_" + "a" * 24),
+    ],
+)
 def test_what_looks_like_a_key_is_asked_about(name: str, key: str) -> None:
     opinion = SecretsInArguments()(inspected([FETCH], {"body": f"x {key} y"}))
     assert opinion == Opinion("ask", f"Its arguments hold what looks like {name}.")
+
+
+@given(st.data())
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.mark)
+def test_no_key_is_without_its_mark(shape: Shape, data: st.DataObject) -> None:
+    key = data.draw(st.from_regex(shape.form, fullmatch=True))
+    assert shape.mark in key
 
 
 def test_a_known_secret_does_not_leave_and_is_not_repeated() -> None:

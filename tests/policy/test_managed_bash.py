@@ -1,7 +1,9 @@
 """Ten programs, no shell, and which of their words may be paths."""
 
+import shlex
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.policy.managed_bash import PROGRAMS, ManagedCommand, NotManaged, managed_command
@@ -115,10 +117,12 @@ WORDS = st.sampled_from(["-", "--", "-n", "5", "a", "--lines", "--x=y", "-f", "-
 
 
 @given(st.sampled_from(PROGRAMS), st.lists(WORDS, max_size=6))
+@example("head", ["-n", "''"])  # an empty word that is no operand
 def test_every_operand_is_one_of_the_words_and_could_be_a_path(
-    program: str, words: list[str]
+    program: str, written: list[str]
 ) -> None:
-    judged = managed_command(" ".join([program, *words]))
+    words = shlex.split(" ".join(written))
+    judged = managed_command(" ".join([program, *written]))
     if isinstance(judged, ManagedCommand):
         assert judged.words == (program, *words)
         assert set(judged.operands) <= set(words)

@@ -10,7 +10,7 @@ from support import make_tool
 from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Use
 from holdfast.execution.path_facts import DiskPaths
-from holdfast.policy.places import places_of
+from holdfast.policy.places import NOWHERE, places_of
 from holdfast.policy.reach import Reach
 from holdfast.policy.scope import EffectiveScope, compile_scope
 
@@ -69,7 +69,7 @@ def test_a_link_has_two_spellings(tmp_path: Path) -> None:
         ("fs.write", "src/a", "requires.fs.write = ['src/a']"),
         ("fs.read", "../x", "requires.fs.read"),
         ("net.fetch", "https://evil.example/x", "requires.net.hosts = ['evil.example']"),
-        ("shell.run", "rm x", "requires.shell = [{cmd = 'rm'}]"),
+        ("shell.run", "rm x", "requires.shell = [{'cmd': 'rm'}]"),
     ],
 )
 def test_what_is_out_of_reach_is_told_with_what_would_admit_it(
@@ -110,6 +110,41 @@ def test_a_command_text_is_judged_as_a_whole(tmp_path: Path) -> None:
     redirected = within_one_text("git log > docs/a", "fs.write", "docs/../docs/a")
     looked = seeing(TOOL, redirected)
     assert (looked.refusal, looked.use.target) == (None, "docs/a")
+
+
+def nowhere() -> Reach:
+    facts = DiskPaths()
+    anything = compile_scope(requirement_set({"shell": [{"cmd": "*"}]}), NOWHERE)
+    return Reach(EffectiveScope(anything, facts), facts, NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("written", "target", "sure"),
+    [
+        ("x", "x", True),
+        ("./x", "x", True),
+        ("a//b/./x", "a/b/x", True),
+        ("a/../x", "x", False),
+        ("sub/../../x", "../x", False),
+        ("../x", "../x", False),
+        ("/etc//passwd", "/etc/passwd", True),
+        ("//etc/./passwd", "/etc/passwd", True),
+        ("/etc/./passwd/x", "/etc/passwd/x", False),
+    ],
+)
+def test_without_a_workspace_a_redirection_is_told_by_its_text(
+    written: str, target: str, sure: bool
+) -> None:
+    looked = nowhere()(TOOL, within_one_text("x", "fs.write", written))
+    assert (looked.refusal, looked.use.target) == (None, target)
+    assert (looked.use.doubt is None) is sure, "no allow covers a place that is not known"
+
+
+def test_a_doubt_about_a_redirection_stays(tmp_path: Path) -> None:
+    unknown = within_one_text("echo > $x", "fs.write", "")
+    for seeing in (nowhere(), reach(tmp_path)):
+        looked = seeing(TOOL, msgspec.structs.replace(unknown, doubt="a variable"))
+        assert (looked.use.target, looked.use.doubt) == ("", "a variable")
 
 
 def test_a_capability_is_granted_by_name(tmp_path: Path) -> None:
@@ -203,6 +238,7 @@ CEILING = requirement_set(
         ("net.fetch", "*.a.example.com", True),
         ("net.fetch", "*.com", False),
         ("net.fetch", "evil.org", False),
+        ("net.fetch", "{workspace}.org", True),
         ("shell.run", "git", True),
         ("shell.run", "ls", False),
         ("shell.run", "rm", False),

@@ -56,18 +56,40 @@ def test_an_empty_file_has_no_rules() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("[[rule]]\npattern = 'x'\n", 1, "missing `permission`"),
+        ("[[rule]]\npattern = 'x'\n", 1, "the rule has no permission; write for example perm"),
+        ("[[rule]]\npermission = 'x'\n", 1, 'no pattern; write for example pattern = "git *"'),
+        ("[[rule]]\n", 1, "the rule has no permission"),
         ("[[rule]]\npermission = 'a'\npatern = 'x'\n", 3, "did you mean 'pattern'?"),
         ("[[rule]]\npermission = 'a'\nzzz = 1\n", 3, "there is no key 'zzz'; known: permission"),
-        ("[[rule]]\npermission = 'a'\npattern = 1\n", 1, "Expected `str`, got `int`"),
+        (
+            "[[rule]]\npermission = 'a'\npattern = 1\n",
+            3,
+            'pattern cannot be that; write for example pattern = "git *"',
+        ),
+        (
+            "[[rule]]\npermission = 'a'\npattern = 'b'\nmatch = 'c'\n",
+            4,
+            'match cannot be that; write for example match = ["git status"]',
+        ),
+        (
+            "[[rule]]\npermission = 'a'\npattern = 'b'\nno_match = [1]\n",
+            4,
+            'no_match cannot be that; write for example no_match = ["gitk"]',
+        ),
+        (
+            "[[rule]]\npermission = 'a'\npattern = 'b'\nkind = 'c'\n",
+            4,
+            "kind cannot be that; write for example kind = 'path' or 'command' or 'host' or 'name'",
+        ),
         (
             "[[rule]]\npermission='a'\npattern='x'\naction='alow'\n",
             4,
-            "action is 'alow'; it must be allow, ask, deny",
+            "action is 'alow'; it must be allow, ask or deny",
         ),
         ("[[rule]]\npermission='a'\npattern='x'\npinned=true\n", 4, "can be pinned"),
-        ("[[rule]\n", 1, "not TOML"),
-        ("\n\nx = = 1\n", 3, "not TOML"),
+        ("[[rule]\n", 1, "not valid TOML"),
+        ("\n\nx = = 1\n", 3, "not valid TOML"),
+        ("[[rule]]\npattern = git *\n", 2, 'texts stand in quotes, for example pattern = "git *"'),
         ("[rule]\npermission='a'\n", 1, "write each rule as [[rule]]"),
         ("rule = [1]\n", 1, "write each rule as [[rule]]"),
         ("[rules]\na = 1\n", 1, "there is no table 'rules'; write [[rule]]"),
@@ -120,6 +142,7 @@ def test_only_an_ask_of_a_manifest_is_pinned() -> None:
         ("net.fetch", "allow", "x.example.com", "example.com"),
         ("task", "allow", "explore", "explorer"),
         ("save", "allow", "notes/a (1).md", "notes/b/c.md"),
+        ("save", "allow", "./notes//a", "notes/../a"),
     ],
 )
 def test_examples_are_judged_as_calls_are(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from policy.rules_kit import rule, use
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, Use
+from holdfast.policy.globs import escaped
 from holdfast.policy.rules import STRICTNESS, RuleBook, RuleProblem, ToolNames, strictest
 
 BASH = ToolNames("bash")
@@ -107,6 +108,14 @@ def test_a_pattern_is_compared_with_what_the_call_turns_on(
 def test_the_most_specific_rule_decides(stronger: Rule, weaker: Rule) -> None:
     target = "make" if stronger.pattern == "make" else "make all"
     assert verdict([stronger, weaker], BASH, use("shell.run", target)) == stronger.action
+
+
+@pytest.mark.parametrize("name", ["a{b,c}", "*", "a*", "a[b]", "a\\b"])
+def test_a_tool_with_an_odd_name_is_named_as_closely_as_any_other(name: str) -> None:
+    named = rule(escaped(name), "x", "deny", "manifest")
+    rules = [named, rule("shell.run", "x", "allow", "manifest")]
+    assert verdict(rules, ToolNames(name), use("shell.run", "x")) == "deny"
+    assert verdict(rules, ToolNames("abc"), use("shell.run", "x")) == "allow"
 
 
 @pytest.mark.req("SPEC-SCOPE-03")

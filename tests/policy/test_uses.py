@@ -1,7 +1,12 @@
 """What a call does, from what its tool declares and what was sent."""
 
+from typing import Any
+
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy.rules_kit import rule
 from support import make_call, make_judge, make_tool
 
 from holdfast import ToolDefinitionError, tool
@@ -10,6 +15,8 @@ from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.requirements import requirement_set
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import ArgumentUse, Tool
+from holdfast.policy.paths import normal_text
+from holdfast.policy.rules import RuleBook, ToolNames
 from holdfast.policy.uses import NO_CAPABILITY, uses_of_command
 
 
@@ -101,6 +108,44 @@ def test_a_command_text_is_every_command_and_redirection_in_it() -> None:
     assert all(one.within == "git log > out.txt; rm -fr x < in.txt" for one in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "deny"),
+    [
+        ("cat /etc//passwd", "cat /etc/passwd"),
+        ("cat ./x", "cat x"),
+        ("cat a/../x", "cat x"),
+        ("rm -rf build/", "rm -rf build"),
+        ("dd if=a of=/dev/./sda", "dd if=a of=/dev/sda"),
+        ("sort --output=/etc/x/../passwd", "sort --output=/etc/passwd"),
+    ],
+)
+def test_a_deny_counts_for_an_operand_that_winds_its_way(text: str, deny: str) -> None:
+    (one,) = uses_of_command(text)
+    assert RuleBook([rule("*", deny, "deny")]).weigh(ToolNames("sh"), one).action == "deny"
+    allowed = RuleBook([rule("*", deny), rule("*", "*", "ask")]).weigh(ToolNames("sh"), one)
+    assert allowed.action == "ask", "an allow is about the command as it was written"
+
+
+@pytest.mark.parametrize("text", ["curl https://a.example//b", "cat -./x", "git log", "ls /"])
+def test_what_is_no_bent_path_has_one_spelling(text: str) -> None:
+    (one,) = uses_of_command(text)
+    assert len(one.spellings) == 1
+
+
+bends = st.sampled_from(["", "./", "/", "d/../", "././", "//"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "..a"]), bends), min_size=1, max_size=4))
+def test_no_bend_hides_a_path(parts: list[tuple[str, str]]) -> None:
+    straight = "/" + "/".join(name for name, _ in parts)
+    bent = "".join(f"/{bend}{name}" for name, bend in parts)
+    assert normal_text(bent) == straight
+    assert normal_text(bent[1:].lstrip("/")) == straight[1:]
+    (one,) = uses_of_command(f"cat {bent}")
+    deny = rule("*", f"cat {straight}", "deny")
+    assert RuleBook([deny]).weigh(ToolNames("sh"), one).action == "deny"
+
+
 @pytest.mark.parametrize("text", ["", "echo $x", "echo 'open", "git log > $out"])
 def test_what_cannot_be_taken_apart_is_a_doubt_about_the_whole(text: str) -> None:
     doubtful = [one for one in uses_of_command(text) if one.doubt is not None]
@@ -136,3 +181,54 @@ def test_a_wrong_declaration_is_refused(uses: object, said: str) -> None:
 
     with pytest.raises(ToolDefinitionError, match=said):
         tool(uses=uses)(read)  # pyright: ignore[reportArgumentType] - the point of the test
+
+
+BYTES: JsonObject = {"type": "string", "contentEncoding": "base64"}
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        BYTES,
+        {"anyOf": [BYTES, {"type": "null"}]},
+        {"type": "array", "items": {"oneOf": [BYTES]}},
+        {"$ref": "#/$defs/Blob"},
+        {"type": "string", "format": "base64"},
+    ],
+)
+def test_what_is_sent_encoded_cannot_be_what_is_judged(declared: JsonObject) -> None:
+    schema: JsonObject = {"type": "object", "properties": {"x": declared}, "$defs": {"Blob": BYTES}}
+    with pytest.raises(ToolDefinitionError, match="uses names 'x', which is sent encoded"):
+        msgspec.structs.replace(using(x="fs.read"), input_schema=schema)
+    msgspec.structs.replace(using(other="fs.read"), input_schema=schema)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"type": "string"},
+        {"$ref": "#"},
+        {"$ref": "#/$defs/x/y"},
+        {"anyOf": [{"$ref": "#/properties/x"}, {"$ref": "#/properties/x"}]},
+        {"$ref": "https://a.example/schema"},
+        {"type": "object", "properties": {"contentEncoding": BYTES}},
+        True,
+    ],
+)
+def test_what_is_sent_as_it_is_can_be_judged(declared: JsonValue) -> None:
+    schema: JsonObject = {"type": "object", "properties": {"x": declared}}
+    msgspec.structs.replace(using(x="fs.read"), input_schema=schema)
+
+
+@pytest.mark.parametrize("annotation", [bytes, bytearray, list[bytes], bytes | None])
+@pytest.mark.parametrize(
+    "options", [{}, {"input_schema": {"type": "object", "properties": {"path": {}}}}]
+)
+def test_a_function_that_takes_bytes_names_nothing(annotation: Any, options: Any) -> None:
+    def read(path: str) -> None:
+        """Read."""
+
+    read.__annotations__["path"] = annotation
+    with pytest.raises(ToolDefinitionError, match=r"take it as text \(str\)"):
+        tool(uses={"path": "fs.read"}, **options)(read)
+    tool(**options)(read)

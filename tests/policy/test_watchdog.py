@@ -7,6 +7,7 @@ from support import make_call, make_tool
 
 from holdfast.contract.call import Prepared
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
+from holdfast.execution.drive import CancelledError
 from holdfast.policy.watchdog import Watchdog
 
 TOOL = make_tool()
@@ -87,3 +88,68 @@ async def test_an_answer_that_is_no_opinion_refuses(answer: Any) -> None:
     opinion = await consulted(Hooked())
     assert opinion.verdict == "deny"
     assert "'Hooked' failed" in opinion.reason
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), CancelledError(), Unspeakable()])
+async def test_a_hook_that_wants_to_end_more_than_itself_refuses(error: BaseException) -> None:
+    def hook(_inspection: Inspection, /) -> Opinion:
+        raise error
+
+    opinion = await consulted(says(ASKS), hook, says(NOTHING_AGAINST_IT))
+    assert opinion.verdict == "deny"
+    assert "'hook' failed" in opinion.reason
+
+
+async def test_an_awaited_hook_that_wants_to_end_the_program_refuses() -> None:
+    async def hook(_inspection: Inspection, /) -> Opinion:
+        raise SystemExit(3)
+
+    assert (await consulted(hook)).verdict == "deny"
+
+
+async def test_a_person_who_interrupts_is_not_a_hook_that_fails() -> None:
+    def hook(_inspection: Inspection, /) -> Opinion:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await consulted(hook)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Unspeakable(),
+        Opinion(cast("Any", Unspeakable())),
+        Opinion("allow", cast("Any", Unspeakable())),
+    ],
+    ids=["exception", "verdict", "reason"],
+)
+async def test_an_answer_that_cannot_be_put_into_words_refuses(answer: Any) -> None:
+    opinion = await consulted(lambda _inspection, /: answer)
+    assert opinion.verdict == "deny"
+    assert "which is no opinion" in opinion.reason
+
+
+async def test_what_a_hook_says_in_error_is_one_short_line() -> None:
+    def hook(_inspection: Inspection, /) -> Opinion:
+        raise ValueError("a\nb\x1b[31m" + "x" * 10_000)
+
+    reason = (await consulted(hook)).reason
+    assert reason.isprintable()
+    assert len(reason) < 300
+
+
+def times_out(_inspection: Inspection, /) -> Opinion:
+    raise TimeoutError
+
+
+async def test_an_error_without_words_is_called_by_its_name() -> None:
+    opinion = await consulted(times_out)
+    assert opinion == Opinion("deny", "The watchdog 'times_out' failed (TimeoutError).")

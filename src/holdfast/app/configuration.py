@@ -15,6 +15,7 @@ from typing import cast
 
 import msgspec
 
+from holdfast.app.ceilings import check_ceiling
 from holdfast.app.environment import DEBUG_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
@@ -27,10 +28,12 @@ from holdfast.app.locations import (
     user_file,
 )
 from holdfast.app.narrowing import Narrowed, Notice, narrow
+from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import DEFAULT_PROFILE, Settings, ToolLimitSettings
-from holdfast.app.toml_text import nested, path_in, read_toml, value_in
+from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
 
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
@@ -38,6 +41,7 @@ __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_se
 _PREFIX = "HOLDFAST_"
 _NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE})
 _LEVELS = "__"
+_RULES = "rules"
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +76,10 @@ def load_configuration(
 ) -> Configuration:
     """Read every layer and put them together; raises ConfigurationError."""
     told = variables() if environment is None else environment
+    check_home(told)
     own_file = user_file(told)
+    for path in (own_file, _beside(own_file)):
+        refuse_shared(path)
     merged = _file(own_file)
     if merged is not None:
         _resolve_files(merged, cast("Path", own_file).parent, home_of(told))
@@ -112,10 +119,18 @@ def _beside(path: Path | None) -> Path | None:
 
 
 def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
-    table = None if path is None else read_toml(path, copy_of)
-    if table is not None:
-        check_keys(table, str(copy_of or path))
-    return table
+    text = None if path is None else read_text(path, copy_of)
+    if path is None or text is None:
+        return None
+    named = copy_of or path
+    return _checked(parse_toml(text, named), str(named), text)
+
+
+def _checked(layer: Table, origin: str, text: str = "") -> Table:
+    check_keys(layer, origin)
+    check_ceiling(layer, origin)
+    name_sources(layer, origin, text)
+    return layer
 
 
 def _projects(file: Path | None, kept: Path | None) -> Table | None:
@@ -174,9 +189,7 @@ def _from_variables(environment: Mapping[str, str]) -> Iterator[Table]:
         if not name.startswith(_PREFIX) or name in _NOT_SETTINGS:
             continue
         path = tuple(name.removeprefix(_PREFIX).lower().split(_LEVELS))
-        layer = nested(path, value_in(environment[name]))
-        check_keys(layer, f"environment variable {name}")
-        yield layer
+        yield _checked(nested(path, value_in(environment[name])), f"environment variable {name}")
 
 
 def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
@@ -186,9 +199,7 @@ def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
             raise ConfigurationError(
                 f"override {key!r}: not a dotted key; write for example limits.argument_bytes"
             )
-        layer = nested(path, value_in(text))
-        check_keys(layer, "override")
-        yield layer
+        yield _checked(nested(path, value_in(text)), f"override {key}")
 
 
 def _narrowed(trusted: Table, project: Table, later: list[Table], origin: str) -> Narrowed:
@@ -202,6 +213,9 @@ def _merge(into: Table, layer: Table) -> None:
         here = into.get(key)
         if isinstance(here, dict) and isinstance(value, dict):
             _merge(cast("Table", here), cast("Table", value))
+        elif key == _RULES and isinstance(here, list) and isinstance(value, list):
+            # Weighed together: a later layer must not take back what an earlier one forbids.
+            into[key] = [*cast("list[object]", here), *cast("list[object]", value)]
         else:
             into[key] = value
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from holdfast.app.narrowing import ONLY_SMALLER
 from holdfast.app.settings import LimitSettings, ToolLimitSettings
 from holdfast.app.spelling import advice
 from holdfast.contract.tool import Limits, Tool
 
-_ONLY_SMALLER = "a project may only make limits smaller"
 _NO_LIMITS = ToolLimitSettings()
 
 
@@ -46,11 +46,11 @@ def _too_large(name: str, limits: LimitSettings, known: Mapping[str, Limits]) ->
         path = f"limits.tool.{name}.{key} = {wanted:g}"
         if name in known:
             yield Doubt(
-                f"not applied: {path}: larger than the tool's {theirs[key]:g}", _ONLY_SMALLER
+                f"not applied: {path}: larger than the tool's {theirs[key]:g}", ONLY_SMALLER
             )
         else:
             usual = f"{path}: larger than the {theirs[key]:g} that tools have by default"
-            yield Doubt(usual, f"{_ONLY_SMALLER}; it is applied to a tool whose own is larger")
+            yield Doubt(usual, f"{ONLY_SMALLER}; it is applied to a tool whose own is larger")
 
 
 def _given(limits: ToolLimitSettings) -> dict[str, float]:

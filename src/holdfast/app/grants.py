@@ -1,7 +1,7 @@
 """A project's remembered answers, in holdfast's own state: no workspace can bring its own."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,6 +12,12 @@ from holdfast.contract.rules import Rule
 
 _decode = msgspec.json.Decoder(list[Rule]).decode
 _encode = msgspec.json.Encoder().encode
+
+
+def grant_id(grant: Rule) -> str:
+    """What a person calls a grant by: the same for the same answer, whenever it was given."""
+    exact = [grant.permission, grant.capability, grant.pattern, grant.action]
+    return hashlib.sha256(_encode(exact)).hexdigest()[:8]
 
 
 class GrantFile:
@@ -39,4 +45,14 @@ class GrantFile:
     def add(self, grants: Sequence[Rule], /) -> None:
         """Keep these too. Raises OSError when that fails; nothing is then kept."""
         with locked(self.path):
-            replace(self.path, _encode([*self.load(), *grants]))
+            kept = {grant_id(grant): grant for grant in (*self.load(), *grants)}
+            replace(self.path, _encode(list(kept.values())))
+
+    def forget(self, ids: Collection[str]) -> tuple[Rule, ...]:
+        """Keep these no longer; returns what was there of them. Raises OSError."""
+        with locked(self.path):
+            kept = self.load()
+            gone = tuple(grant for grant in kept if grant_id(grant) in ids)
+            if gone:
+                replace(self.path, _encode([grant for grant in kept if grant not in gone]))
+        return gone

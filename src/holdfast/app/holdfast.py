@@ -7,18 +7,16 @@ from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.judging import JudgeParts, judge_for
+from holdfast.app.judging import JudgeParts, judge_for, profile_settings
 from holdfast.app.locations import project_root
-from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
-    ProfileSettings,
     Settings,
     Surroundings,
     limited,
 )
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.call import Ask, RawArguments, Rejected, ToolCall
+from holdfast.contract.call import Ask, RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Answer, Approver, Clock
@@ -34,7 +32,6 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
-from holdfast.runtime.refusals import unknown_tool
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
@@ -82,13 +79,13 @@ class Holdfast:
             workspace=None if workspace is None else str(Path(workspace).resolve()),
         )
         catalog = Catalog(limited(to_tool(tool), settings.limits) for tool in tools)
-        self._catalog = visible(catalog, _profile(settings, profile).tools)
+        chosen = profile_settings(settings, profile)
+        self._catalog = visible(catalog, chosen.tools)
         self._sidecars = SidecarFiles(
             surroundings.data_home / "sessions",
             call_quota=settings.limits.sidecar_call_bytes,
             session_quota=settings.limits.sidecar_session_bytes,
         )
-        chosen = _profile(settings, profile)
         place = None if self._session.workspace is None else Path(self._session.workspace)
         self._judge = judge_for(
             JudgeParts(
@@ -163,16 +160,11 @@ class Holdfast:
 
     async def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
         """Tell how a call would be judged; a failure when it would not even get that far."""
-        plan = self._catalog.plan(tool)
-        if plan is None:
-            return unknown_tool(tool)
         call = ToolCall(
             id=self._ids.new("cal"), tool=tool, arguments=arguments, session_id=self._session.id
         )
-        prepared = plan.prepare(call)
-        if isinstance(prepared, Rejected):
-            return prepared.failure
-        return await self._judge.explain(prepared)
+        prepared = self._pipeline.prepare(call)
+        return prepared if isinstance(prepared, Failure) else await self._judge.explain(prepared)
 
     def settle(
         self,
@@ -221,14 +213,3 @@ async def _nobody(_ask: Ask) -> Answer | None:
 
 def _unheard(_progress: Progress) -> None:
     return None
-
-
-def _profile(settings: Settings, name: str) -> ProfileSettings:
-    if name in settings.profile:
-        return settings.profile[name]
-    if name == DEFAULT_PROFILE:
-        return ProfileSettings()
-    known = ", ".join(sorted({DEFAULT_PROFILE, *settings.profile}))
-    raise ConfigurationError(
-        f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
-    )

@@ -1,18 +1,21 @@
 """Putting a judge together: rules from files and profiles, capabilities of tools, hooks, grants."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from holdfast.app.ceilings import ceiling_requirements
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
-    PolicySettings,
+    DEFAULT_PROFILE,
     ProfileSettings,
-    RequirementSettings,
     RuleSettings,
     Settings,
     Surroundings,
@@ -20,22 +23,21 @@ from holdfast.app.settings import (
 )
 from holdfast.app.spelling import advice
 from holdfast.contract.ports import GrantStore, PathView
-from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
-from holdfast.policy.globs import escaped
+from holdfast.execution.timed_hook import TimedHook
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.places import PlaceProblem, places_of
+from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.powers import AgentRules, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleProblem
-from holdfast.policy.scope import EffectiveScope, compile_scope, union
+from holdfast.policy.scope import EffectiveScope, Scope, compile_scope, union
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
 HANDED_OVER = "handed over in code"
@@ -62,17 +64,16 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
-    manifest = [_manifest_rule(written, parts.profile) for written in parts.profile_settings.rules]
+    manifest = manifest_rules(parts.profile_settings, parts.profile)
+    local = partial(from_the_workspace, workspace=parts.workspace, tools=parts.tools)
     powers = Powers(
         own=AgentRules(
-            rules=_from_the_workspace((*manifest, *parts.found.rules, *parts.rules), parts),
+            rules=local((*manifest, *parts.found.rules, *parts.rules)),
             standing={tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"},
         ),
-        narrowing=(_from_the_workspace(parts.found.narrowing, parts),)
-        if parts.found.narrowing
-        else (),
+        narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
         look=_reach(parts),
-        watchdog=Watchdog([*_hooks(parts), *parts.hooks]),
+        watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
         manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
         headless=parts.headless,
     )
@@ -82,23 +83,25 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
         raise ConfigurationError(str(problem)) from None
 
 
-def _from_the_workspace(rules: Iterable[Rule], parts: JudgeParts) -> tuple[Rule, ...]:
-    """The rules with patterns as targets are told: from the workspace, where they lie in it."""
-    starts = ["./"]
-    if parts.workspace is not None:
-        root = str(parts.workspace)
-        starts += [f"{root}/", f"{escaped(root)}/"]
-    found: list[Rule] = []
-    for rule in rules:
-        pattern = rule.pattern
-        for start in starts:
-            pattern = pattern.removeprefix(start)
-        found.append(msgspec.structs.replace(rule, pattern=pattern))
-    return tuple(found)
+def profile_settings(settings: Settings, name: str) -> ProfileSettings:
+    """What a profile says; ConfigurationError when there is none of that name."""
+    if name in settings.profile:
+        return settings.profile[name]
+    if name == DEFAULT_PROFILE:
+        return ProfileSettings()
+    known = ", ".join(sorted({DEFAULT_PROFILE, *settings.profile}))
+    raise ConfigurationError(
+        f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
+    )
+
+
+def manifest_rules(settings: ProfileSettings, profile: str) -> list[Rule]:
+    """The rules of a profile."""
+    return [_manifest_rule(written, profile) for written in settings.rules]
 
 
 def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
-    source = f"profile {profile}"
+    source = written.source or f"profile {profile}"
     if written.pinned and written.action != "ask":
         raise ConfigurationError(
             f"{source}: rule {written.permission!r}: only an ask can be pinned; a deny is final"
@@ -125,12 +128,13 @@ def _reach(parts: JudgeParts) -> Reach:
     policy = parts.settings.policy
     try:
         places = places_of(variables, facts)
-        declared = compile_scope(union(tool.requires for tool in parts.tools), places)
-        ceiling = [compile_scope(one, places) for one in _ceiling(policy)]
     except PlaceProblem as problem:
         raise ConfigurationError(f"workspace: {problem}") from None
-    except ValueError as problem:
-        raise ConfigurationError(f"requires or policy.ceiling: {problem}") from None
+    declared = _declared(parts.tools, places)
+    ceiling: list[Scope] = []
+    if policy.ceiling is not None:
+        with _belongs_to("policy.ceiling"):
+            ceiling.append(compile_scope(ceiling_requirements(policy.ceiling), places))
     scope = EffectiveScope(declared, facts, *ceiling)
     own = f"{data}/sessions/{parts.session_id}"
     return Reach(
@@ -141,6 +145,25 @@ def _reach(parts: JudgeParts) -> Reach:
         own_folders=(own,),
         kept_from_writing=tuple(_kept(parts, facts)),
     )
+
+
+def _declared(tools: Sequence[Tool], places: Places) -> Scope:
+    try:
+        return compile_scope(union(tool.requires for tool in tools), places)
+    except ValueError:
+        for tool in tools:
+            with _belongs_to(f"tool {tool.name!r}: requires"):
+                compile_scope(tool.requires, places)
+        raise
+
+
+@contextmanager
+def _belongs_to(whose: str) -> Generator[None]:
+    """Say whose pattern it is that cannot be one."""
+    try:
+        yield
+    except ValueError as problem:
+        raise ConfigurationError(f"{whose}: {problem}; correct or remove that entry") from None
 
 
 def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
@@ -154,26 +177,6 @@ def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
             # Whoever works inside of it was given that place on purpose.
             if not f"{parts.workspace}/".startswith(f"{path}/"):
                 yield path
-
-
-def _ceiling(policy: PolicySettings) -> Iterable[RequirementSet]:
-    if policy.ceiling is not None:
-        yield _requirements(policy.ceiling)
-
-
-def _requirements(given: RequirementSettings) -> RequirementSet:
-    commands = [
-        {"cmd": one.cmd} if one.args is None else {"cmd": one.cmd, "args": one.args}
-        for one in given.shell
-    ]
-    return requirement_set(
-        {
-            "fs": {"read": given.read, "write": given.write},
-            "net": {"hosts": given.hosts},
-            "shell": commands,
-            "capabilities": given.capabilities,
-        }
-    )
 
 
 def _hooks(parts: JudgeParts) -> list[Hook]:
@@ -191,10 +194,18 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
                 f"watchdog.off: there is no hook {name!r}; {advice(name, names)}"
             )
     if not all(wanted.commands):
-        raise ConfigurationError("watchdog.commands: an entry is empty; name a program in it")
+        raise ConfigurationError(
+            "watchdog.commands: an entry names no program; write for example"
+            ' commands = [["/usr/local/bin/ask-the-office", "--quick"]]'
+        )
     environment = parts.surroundings.environment
     programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands]
     return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
+
+
+def _timed(parts: JudgeParts, hook: Hook) -> Hook:
+    timed = TimedHook(hook, name_of(hook), parts.settings.watchdog.hook_seconds)
+    return Specialist(timed, *hook.capabilities) if isinstance(hook, Specialist) else timed
 
 
 class _Nothing:

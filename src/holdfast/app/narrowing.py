@@ -12,7 +12,12 @@ import msgspec
 from holdfast.app.keys import Table
 from holdfast.app.settings import LimitSettings
 
-_MOVE_IT = "not taken from a project; put it into your own configuration file if you want it"
+_MOVE_IT = (
+    "not taken from a project that is not trusted; run holdfast trust to let its files count,"
+    " or put it into your own configuration file"
+)
+
+ONLY_SMALLER = "a project may only make limits smaller until you run holdfast trust"
 
 Notice = str
 
@@ -105,4 +110,4 @@ def _entries(tables: object) -> Iterator[tuple[str, str, object]]:
 
 
 def _too_large(path: str, value: object, limit: object) -> Notice:
-    return f"{path} = {value}: larger than {limit}; a project may only make limits smaller"
+    return f"{path} = {value}: larger than {limit}; {ONLY_SMALLER}"

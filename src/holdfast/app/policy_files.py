@@ -40,12 +40,18 @@ def find_rules(own: Path | None, project: Path | None, kept: Path | None) -> Fou
         return FoundRules(rules=(*ours, *theirs.rules), files=files)
     narrowing = tuple(rule for rule in theirs.rules if rule.action != "allow")
     left_out = [rule for rule in theirs.rules if rule.action == "allow"]
-    notices = tuple(
-        f"{rule.source}: an allow rule of a project that is not trusted is not taken;"
-        " holdfast trust shows what it holds"
-        for rule in left_out
-    )
-    return FoundRules(rules=ours, narrowing=narrowing, notices=notices, files=files)
+    return FoundRules(rules=ours, narrowing=narrowing, notices=_notices(left_out), files=files)
+
+
+def _notices(left_out: list[Rule]) -> tuple[str, ...]:
+    """One for all of them: whoever does not trust a project reads it at every call."""
+    if not left_out:
+        return ()
+    more = len(left_out) - 1
+    rules, are = (f"this allow rule and {more} more", "are") if more else ("an allow rule", "is")
+    step = "run holdfast trust to see its files and let them count"
+    source = left_out[0].source
+    return (f"{source}: {rules} of a project that is not trusted {are} not taken; {step}",)
 
 
 def read_policy_file(path: Path, copy_of: Path | None = None) -> RuleFile | None:

@@ -85,6 +85,8 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     action: Action = "ask"
     reason: str | None = None
     pinned: bool = False
+    source: str = ""
+    """Where it stands. Found out while loading; not a key of the table."""
 
 
 class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,6 +114,8 @@ class WatchdogSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """Programs to ask about every call: the call as JSON in, an opinion as JSON out."""
     seconds: Seconds = 10.0
     """How long a program may think."""
+    hook_seconds: Seconds = 10.0
+    """How long a hook in Python may think; `inf` takes the limit away."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

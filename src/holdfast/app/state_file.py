@@ -10,16 +10,25 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from holdfast.app.own_files import open_to_all
+
 _OWNER_ONLY = 0o600
 _FOLDER = 0o700
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """What is in the file; None when there is none. Raises OSError when it cannot be read."""
+    """What is in the file; None when there is none.
+
+    Raises OSError when it cannot be read, or when everybody could have written it.
+    """
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    shared = open_to_all(path)
+    if shared is not None:
+        raise PermissionError(f"everybody can write {shared}; run: chmod o-w {shared}")
+    return content
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -38,10 +47,17 @@ def replace(path: Path, content: bytes) -> None:
         raise
 
 
+def _make_private(folder: Path) -> None:
+    """Make it and all above it that is missing; `mkdir` gives its mode to the last one alone."""
+    if not folder.exists():
+        _make_private(folder.parent)
+        folder.mkdir(exist_ok=True, mode=_FOLDER)
+
+
 @contextmanager
 def locked(path: Path) -> Generator[None]:
     """Keep other processes from changing the file meanwhile; makes its folder; raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
+    _make_private(path.parent)
     lock = os.open(
         path.with_name(f".{path.name}.lock"),
         os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC,

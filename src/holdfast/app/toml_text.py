@@ -19,12 +19,6 @@ _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
 _AT_END = " (at end of document)"
 
 
-def read_toml(path: Path, copy_of: Path | None = None) -> Table | None:
-    """The table a file holds; None when there is no file. Messages name what it is a copy of."""
-    text = read_text(path, copy_of)
-    return None if text is None else parse_toml(text, copy_of or path)
-
-
 def parse_toml(text: str, named: Path) -> Table:
     """The table in a text; messages name the file it is from."""
     try:
@@ -56,7 +50,8 @@ def read_text(path: Path, copy_of: Path | None = None) -> str | None:
 def decode_text(content: bytes, named: Path) -> str:
     """The text in a file's content; a mistake names file and line."""
     try:
-        return content.decode()
+        # Some editors begin a file with a mark that nobody sees.
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
         raise ConfigurationError(f"{named}:{line}: not UTF-8 text; save it as UTF-8") from None

@@ -83,6 +83,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """What of the call is in question."""
     offers: tuple[Remember, ...] = ("once",)
     """For how long the answer may hold."""
+    wider: tuple[str, ...] = ()
+    """Patterns that may be remembered beside exactly that, by somebody who was shown them."""
 
 
 class Deny(msgspec.Struct, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ def text_of(value: object) -> str:
     """``str(value)``, even for an object whose ``__str__`` raises."""
     try:
         return str(value)
-    except Exception as problem:  # noqa: BLE001 - a foreign __str__ may raise anything at all
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - a foreign __str__ may raise anything
         return f"<{type(value).__name__}: str() raised {type(problem).__name__}>"
 
 

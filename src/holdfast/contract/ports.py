@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Sequence
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeGuard
 
 import msgspec
 
@@ -37,7 +37,10 @@ class IdSource(Protocol):
 
 
 class GrantStore(Protocol):
-    """Keeps a project's remembered answers, apart from sessions and from the workspace."""
+    """Keeps a project's remembered answers, apart from sessions and from the workspace.
+
+    Blocking; what a running session keeps is kept off the event loop.
+    """
 
     def load(self) -> tuple[Rule, ...]:
         """The grants given so far, the oldest first."""
@@ -56,6 +59,19 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
     remember: Remember = "once"
     """For how long it holds; a refusal is remembered for the session at most."""
+    wider: bool = False
+    """Remember the wider patterns of the question, too: they were shown."""
+
+
+def is_answer(given: object) -> TypeGuard[Answer]:
+    """Whether a person's surface gave an answer: one made in code is as it was put together."""
+    return (
+        isinstance(given, Answer)
+        and type(given.allowed) is bool
+        and type(given.by) is str
+        and (given.note is None or type(given.note) is str)
+        and type(given.remember) is str
+    )
 
 
 class Judge(Protocol):
@@ -65,7 +81,7 @@ class Judge(Protocol):
         """Decide; to be awaited only where something outside has to be asked."""
         ...
 
-    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
+    async def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
         """What becomes of a question: remembers what is to be remembered."""
         ...
 

@@ -3,11 +3,12 @@
 It holds no scheduling, no routing, no publication and no environment settings.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, get_args
 
 import msgspec
 
+from holdfast.contract.encoded import is_encoded
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
@@ -132,6 +133,16 @@ class ToolDefinitionError(ValueError):
     """A tool cannot be registered as it is; the message names the field at fault."""
 
 
+def refuse_encoded(uses: Iterable[ArgumentUse], schema: JsonObject, owner: str) -> None:
+    """Policy judges what is sent: of bytes that would be their encoding, and not what they name."""
+    for declared in uses:
+        if is_encoded(schema, declared.argument):
+            raise ToolDefinitionError(
+                f"{owner}: uses names {declared.argument!r}, which is sent encoded, so what it"
+                " names cannot be judged; take it as text (str) and encode it in the body"
+            )
+
+
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """A callable capability: what the model is told, what it needs, and what runs."""
 
@@ -178,6 +189,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
                 raise ToolDefinitionError(
                     f"tool {self.name!r}: {field} is {value!r}; allowed: {', '.join(allowed)}"
                 )
+        refuse_encoded(self.uses, self.input_schema, f"tool {self.name!r}")
 
     def resource_key(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """Which resource this call touches."""

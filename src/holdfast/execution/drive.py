@@ -92,7 +92,7 @@ class Suspended:
                 if self._is_over(cancelled):
                     return self._given_up()
                 step = partial(self._body.throw, cancelled)
-            except Exception as problem:  # noqa: BLE001 - what the body waited for failed: its business
+            except (Exception, SystemExit) as problem:  # noqa: BLE001 - what it waited for: its business
                 step = partial(self._body.throw, problem)
             else:
                 step = partial(self._body.send, sent)
@@ -102,7 +102,7 @@ class Suspended:
                 return self._ended(Returned(finished.value))
             except asyncio.CancelledError:
                 return self._ended(None)
-            except Exception:
+            except (Exception, SystemExit):
                 if self._stopped_by is None and not self._cancelled_from_outside():
                     raise
                 return self._ended(None)

@@ -5,9 +5,19 @@ else, a failure included, is raised, and the watchdog takes that for a refusal.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple, TypeVar
 
 import msgspec
-from anyio import fail_after, run_process
+from anyio import (
+    BrokenResourceError,
+    CancelScope,
+    ClosedResourceError,
+    create_task_group,
+    fail_after,
+    open_process,
+)
+from anyio.abc import ByteReceiveStream, ByteSendStream
 
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.rules import Action
@@ -15,6 +25,9 @@ from holdfast.contract.watchdog import Inspection, Opinion
 
 DEFAULT_SECONDS = 10.0
 _MOST_OUTPUT = 64 * 1024
+_MOST_COMPLAINT = 200
+
+_StreamT = TypeVar("_StreamT")
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -48,14 +61,66 @@ class HookProgram:
             "session_id": inspection.session_id,
             "uses": inspection.uses,
         }
-        with fail_after(self._seconds):
-            done = await run_process(
-                self._argv, input=encode_json(shown), env=self._environment, check=False
-            )
-        if done.returncode != 0:
-            said = done.stderr[-200:].decode("utf-8", "replace").strip()
-            raise RuntimeError(f"it ended with status {done.returncode}: {said}")
-        if len(done.stdout) > _MOST_OUTPUT:
+        try:
+            with fail_after(self._seconds):
+                ended = await self._run(encode_json(shown))
+        except TimeoutError:
+            given = f"{self._seconds:g} s; watchdog.seconds gives it more"
+            raise TimeoutError(f"it took longer than {given}") from None
+        if len(ended.printed) > _MOST_OUTPUT:
             raise ValueError("its answer is too long")
-        answer = _decode(done.stdout)
+        if ended.status != 0:
+            said = ended.complained.decode("utf-8", "replace").strip()
+            raise RuntimeError(f"it ended with status {ended.status}: {said}")
+        try:
+            answer = _decode(ended.printed)
+        except ValueError as problem:
+            raise ValueError(f"its answer is no opinion: {problem}") from None
         return Opinion(answer.verdict, answer.reason)
+
+    async def _run(self, shown: bytes) -> "_Ended":
+        process = await open_process(self._argv, env=self._environment)
+        printed, complained = bytearray(), bytearray()
+        try:
+            async with create_task_group() as tasks:
+                tasks.start_soon(_feed, _given(process.stdin), shown)
+                tasks.start_soon(_keep_end, _given(process.stderr), complained)
+                async for piece in _given(process.stdout):
+                    printed += piece
+                    if len(printed) > _MOST_OUTPUT:
+                        process.kill()  # it may print for ever
+                        break
+            return _Ended(bytes(printed), bytes(complained), await process.wait())
+        finally:
+            if process.returncode is None:
+                process.kill()
+            with CancelScope(shield=True):
+                await process.aclose()
+
+
+class _Ended(NamedTuple):
+    printed: bytes
+    complained: bytes
+    """The end of what it printed on standard error."""
+    status: int
+
+
+async def _feed(stdin: ByteSendStream, shown: bytes) -> None:
+    # A program that has made up its mind need not read on.
+    with suppress(BrokenResourceError, ClosedResourceError):
+        await stdin.send(shown)
+    with suppress(BrokenResourceError):
+        await stdin.aclose()
+
+
+async def _keep_end(stderr: ByteReceiveStream, kept: bytearray) -> None:
+    async for piece in stderr:
+        kept += piece
+        del kept[:-_MOST_COMPLAINT]
+
+
+def _given(stream: _StreamT | None) -> _StreamT:
+    """A stream of a process that was started with all three."""
+    if stream is None:
+        raise RuntimeError("the program has no such stream")
+    return stream

@@ -74,6 +74,8 @@ def _system_call() -> Callable[..., int] | None:
     return entry
 
 
+_ENCODING = sys.getfilesystemencoding()
+_ENCODING_ERRORS = sys.getfilesystemencodeerrors()
 _OPENAT2 = 437
 _RELATIVE_TO_HERE = -100
 _NO_LINKS = 0x04 | 0x02
@@ -91,7 +93,8 @@ def _is_free_of_links(path: str) -> bool:
     """
     if _syscall is None:
         return False
-    handle = _syscall(_OPENAT2, _RELATIVE_TO_HERE, os.fsencode(path), _how_address, _how_size)
+    encoded = path.encode(_ENCODING, _ENCODING_ERRORS)  # os.fsencode, at half the price
+    handle = _syscall(_OPENAT2, _RELATIVE_TO_HERE, encoded, _how_address, _how_size)
     if handle < 0:
         return False
     os.close(handle)

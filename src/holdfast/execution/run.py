@@ -5,7 +5,7 @@ permission and words no answers.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import aclosing
 from types import CoroutineType
 from typing import cast
@@ -13,9 +13,18 @@ from typing import cast
 import msgspec
 from anyio import to_thread
 
-from holdfast.contract.call import Ask, Ending, Interrupted, Outcome, Permit, Raised, Returned
+from holdfast.contract.call import (
+    Ask,
+    Ending,
+    Interrupted,
+    Outcome,
+    Permit,
+    Raised,
+    Returned,
+    Verdict,
+)
 from holdfast.contract.json_value import plain
-from holdfast.contract.ports import Answer, Approver
+from holdfast.contract.ports import Answer, Approver, is_answer
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, Runtime
 from holdfast.contract.tool import Body, Tool
 from holdfast.execution.drive import CancelledError, Suspended, Work
@@ -89,7 +98,7 @@ def _close(work: Work) -> None:
     """End a body that was given up. What it says to that no longer matters."""
     try:
         work.close()
-    except Exception:
+    except (Exception, SystemExit, CancelledError):
         return
 
 
@@ -103,20 +112,50 @@ def _elsewhere(body: Body, values: Mapping[str, object], runtime: Runtime) -> Wo
             return _in_thread(lambda: body.invoke(values, runtime))
 
 
+async def driven(work: Work, seconds: float | None, abort: AbortSignal | None) -> Ending:
+    """Take foreign work that is no tool to its end: its own, its deadline's or an abort's."""
+    try:
+        waiting_for = work.send(None)
+    except StopIteration as finished:
+        return Returned(finished.value)
+    except CancelledError:
+        return Interrupted()
+    except (Exception, SystemExit) as error:
+        return Raised(error)
+    try:
+        return await Suspended(work, waiting_for, seconds, abort)
+    except (Exception, SystemExit) as error:
+        return Raised(error)
+    finally:
+        _close(work)
+
+
+async def verdict_of(judged: Awaitable[Verdict], abort: AbortSignal) -> Verdict | Interrupted:
+    """Wait for a verdict that somebody outside has a say in; an abort ends the wait."""
+    ending = await driven(_awaited(judged), None, abort)
+    if isinstance(ending, Raised):
+        raise ending.error
+    given = ending.value if isinstance(ending, Returned) else Interrupted()
+    return Interrupted() if abort.aborted else cast("Verdict | Interrupted", given)
+
+
+async def _awaited(judged: Awaitable[Verdict]) -> object:
+    return await judged
+
+
 async def answer_to(
     ask: Ask, approver: Approver, abort: AbortSignal
 ) -> Answer | Interrupted | None:
     """Put the question; an abort ends the wait. An approver that fails counts as nobody there."""
-    work = _asked(approver, ask)
-    try:
-        waiting_for = work.send(None)
-    except StopIteration as finished:
-        return cast("Answer | None", finished.value)
-    try:
-        ending = await Suspended(work, waiting_for, None, abort)
-    finally:
-        _close(work)
-    return cast("Answer | None", ending.value) if isinstance(ending, Returned) else Interrupted()
+    ending = await driven(_asked(approver, ask), None, abort)
+    if isinstance(ending, Returned) and ending.value is not None:
+        return cast("Answer", ending.value)
+    return Interrupted() if abort.aborted else _unanswered(ending, ask)
+
+
+def _unanswered(ending: Ending, ask: Ask) -> None:
+    if not isinstance(ending, Returned):
+        _log.error("the approver gave up; nobody answers for %s", ask.prepared.tool.name)
 
 
 async def _asked(approver: Approver, ask: Ask) -> object:
@@ -125,9 +164,9 @@ async def _asked(approver: Approver, ask: Ask) -> object:
     except Exception:
         _log.exception("the approver failed; nobody answers for %s", ask.prepared.tool.name)
         return None
-    if answer is None or (isinstance(answer, Answer) and type(answer.allowed) is bool):
+    if answer is None or is_answer(answer):
         return answer
-    _log.error("the approver gave %r, which is no Answer; it counts for nothing", answer)
+    _log.error("the approver gave a %s, which is no Answer; it counts for nothing", type(answer))
     return None
 
 

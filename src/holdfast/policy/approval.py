@@ -38,6 +38,7 @@ class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     uses: tuple[Use, ...]
     offers: tuple[Remember, ...]
+    wider: tuple[str, ...]
     requested_at: datetime
 
 
@@ -94,6 +95,7 @@ class ApprovalLedger:
             reason=ask.reason,
             uses=ask.uses,
             offers=ask.offers,
+            wider=ask.wider,
             requested_at=at,
         )
         self._open[request_id] = made

@@ -4,6 +4,7 @@ For calls whose arguments name nothing: they may reach whatever the tool declare
 """
 
 from holdfast.contract.rules import Use
+from holdfast.contract.variables import expand
 from holdfast.policy.host_patterns import HostPatterns
 from holdfast.policy.paths import Access, PathPatterns, literal_root
 from holdfast.policy.scope import Scope
@@ -20,7 +21,8 @@ def holds(layer: Scope, use: Use) -> bool:
         case "fs.write":
             return _holds_paths(layer, "write", use.target)
         case "net.fetch":
-            return all(map(layer.hosts.covers, HostPatterns([use.target]).atoms))
+            # A variable stands for directories: such a host is none, and nothing of it is reached.
+            return all(map(layer.hosts.covers, HostPatterns(expand(use.target, {})).atoms))
         case "shell.run":
             commands = [entry for entry in layer.requirements.shell if entry.args is None]
             return any(entry.cmd in {ANY_PROGRAM, use.target} for entry in commands)

@@ -6,15 +6,12 @@ They are judged exactly as calls are.
 import msgspec
 
 from holdfast.contract.rules import Rule, TargetKind, Use
+from holdfast.policy.host_rules import with_port
+from holdfast.policy.hosts import Host, host_of
+from holdfast.policy.paths import normal_text
 from holdfast.policy.rules import RuleBook, ToolNames
+from holdfast.policy.targets import KINDS
 from holdfast.policy.uses import uses_of_command
-
-KINDS: dict[str, TargetKind] = {
-    **dict.fromkeys(("read", "write", "edit", "glob", "grep", "fs.read", "fs.write"), "path"),
-    **dict.fromkeys(("bash", "shell.run"), "command"),
-    **dict.fromkeys(("web_fetch", "web_search", "net.fetch"), "host"),
-    **dict.fromkeys(("task", "skill", "todo", "question", "tool_search"), "name"),
-}
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,11 +57,16 @@ def fits(rule: Rule, text: str, kind: TargetKind) -> bool:
     """Whether the rule decides about the text; an allow only if it covers every part."""
     names = ToolNames(rule.permission)
     book = RuleBook([rule])
-    uses = [Use(capability=None, kind=kind, target=text)]
-    if kind == "command":
-        uses = uses_of_command(text)
+    uses = uses_of_command(text) if kind == "command" else [_used(text, kind)]
     decided = [book.weigh(names, use).rule is not None for use in uses]
     return all(decided) if rule.action == "allow" else any(decided)
+
+
+def _used(text: str, kind: TargetKind) -> Use:
+    host = host_of(text) if kind == "host" else None
+    if isinstance(host, Host):
+        return Use(capability=None, kind=kind, target=host.name, spellings=(with_port(host),))
+    return Use(capability=None, kind=kind, target=normal_text(text) if kind == "path" else text)
 
 
 def kind_of(rule: Rule) -> TargetKind:

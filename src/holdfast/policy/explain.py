@@ -3,16 +3,20 @@
 It decides nothing: it reads what the judge found out and puts it in words.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from holdfast.contract.call import Ask, Permit, Prepared, Verdict
 from holdfast.contract.rules import Action, Rule, Use
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.policy.globs import escaped
+from holdfast.policy.grants import exact_pattern
 from holdfast.policy.powers import Considered, Looked
 from holdfast.policy.rules import Weighed, strictest
+from holdfast.policy.toml_string import pattern_string, toml_string
+from holdfast.policy.words import LONGEST_PERMISSION, LONGEST_REASON, LONGEST_SOURCE, one_line
 
 Stage = Literal["capabilities", "rules", "watchdog", "tool"]
 """Which of the layers decided."""
@@ -51,14 +55,21 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
     tool: str
     verdict: Action
-    """Where a person is present; unattended, an ask is a deny."""
+    """Where a person is present."""
+    unattended: Action
+    """Where nobody is there: an ask is a deny, and so is a tool that talks to a person."""
     stage: Stage
     reason: str
     uses: tuple[UseExplained, ...]
 
 
-def explained(prepared: Prepared, considered: Considered, verdict: Verdict) -> Explanation:
-    """Tell the decision from what the judge considered and concluded."""
+def explained(
+    prepared: Prepared, considered: Considered, verdict: Verdict, lifted: Sequence[bool]
+) -> Explanation:
+    """Tell the decision from what the judge considered and concluded.
+
+    For each use it is told whether one more allow that fits exactly would change it.
+    """
     action: Action = "deny"
     if isinstance(verdict, Permit):
         action = "allow"
@@ -69,11 +80,12 @@ def explained(prepared: Prepared, considered: Considered, verdict: Verdict) -> E
     return Explanation(
         tool=tool.name,
         verdict=action,
+        unattended="deny" if action == "ask" or tool.name in PERSON_NAMES else action,
         stage=_stage(tool, considered, action),
         reason=verdict.grounds if isinstance(verdict, Permit) else verdict.reason,
         uses=tuple(
-            _of_use(tool.name, looked, one)
-            for looked, one in zip(considered.looked, weighed, strict=True)
+            _of_use(tool.name, looked, one, lifted=would_lift)
+            for looked, one, would_lift in zip(considered.looked, weighed, lifted, strict=True)
         ),
     )
 
@@ -87,7 +99,7 @@ def _stage(tool: Tool, considered: Considered, action: Action) -> Stage:
     return "tool" if always_asks and action == "ask" else "watchdog"
 
 
-def _of_use(tool: str, looked: Looked, weighed: Weighed | None) -> UseExplained:
+def _of_use(tool: str, looked: Looked, weighed: Weighed | None, *, lifted: bool) -> UseExplained:
     use = looked.use
     decided = None if weighed is None else weighed.rule
     verdict: Action | None = "deny" if looked.refusal is not None else None
@@ -102,11 +114,11 @@ def _of_use(tool: str, looked: Looked, weighed: Weighed | None) -> UseExplained:
         verdict=verdict,
         decided_by=None if decided is None else cited(decided),
         also_fitting=() if weighed is None else tuple(map(cited, weighed.others)),
-        otherwise=_otherwise(tool, looked, weighed),
+        otherwise=_otherwise(tool, looked, weighed, lifted=lifted),
     )
 
 
-def _otherwise(tool: str, looked: Looked, weighed: Weighed | None) -> str | None:
+def _otherwise(tool: str, looked: Looked, weighed: Weighed | None, *, lifted: bool) -> str | None:
     if looked.refusal is not None:
         return looked.refusal
     if weighed is None or weighed.action == "allow":
@@ -116,7 +128,15 @@ def _otherwise(tool: str, looked: Looked, weighed: Weighed | None) -> str | None
         return f"Nothing lifts a deny of the manifest; only {decided.source} can be changed."
     if use.doubt is not None:
         return "A command that can be taken apart: write it without what is in doubt."
-    return f"A rule that fits exactly: {_rule_text(tool, use)}."
+    if lifted:
+        return f"A rule that fits exactly: {_rule_text(exact_allow(tool, use))}."
+    if decided is None:
+        return "No allow rule of this agent lifts it."
+    if decided.remembered:
+        return "No allow rule lifts it; the answer ends with the session."
+    return (
+        f"No allow rule lifts it; only {one_line(decided.source, LONGEST_SOURCE)} can be changed."
+    )
 
 
 def _narrower(weighed: Weighed | None) -> str | None:
@@ -129,18 +149,30 @@ def _narrower(weighed: Weighed | None) -> str | None:
     )
 
 
-def _rule_text(tool: str, use: Use) -> str:
-    return f"permission = {tool!r}, pattern = {escaped(use.target)!r}, action = 'allow'"
+def exact_allow(tool: str, use: Use) -> Rule:
+    """The allow that fits this use of this tool and nothing else."""
+    return Rule(
+        permission=escaped(tool),
+        pattern=exact_pattern(use),
+        action="allow",
+        scope="project",
+        source="a rule that is not there",
+    )
+
+
+def _rule_text(rule: Rule) -> str:
+    permission, pattern = toml_string(rule.permission), pattern_string(rule.pattern)
+    return f"permission = {permission}, pattern = {pattern}, action = 'allow'"
 
 
 def cited(rule: Rule) -> RuleCited:
     """The rule as it is shown."""
     return RuleCited(
-        permission=rule.permission,
+        permission=one_line(rule.permission, LONGEST_PERMISSION),
         pattern=rule.pattern,
         action=rule.action,
         scope=rule.scope,
-        source=rule.source,
-        reason=rule.reason,
+        source=one_line(rule.source, LONGEST_SOURCE),
+        reason=None if rule.reason is None else one_line(rule.reason, LONGEST_REASON),
         remembered=rule.remembered,
     )

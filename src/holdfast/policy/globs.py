@@ -85,6 +85,11 @@ def specificity(pattern: str) -> tuple[int, int, int]:
     return min(_weight(tokens) for tokens in _alternatives(pattern))
 
 
+def is_open(pattern: str) -> bool:
+    """Whether it has a wildcard: more texts may fit it than its author saw."""
+    return specificity(pattern)[0] == 0
+
+
 def escaped(text: str) -> str:
     """The pattern that fits exactly this text, in both flavours."""
     pattern = _SPECIAL.sub(r"\\\g<0>", text)

@@ -1,6 +1,7 @@
 """What is remembered of a person's answer: exactly the targets that were in question.
 
 A glob character in a target is kept as plain text, so no path or command widens its own permission.
+Beside them, where the person was shown it and said so: every command that begins the same way.
 """
 
 from collections.abc import Sequence
@@ -11,11 +12,15 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Rule, Use
 from holdfast.policy.globs import escaped
 
+MOST_REMEMBERED = 20
+"""How many grants one answer makes at most: a person who is asked about more has not read them."""
 _LONGEST_TARGET = 1_000
 
 
 def remembers(uses: Sequence[Use]) -> bool:
     """Whether an answer about these could be found again: doubtful or endless targets cannot."""
+    if len(uses) > MOST_REMEMBERED:
+        return False
     forms = [form for use in uses for form in (use.target, *use.spellings)]
     known = all(use.doubt is None for use in uses)
     return known and all(len(form) <= _LONGEST_TARGET and _is_text(form) for form in forms)
@@ -30,23 +35,26 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     """The rules that keep this answer; none for one that holds just once."""
     if answer.remember == "once":
         return ()
+    kept = [(use.capability, exact_pattern(use)) for use in ask.uses]
+    if answer.wider and answer.allowed:
+        kept += [("shell.run", pattern) for pattern in ask.wider]
     project = answer.remember == "project" and answer.allowed
     return [
         Rule(
             permission=escaped(ask.prepared.tool.name),
-            pattern=_exactly(use),
-            capability=use.capability,
+            pattern=pattern,
+            capability=capability,
             action="allow" if answer.allowed else "deny",
             scope="project" if project else "session",
             source=f"answer of {answer.by}",
             added_at=at,
             remembered=True,
         )
-        for use in ask.uses
+        for capability, pattern in kept
     ]
 
 
-def _exactly(use: Use) -> str:
+def exact_pattern(use: Use) -> str:
     """The pattern of this target; of a path, in each of its forms."""
     forms = dict.fromkeys((use.target, *(use.spellings if use.kind == "path" else ())))
     patterns = [escaped(form) for form in forms]

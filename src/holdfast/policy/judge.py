@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 import msgspec
+from anyio import to_thread
 
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.failure import FailureKind
@@ -18,10 +19,13 @@ from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
-from holdfast.policy.explain import Explanation, explained
+from holdfast.policy.explain import Explanation, exact_allow, explained
+from holdfast.policy.globs import LONGEST_PATTERN, is_open
 from holdfast.policy.grants import granted_by, remembers
-from holdfast.policy.powers import Considered, Looked, Powers
-from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed, strictest
+from holdfast.policy.powers import Capabilities, Considered, Looked, Powers
+from holdfast.policy.prefixes import wider_patterns
+from holdfast.policy.rules import Weighed, strictest
+from holdfast.policy.scales import Scales
 from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
 from holdfast.policy.watchdog import Watchdog
 
@@ -35,19 +39,18 @@ class PolicyJudge:
         self._powers = powers
         self._grants = grants
         self._now = now
-        self._session: list[Rule] = []
-        self._narrowing = [RuleBook(rules, silence="allow") for rules in powers.narrowing]
-        self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
-        self._book = self._compiled()
-        self._names: dict[str, ToolNames] = {}
+        self._kept = grants.load()
+        self._given: list[Rule] = []
+        self._scales = self._compiled()
         self._declared: dict[str, list[Use]] = {}
         self._fixed: dict[str, Considered] = {}
         self._quick: dict[str, str] = {}
         """The grounds on which every call of a tool is permitted, whatever its arguments."""
-        self._watchdogs: dict[frozenset[str | None], Watchdog] = {}
+        self._watchdogs: dict[Capabilities, Watchdog] = {}
 
-    def _compiled(self) -> RuleBook:
-        return RuleBook([*self._powers.own.rules, *self._grants.load(), *self._session])
+    def _compiled(self) -> Scales:
+        rules = [*self._powers.own.rules, *self._kept, *self._given]
+        return Scales(self._powers, rules)
 
     def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
         """Decide."""
@@ -65,7 +68,15 @@ class PolicyJudge:
         considered = self.consider(prepared)
         judged = self._judged(prepared, considered, headless=False)
         verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
-        return explained(prepared, considered, verdict)
+        return explained(prepared, considered, verdict, self._lifted(prepared.tool, considered))
+
+    def _lifted(self, tool: Tool, considered: Considered) -> list[bool]:
+        """Of each use, whether a rule that fits it exactly would allow it, as far as rules go."""
+        rules = [exact_allow(tool.name, one.use) for one in considered.looked]
+        scales = self._scales.with_more(
+            [rule for rule in rules if len(rule.pattern) <= LONGEST_PATTERN]
+        )
+        return [scales.weigh(tool, one).action == "allow" for one in considered.looked]
 
     def _judged(
         self, prepared: Prepared, considered: Considered, *, headless: bool
@@ -91,11 +102,13 @@ class PolicyJudge:
             return self._concluded(prepared, considered, opinion, headless=headless)
         return self._waited(prepared, considered, opinion, headless=headless)
 
-    def _watchdog(self, capabilities: frozenset[str | None]) -> Watchdog:
+    def _watchdog(self, capabilities: Capabilities) -> Watchdog:
         """The hooks that a call with these concerns."""
         found = self._watchdogs.get(capabilities)
         if found is None:
-            found = self._watchdogs[capabilities] = self._powers.watchdog.about(capabilities)
+            several = isinstance(capabilities, frozenset)
+            used = capabilities if several else frozenset({capabilities})
+            found = self._watchdogs[capabilities] = self._powers.watchdog.about(used)
         return found
 
     async def _waited(
@@ -115,8 +128,10 @@ class PolicyJudge:
         if declared is None:
             declared = self._declared[tool.name] = list(declared_uses(tool))
         if tool.uses:
-            uses = [*argument_uses(tool, prepared.arguments), *declared]
-            return self._found_out(tool, uses or [NO_CAPABILITY])
+            named = argument_uses(tool, prepared.arguments)
+            if not isinstance(named, list):
+                return Considered([Looked(named.use, named.reason)], [], named.reason)
+            return self._found_out(tool, named + declared or [NO_CAPABILITY])
         # Its arguments decide nothing: one answer for all calls, until the rules change.
         fixed = self._fixed.get(tool.name)
         if fixed is None:
@@ -129,22 +144,8 @@ class PolicyJudge:
         for one in looked:
             if one.refusal is not None:
                 return Considered(looked, [], one.refusal)
-        names = self._names.get(tool.name)
-        if names is None:
-            names = self._names[tool.name] = ToolNames(tool.name, tool.alias)
-        return Considered(looked, [self._weigh(tool, names, one) for one in looked])
-
-    def _weigh(self, tool: Tool, names: ToolNames, looked: Looked) -> Weighed:
-        use = looked.use
-        free = looked.free or tool.name in self._powers.own.standing
-        ours = _with_standing(self._book.weigh(names, use), tool, free=free)
-        if not self._parents and not self._narrowing:
-            return ours
-        found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
-        for book, standing in self._parents:
-            free = looked.free or tool.name in standing
-            found.append(_with_standing(book.weigh(names, use), tool, free=free))
-        return max(found, key=lambda one: STRICTNESS[one.action])
+        weigh = self._scales.weigh
+        return Considered(looked, [weigh(tool, one) for one in looked])
 
     def inspection(self, prepared: Prepared, considered: Considered) -> Inspection:
         """What the watchdog is shown."""
@@ -160,33 +161,44 @@ class PolicyJudge:
             reason = words.refused(tool.name, opinion.reason)
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         asked = [one for one in considered.weighed if one.action == "ask"]
-        reasons = [words.question(tool.name, one) for one in asked]
-        if opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed):
+        reasons = words.questions(tool.name, asked)
+        watched = opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed)
+        if watched:
             reasons.append(opinion.reason)
-        always = tool.permission_policy == "always_ask"
-        if always:
+        if tool.permission_policy == "always_ask":
             reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
         if not reasons:
             return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
         if headless:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
-        in_question = tuple(one.use for one in asked) or considered.uses
-        return Ask(
-            prepared=prepared,
-            reason=" ".join(dict.fromkeys(reasons)),
-            uses=in_question,
-            offers=("once",)
-            if always or not remembers(in_question)
-            else ("once", "session", "project"),
-        )
+        # A hook asks about the call as a whole.
+        in_question = considered.uses if watched or not asked else tuple([one.use for one in asked])
+        ask = Ask(prepared=prepared, reason=" ".join(dict.fromkeys(reasons)), uses=in_question)
+        if not self._is_worth_remembering(ask, considered, watched=watched):
+            return ask
+        # What the watchdog asks about is looked at each time.
+        wider = () if watched else wider_patterns(in_question)
+        return msgspec.structs.replace(ask, offers=("once", "session", "project"), wider=wider)
 
-    def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
+    def _is_worth_remembering(self, ask: Ask, considered: Considered, *, watched: bool) -> bool:
+        """Whether the same call would run the next time; otherwise nothing is to be offered."""
+        tool = ask.prepared.tool
+        if tool.permission_policy == "always_ask" or not remembers(ask.uses):
+            return False
+        yes = Answer(allowed=True, by="", remember="session")
+        scales = self._scales.with_more(granted_by(ask, yes, self._now()))
+        weighed = [scales.weigh(tool, one) for one in considered.looked]
+        if watched and not _answers_the_watchdog(weighed):
+            return False
+        return strictest(weighed).action == "allow"
+
+    async def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
         """What becomes of a question, and what is remembered of the answer."""
         prepared, tool = ask.prepared, ask.prepared.tool
         if answer is None:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
         if answer.remember in ask.offers:
-            self._remember(granted_by(ask, answer, self._now()))
+            await self._remember(granted_by(ask, answer, self._now()))
         if answer.allowed is True:
             return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
         word = words.user_denied
@@ -195,49 +207,39 @@ class PolicyJudge:
         reason = word(tool.name, answer.note)
         return Deny(prepared=prepared, kind=FailureKind.USER_DENIED, reason=reason)
 
-    def _remember(self, rules: Sequence[Rule]) -> None:
+    async def _remember(self, rules: Sequence[Rule]) -> None:
         if not rules:
             return
-        try:
-            if rules[0].scope == "project":
-                self._grants.add(rules)
-            else:
-                self._session += rules
-        except (OSError, ValueError):
-            _log.exception("an answer could not be kept; it holds for this session")
-            self._session += [msgspec.structs.replace(rule, scope="session") for rule in rules]
-        try:
-            self._book = self._compiled()
-        except ValueError:
-            _log.exception("the remembered answers cannot be read; this one holds")
-            self._book = RuleBook([*self._book.rules, *rules])
+        if rules[0].scope == "project":
+            try:
+                await to_thread.run_sync(self._grants.add, rules)
+            except (OSError, ValueError) as problem:
+                _log.warning("an answer could not be kept (%s); it holds for this session", problem)
+                rules = [msgspec.structs.replace(rule, scope="session") for rule in rules]
+        self._given += rules
+        self._scales = self._compiled()
         self._fixed.clear()
         self._quick.clear()
 
     @property
     def session_rules(self) -> tuple[Rule, ...]:
         """What was answered for this session alone."""
-        return tuple(self._session)
-
-
-def _with_standing(weighed: Weighed, tool: Tool, *, free: bool) -> Weighed:
-    """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
-    if weighed.rule is not None or weighed.use.doubt is not None:
-        return weighed
-    ours = tool.ownership != "mcp" and weighed.use.capability is None
-    if not ours and not free:
-        return weighed
-    return msgspec.structs.replace(weighed, action="allow")
+        return tuple(rule for rule in self._given if rule.scope == "session")
 
 
 def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
     """A person said so for this session or project; a manifest's allow is not a person."""
     return bool(weighed) and all(
-        one.action == "allow" and one.rule is not None and one.rule.scope != "manifest"
-        for one in weighed
+        one.action == "allow" and one.rule is not None and _was_meant(one.rule) for one in weighed
     )
 
 
+def _was_meant(rule: Rule) -> bool:
+    """A rule somebody wrote, or an answer to exactly this: not one kept for all that begins so."""
+    return rule.scope != "manifest" and not (rule.remembered and is_open(rule.pattern))
+
+
 def _grounds(weighed: Sequence[Weighed]) -> str:
-    rules = dict.fromkeys([words.cited(one.rule) for one in weighed if one.rule is not None])
-    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"
+    if len(weighed) == 1:
+        return words.grounds((weighed[0].rule,))
+    return words.grounds(tuple([one.rule for one in weighed]))

@@ -7,6 +7,7 @@ or absolute; ``~`` is an ordinary name, and case matters.
 An admitted path carries the one canonical path that may then be opened, without following links.
 """
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -109,6 +110,14 @@ def judge_path(
                 " full."
             )
     return AdmittedPath(seen.physical)
+
+
+def normal_text(path: str) -> str:
+    """A path by its text alone: without dots and doubled separators; empty stays empty."""
+    if not path:
+        return path
+    # Two separators at the beginning mean something in POSIX; not to us.
+    return posixpath.normpath("/" + path.lstrip("/") if path.startswith("/") else path)
 
 
 @lru_cache(maxsize=1024)

@@ -14,6 +14,10 @@ Look = Callable[[Tool, Use], "Looked"]
 """Finds out where a target really leads and whether the capabilities in force reach it."""
 
 
+Capabilities = str | None | frozenset[str | None]
+"""What a call uses: one capability, none, or several."""
+
+
 class Looked(msgspec.Struct, frozen=True):
     """A use with its target as it really is, and why it is out of reach, if it is."""
 
@@ -60,6 +64,8 @@ class Considered(msgspec.Struct, frozen=True):
         return tuple([one.use for one in self.looked])
 
     @property
-    def capabilities(self) -> frozenset[str | None]:
-        """What it uses."""
+    def capabilities(self) -> Capabilities:
+        """What it uses; most calls use one, and its name alone is the cheaper key."""
+        if len(self.looked) == 1:
+            return self.looked[0].use.capability
         return frozenset([one.use.capability for one in self.looked])

@@ -11,8 +11,9 @@ from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.containment import holds
+from holdfast.policy.host_rules import with_port
 from holdfast.policy.hosts import HostProblem, host_of
-from holdfast.policy.paths import Access, Refused, judge_path
+from holdfast.policy.paths import Access, Refused, judge_path, normal_text
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
@@ -42,6 +43,7 @@ class Reach:
         self._agent = scope
         self._facts = facts
         self._places = places
+        self._base = places.base
         self._strict = strict
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in own_folders)
         self._kept = tuple(f"{folder.rstrip('/')}/" for folder in kept_from_writing)
@@ -87,36 +89,43 @@ class Reach:
 
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
         access: Access = "read" if use.capability == "fs.read" else "write"
-        seen = self._facts.look(use.target, self._places.base)
-        found = self._placed(use, seen) if isinstance(seen, PathView) else use
-        if access == "write" and isinstance(seen, PathView) and self._is_kept(seen):
+        seen = self._facts.look(use.target, self._base)
+        if not isinstance(seen, PathView):
+            return self._of_lost(scope, use, access, seen)
+        found = self._placed(use, seen)
+        if access == "write" and self._is_kept(seen):
             return Looked(found, f"{use.target!r} is holdfast's own; no call writes there.")
         if use.within is not None:
             # A redirection: the command text was judged as a whole, this one included.
             return Looked(found)
-        if isinstance(seen, PathView) and access == "read" and self._is_own(seen.physical):
+        if access == "read" and self._own and seen.physical.startswith(self._own):
             return Looked(found, free=True)
         verdict = scope.judge_seen(access, use.target, seen)
-        if isinstance(verdict, Refused):
-            if isinstance(seen, PathProblem):
-                return Looked(found, verdict.reason)
-            declared = judge_path([scope.layers[0].paths(access)], access, use.target, seen)
-            if not isinstance(declared, Refused):
-                return Looked(found, f"{verdict.reason} {_BOUND_FROM_ABOVE}")
-            wanted = f"requires.fs.{access} = [{found.target!r}]"
-            return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
-        return Looked(found)
+        if not isinstance(verdict, Refused):
+            return Looked(found)
+        declared = judge_path([scope.layers[0].paths(access)], access, use.target, seen)
+        if not isinstance(declared, Refused):
+            return Looked(found, f"{verdict.reason} {_BOUND_FROM_ABOVE}")
+        wanted = f"requires.fs.{access} = [{found.target!r}]"
+        return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
+
+    def _of_lost(
+        self, scope: EffectiveScope, use: Use, access: Access, seen: PathProblem
+    ) -> Looked:
+        found = self._by_text(use, seen)
+        if use.within is not None:
+            return Looked(found)
+        return Looked(found, _refusal(scope.judge_seen(access, use.target, seen)))
 
     def _is_kept(self, seen: PathView) -> bool:
         return any(f"{path}/".startswith(self._kept) for path in (seen.lexical, seen.physical))
 
-    def _is_own(self, physical: str) -> bool:
-        return physical.startswith(self._own) if self._own else False
-
     def _placed(self, use: Use, seen: PathView) -> Use:
         lexical = self._relative(seen.lexical)
-        physical = lexical if seen.physical == seen.lexical else self._relative(seen.physical)
-        others = () if physical == lexical else (physical,)
+        others: tuple[str, ...] = ()
+        if seen.physical != seen.lexical:
+            physical = self._relative(seen.physical)
+            others = () if physical == lexical else (physical,)
         if lexical == use.target and not others:
             return use
         return Use(
@@ -126,6 +135,17 @@ class Reach:
             spellings=others,
             within=use.within,
             doubt=use.doubt,
+        )
+
+    def _by_text(self, use: Use, seen: PathProblem) -> Use:
+        """The same where nobody can say where it leads: by its text alone, and in doubt."""
+        text = normal_text(use.target) if seen.lexical is None else self._relative(seen.lexical)
+        doubt = use.doubt
+        # Without a workspace a plain name is what it is; `..` may be anywhere.
+        if seen.trouble != "no_workspace" or ".." in use.target.split("/"):
+            doubt = doubt or f"where {use.target!r} leads is not known"
+        return Use(
+            capability=use.capability, kind="path", target=text, within=use.within, doubt=doubt
         )
 
     def _relative(self, path: str) -> str:
@@ -141,7 +161,13 @@ class Reach:
         host = host_of(use.target)
         if isinstance(host, HostProblem):
             return Looked(use, f"The host is refused: {host.reason}.")
-        found = Use(capability=use.capability, kind="host", target=host.name, doubt=use.doubt)
+        found = Use(
+            capability=use.capability,
+            kind="host",
+            target=host.name,
+            spellings=() if host.port is None else (with_port(host),),
+            doubt=use.doubt,
+        )
         refusal = _refusal(scope.admits_host(use.target))
         if refusal is not None and scope.layers[0].hosts.match(host) is not None:
             refusal = f"{refusal} {_BOUND_FROM_ABOVE}"
@@ -166,6 +192,8 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
     """What stands in the way of a command text, and the requirement that would remove it."""
     if text.doubts:
         return f"It cannot be taken apart: {'; '.join(text.doubts)}."
+    if text.assigns:
+        return "It sets a variable in front of a command, which no list of commands covers."
     declared, *narrowing = [layer.requirements for layer in scope.layers]
     missing = [one.argv[0] for one in text.commands if not declared.admits_command(one.argv)]
     if not missing:
@@ -175,7 +203,7 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
         return _BOUND_FROM_ABOVE if bounded else "A file it touches is outside of requires.fs."
     if any("/" in program for program in missing):
         return "Programs are named without a path: write for example git, not /usr/bin/git."
-    wanted = ", ".join(f"{{cmd = {program!r}}}" for program in dict.fromkeys(missing))
+    wanted = ", ".join(f"{{'cmd': {program!r}}}" for program in dict.fromkeys(missing))
     return f"It would be admitted by requires.shell = [{wanted}]."
 
 

@@ -15,13 +15,15 @@ import re
 import tomllib
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import cast
+from typing import cast, get_args
 
 import msgspec
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, TargetKind
-from holdfast.policy.examples import KINDS, Example, examples_of
-from holdfast.policy.globs import GlobProblem, specificity
+from holdfast.policy.examples import Example, examples_of
+from holdfast.policy.globs import GlobProblem
+from holdfast.policy.rules import check_patterns
+from holdfast.policy.targets import never_fits
 
 _TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -42,6 +44,17 @@ class WrittenRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 _KEYS = tuple(WrittenRule.__struct_fields__)
+_EXAMPLES = {
+    "permission": 'permission = "shell.run"',
+    "pattern": 'pattern = "git *"',
+    "action": 'action = "deny"',
+    "reason": 'reason = "Publishing is for people."',
+    "pinned": "pinned = true",
+    "match": 'match = ["git status"]',
+    "no_match": 'no_match = ["gitk"]',
+    "kind": f"kind = {' or '.join(repr(kind) for kind in get_args(TargetKind))}",
+}
+_AT_KEY = re.compile(r"at `\$\.(\w+)")
 
 
 class FileProblem(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +92,8 @@ def read_rule_file(text: str, *, name: str, scope: RuleScope) -> RuleFile:
 def _not_toml(problem: Exception) -> FileProblem:
     place = _TOML_LINE.search(str(problem))
     message = _TOML_LINE.sub("", str(problem)).strip()
-    return FileProblem(line=int(place.group(1)) if place else 1, message=f"not TOML: {message}")
+    said = f"not valid TOML ({message}); texts stand in quotes, for example {_EXAMPLES['pattern']}"
+    return FileProblem(line=int(place.group(1)) if place else 1, message=said)
 
 
 class _Reading:
@@ -101,10 +115,11 @@ class _Reading:
         try:
             written = msgspec.convert(table, WrittenRule)
         except msgspec.ValidationError as problem:
-            self._problem(line, str(problem).replace("Object missing required field", "missing"))
+            key, said = _wrong_or_missing(table, str(problem))
+            self._problem(lines.get(key, line), said)
             return
         if written.action not in ACTIONS:
-            known = ", ".join(ACTIONS)
+            known = f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}"
             self._problem(
                 lines.get("action", line), f"action is {written.action!r}; it must be {known}"
             )
@@ -123,16 +138,16 @@ class _Reading:
         )
         if written.pinned and (rule.action != "ask" or self._scope != "manifest"):
             self._problem(
-                lines.get("pinned", line), "only an ask of an agent's manifest can be pinned"
+                lines.get("pinned", line),
+                "only an ask in [[profile.NAME.rules]] of config.toml can be pinned; remove it",
             )
             return
         try:
-            specificity(rule.pattern)
-            specificity(rule.permission)
+            check_patterns(rule)
         except GlobProblem as problem:
             self._problem(line, str(problem))
             return
-        never = _never_fits(rule)
+        never = never_fits(rule.permission, rule.pattern)
         if never is not None:
             self._problem(lines.get("pattern", line), never)
             return
@@ -147,16 +162,13 @@ class _Reading:
         self.problems.append(FileProblem(line=line, message=message))
 
 
-def _never_fits(rule: Rule) -> str | None:
-    """Why a pattern fits no call, whatever its author thinks: such a deny would protect nothing."""
-    kind, pattern = KINDS.get(rule.permission), rule.pattern
-    if kind == "path" and pattern.startswith("~"):
-        return f"the pattern {pattern!r}: ~ is an ordinary name here; write the path in full"
-    if kind == "path" and ".." in pattern.split("/"):
-        return f"the pattern {pattern!r} climbs out with '..'; write the path in full"
-    if kind == "host" and ("/" in pattern or "@" in pattern):
-        return f"the pattern {pattern!r} is no host; write for example *.example.com"
-    return None
+def _wrong_or_missing(table: dict[str, object], said: str) -> tuple[str, str]:
+    """The key that is wrong or not there, and what to write."""
+    at = _AT_KEY.search(said)
+    if at is not None:
+        return at[1], f"{at[1]} cannot be that; write for example {_EXAMPLES[at[1]]}"
+    missing = next(key for key in ("permission", "pattern") if key not in table)
+    return missing, f"the rule has no {missing}; write for example {_EXAMPLES[missing]}"
 
 
 Located = tuple[dict[str, object], int, dict[str, int]]

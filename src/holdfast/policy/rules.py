@@ -12,13 +12,14 @@ from typing import TypeAlias, cast
 import msgspec
 
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
-from holdfast.policy.globs import GlobProblem, compile_glob, specificity
+from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity
+from holdfast.policy.host_rules import fits_host, spelled_hosts
 from holdfast.policy.shell.analysis import canonical_pattern
+from holdfast.policy.targets import KINDS, never_fits
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SCOPES: dict[RuleScope, int] = {"manifest": 0, "project": 1, "session": 2}
 _BY_NAME, _BY_CAPABILITY, _BY_GLOB, _BY_STAR = 3, 2, 1, 0
-_GLOB_CHARACTERS = frozenset("*?[{\\")
 
 Weight: TypeAlias = tuple[tuple[int, int, int], int, int, int]
 """Pattern, permission, scope, strictness: compared in this order, the greater decides."""
@@ -56,15 +57,20 @@ class RuleBook:
         self._plain: dict[str, list[Rule]] = {}
         self._globs: list[tuple[Rule, Callable[[str], bool]]] = []
         self._spoken: dict[tuple[ToolNames, str | None], list[Rule]] = {}
+        self._star = [rule for rule in self.rules if rule.permission == "*"]
         for rule in self.rules:
-            if rule.permission != "*" and _GLOB_CHARACTERS.intersection(rule.permission):
+            name = plain_text(rule.permission)
+            if name is not None:
+                self._plain.setdefault(name, []).append(rule)
+            elif rule.permission != "*":
                 self._globs.append((rule, compile_glob(rule.permission, "text")))
-            else:
-                self._plain.setdefault(rule.permission, []).append(rule)
 
     def weigh(self, names: ToolNames, use: Use) -> Weighed:
         """Let the strongest rule that fits decide."""
-        fitting = [rule for rule in self._about(names, use.capability) if _fits(rule, use)]
+        about = self._spoken.get((names, use.capability))
+        if about is None:
+            about = self._about(names, use.capability)
+        fitting = [rule for rule in about if _fits(rule, use)]
         if len(fitting) == 1 and fitting[0].scope != "manifest":
             return Weighed(use=use, action=fitting[0].action, rule=fitting[0])
         action, decisive = self._decide(fitting)
@@ -73,18 +79,19 @@ class RuleBook:
 
     def _about(self, names: ToolNames, capability: str | None) -> list[Rule]:
         """The rules that speak of this tool and capability, the strongest first."""
-        key = (names, capability)
-        found = self._spoken.get(key)
-        if found is None:
-            ranked = {id(rule): (_weight(rule, rank), rule) for rule, rank in self._ranked(*key)}
-            strongest = sorted(ranked.values(), key=lambda entry: entry[0], reverse=True)
-            found = self._spoken[key] = [rule for _, rule in strongest]
+        kind = KINDS.get(capability or "")
+        ranked = {
+            id(rule): (_weight(rule, rank, kind), rule)
+            for rule, rank in self._ranked(names, capability)
+        }
+        strongest = sorted(ranked.values(), key=lambda entry: entry[0], reverse=True)
+        found = self._spoken[names, capability] = [rule for _, rule in strongest]
         return found
 
     def _ranked(self, names: ToolNames, capability: str | None) -> Iterable[tuple[Rule, int]]:
         """Each rule with how closely it names the call; of several ranks, the closest last."""
         spoken = [names.name, names.alias or names.name, capability or names.name]
-        for rule in self._plain.get("*", ()):
+        for rule in self._star:
             yield rule, _BY_STAR
         for rule, fits in self._globs:
             if any(map(fits, spoken)):
@@ -135,11 +142,22 @@ def _checked(rule: Rule) -> None:
     if not rule.permission:
         raise RuleProblem(f"{rule.source}: a rule needs a permission; `*` speaks of everything")
     try:
-        specificity(rule.permission)
-        specificity(rule.pattern)
-        canonical_pattern(rule.pattern)
+        check_patterns(rule)
     except GlobProblem as problem:
         raise RuleProblem(f"{rule.source}: rule {rule.permission[:60]!r}: {problem}") from None
+    # A remembered target is what a call named, whatever that was.
+    never = None if rule.remembered else never_fits(rule.permission, rule.pattern)
+    if never is not None:
+        raise RuleProblem(f"{rule.source}: rule {rule.permission[:60]!r}: {never}")
+
+
+def check_patterns(rule: Rule) -> None:
+    """Raise GlobProblem for what is too large to compare, in any spelling it is compared in."""
+    specificity(rule.permission)
+    specificity(rule.pattern)
+    specificity(canonical_pattern(rule.pattern))
+    for spelled in spelled_hosts(rule.pattern):
+        specificity(spelled)
 
 
 def strictest(weighed: Sequence[Weighed]) -> Weighed:
@@ -153,9 +171,9 @@ def _is_grant(rule: Rule) -> bool:
     return rule.remembered and rule.action == "allow"
 
 
-def _weight(rule: Rule, permission_rank: int) -> Weight:
+def _weight(rule: Rule, permission_rank: int, kind: TargetKind | None) -> Weight:
     return (
-        _specificity(rule.pattern),
+        _specificity(rule.pattern, kind),
         permission_rank,
         _SCOPES[rule.scope],
         STRICTNESS[rule.action],
@@ -166,6 +184,9 @@ def _fits(rule: Rule, use: Use) -> bool:
     """An allow has to cover every form of the target; anything stricter counts for each of them."""
     if rule.capability is not None and rule.capability != use.capability:
         return False
+    if use.kind == "host":
+        allows = rule.action == "allow"
+        return not (allows and use.doubt) and fits_host(rule.pattern, use, any_port=not allows)
     as_written = _matcher(rule.pattern, use.kind)
     if rule.action == "allow":
         if use.doubt is not None or not as_written(use.target):
@@ -178,8 +199,9 @@ def _fits(rule: Rule, use: Use) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _specificity(pattern: str) -> tuple[int, int, int]:
-    return specificity(pattern)
+def _specificity(pattern: str, kind: TargetKind | None) -> tuple[int, int, int]:
+    # Of two spellings of one host none is more specific.
+    return min(map(specificity, spelled_hosts(pattern) if kind == "host" else (pattern,)))
 
 
 @lru_cache(maxsize=4096)

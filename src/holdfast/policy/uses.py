@@ -5,27 +5,60 @@ names in no argument is used as declared. Paths are taken as written; where they
 elsewhere.
 """
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 from typing import cast
+
+import msgspec
 
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
-from holdfast.policy.shell.analysis import ShellText, analyse
+from holdfast.policy.host_rules import spelled_hosts
+from holdfast.policy.paths import normal_text
+from holdfast.policy.shell.analysis import Command, ShellText, analyse
+from holdfast.policy.shell.canonical import canonical
+from holdfast.policy.shell.characters import unreadable
 
 analysed = lru_cache(maxsize=256)(analyse)
 """Taking a text apart is pure, and one decision needs it more than once."""
 
+MOST_USES = 1_000
+"""How much one call may name. Each of them is looked up, weighed and shown to every hook."""
+
+_TOO_MANY = (
+    f"It names more than {MOST_USES} paths, hosts or commands, and no call is judged with more:"
+    " split it into several calls."
+)
+_NOT_READ = (
+    "It is not read: {}, and what is not read is not judged: make it shorter and plainer, or put it"
+    " into a script and run that."
+)
+
 NO_CAPABILITY = Use(capability=None, kind="name", target="")
 
 
-def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use]:
+class Unjudged(msgspec.Struct, frozen=True):
+    """Why a call is refused before anything of it is judged: no part of it stands for the rest."""
+
+    use: Use
+    """What it is about."""
+    reason: str
+
+
+def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use] | Unjudged:
     """What the arguments of a call name."""
     uses: list[Use] = []
     for declared in tool.uses:
-        uses += _of_argument(declared, _given(tool, arguments, declared.argument))
+        found = _of_argument(declared, _given(tool, arguments, declared.argument))
+        if not isinstance(found, list):
+            return found
+        uses += found
+        if len(uses) > MOST_USES:
+            return Unjudged(_unnamed(declared), _TOO_MANY)
     return uses
 
 
@@ -50,42 +83,55 @@ def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
         yield Use(capability="fs.read", kind="path", target=pattern, declared=True)
     for pattern in requires.fs.write:
         yield Use(capability="fs.write", kind="path", target=pattern, declared=True)
-    for pattern in requires.net.hosts:
-        yield Use(capability="net.fetch", kind="host", target=pattern.lower(), declared=True)
+    for host in chain.from_iterable(map(spelled_hosts, requires.net.hosts)):
+        yield Use(capability="net.fetch", kind="host", target=host, declared=True)
     for command in requires.shell:
         yield Use(capability="shell.run", kind="command", target=command.cmd, declared=True)
     for name in requires.capabilities:
         yield Use(capability=name, kind="name", target="")
 
 
-def _of_argument(declared: ArgumentUse, value: object) -> Iterator[Use]:
-    if isinstance(value, list):
-        items = cast("list[object]", value)
-        if declared.capability == "shell.run" and items:
-            # A list is one command, word by word.
-            yield from uses_of_command(shlex.join(map(str, items)))
-            return
-        for item in items:
-            yield from _of_argument(declared, item)
-        if not items:
-            yield _unnamed(declared)
-        return
-    if value is None and declared.capability not in {"fs.read", "fs.write"}:
-        yield _unnamed(declared)
-        return
-    text = value if isinstance(value, str) else ""
-    doubt = None
-    if not isinstance(value, str) and value is not None:
-        doubt = f"the argument {declared.argument!r} is no text, and what it names is not known"
-    match declared.capability:
-        case "shell.run":
-            yield from uses_of_command(text)
-        case "fs.read" | "fs.write" as access:
-            yield Use(capability=access, kind="path", target=text or ".", doubt=doubt)
-        case "net.fetch":
-            yield Use(capability="net.fetch", kind="host", target=text, doubt=doubt)
-        case name:
-            yield Use(capability=name, kind="name", target=text, doubt=doubt)
+def _of_argument(declared: ArgumentUse, value: object) -> list[Use] | Unjudged:
+    if not isinstance(value, list):
+        if declared.capability == "shell.run" and isinstance(value, str):
+            return _of_command_text(value)
+        return [_of_one(declared, value)]
+    items = cast("list[object]", value)
+    if declared.capability == "shell.run" and items:
+        # A list is one command, word by word.
+        return _of_command_text(shlex.join(map(str, items)))
+    named = islice(_leaves(items), MOST_USES + 1)
+    return [_of_one(declared, item) for item in named] or [_unnamed(declared)]
+
+
+def _leaves(items: list[object]) -> Iterator[object]:
+    for item in items:
+        if isinstance(item, list):
+            yield from _leaves(cast("list[object]", item))
+        else:
+            yield item
+
+
+def _of_command_text(text: str) -> list[Use] | Unjudged:
+    problem = unreadable(text)
+    if problem is None:
+        return uses_of_command(text)
+    whole = Use(capability="shell.run", kind="command", target=text, within=text, doubt=problem)
+    return Unjudged(whole, _NOT_READ.format(problem))
+
+
+def _of_one(declared: ArgumentUse, value: object) -> Use:
+    capability = declared.capability
+    kind = _KIND_OF.get(capability, "name")
+    if isinstance(value, str):
+        target = "." if kind == "path" and not value else value
+        return Use(capability=capability, kind=kind, target=target)
+    if value is None:
+        nothing = kind == "path"
+        return Use(capability=capability, kind=kind, target=".") if nothing else _unnamed(declared)
+    doubt = f"the argument {declared.argument!r} is no text, and what it names is not known"
+    target = "." if kind == "path" else ""
+    return Use(capability=capability, kind=kind, target=target, doubt=doubt)
 
 
 _KIND_OF: dict[str, TargetKind] = {
@@ -110,7 +156,7 @@ def uses_of_command(text: str) -> list[Use]:
             capability="shell.run",
             kind="command",
             target=command.text,
-            spellings=(command.canonical,),
+            spellings=_spellings(command),
             within=text,
         )
         for command in found.commands
@@ -122,6 +168,26 @@ def uses_of_command(text: str) -> list[Use]:
             Use(capability="shell.run", kind="command", target=text, within=text, doubt=doubt)
         )
     return uses
+
+
+_BEND = re.compile(r"//|\./|/\.|/(?: |$)")
+"""What a path holds that could be written in a straighter way."""
+
+
+def _spellings(command: Command) -> tuple[str, ...]:
+    """The one spelling of a command; a second one, where an operand winds its way to its path."""
+    if _BEND.search(command.canonical) is None:
+        return (command.canonical,)
+    program, *words = command.argv
+    straight = canonical([program, *map(_straight, words)])
+    return tuple(dict.fromkeys((command.canonical, straight)))
+
+
+def _straight(word: str) -> str:
+    name, equals, value = word.rpartition("=")
+    if "://" in word or value.startswith("-") or _BEND.search(value) is None:
+        return word
+    return f"{name}{equals}{normal_text(value)}"
 
 
 def _redirected(found: ShellText, text: str) -> Iterator[Use]:

@@ -1,15 +1,22 @@
 """Asking every hook about a call: the strictest opinion counts, and a hook that fails refuses.
 
-It can only narrow. What the opinion means together with the rules is `judge`'s work.
+It can only narrow. What the opinion means together with the rules is `judge`'s work. A hook that is
+not our own comes here with its time limit around it; how that is kept is not known here.
 """
 
 import inspect
 from collections.abc import Awaitable, Sequence
 from collections.abc import Set as AbstractSet
+from typing import cast
 
+from holdfast.contract.json_value import text_of
 from holdfast.contract.rules import ACTIONS
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
 from holdfast.policy.rules import STRICTNESS
+from holdfast.policy.words import one_line
+
+_LONGEST_ANSWER = 200
+"""How much of what a hook says in error is passed on."""
 
 
 class Specialist:
@@ -52,7 +59,9 @@ class Watchdog:
                 opinion = hook(inspection)
                 if not isinstance(opinion, Opinion) and inspect.isawaitable(opinion):
                     return self._wait(opinion, place, inspection, strictest)
-            except Exception as problem:  # noqa: BLE001 - a hook is foreign code
+            except KeyboardInterrupt:
+                raise
+            except BaseException as problem:  # noqa: BLE001 - foreign code; nothing was awaited here
                 return _failed(hook, problem)
             strictest = stricter(strictest, _checked(hook, opinion))
             if strictest.verdict == "deny":
@@ -65,7 +74,7 @@ class Watchdog:
         hook = self._hooks[place]
         try:
             opinion = await waiting
-        except Exception as problem:  # noqa: BLE001 - a hook is foreign code
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - a hook is foreign code
             return _failed(hook, problem)
         strictest = stricter(strictest, _checked(hook, opinion))
         if strictest.verdict == "deny":
@@ -81,9 +90,12 @@ def stricter(one: Opinion, other: Opinion) -> Opinion:
 
 
 def _checked(hook: Hook, given: object) -> Opinion:
-    if isinstance(given, Opinion) and given.verdict in ACTIONS and type(given.reason) is str:
-        return given
-    return _failed(hook, TypeError(f"it answered {given!r}, which is no opinion"))
+    if type(given) is Opinion and type(given.reason) is str:
+        verdict = cast("object", given.verdict)
+        if type(verdict) is str and verdict in ACTIONS:
+            return given
+    said = one_line(text_of(given), _LONGEST_ANSWER)
+    return _failed(hook, TypeError(f"it answered {said!r}, which is no opinion"))
 
 
 def name_of(hook: Hook) -> str:
@@ -91,7 +103,7 @@ def name_of(hook: Hook) -> str:
     return str(getattr(hook, "__name__", type(hook).__name__))
 
 
-def _failed(hook: Hook, problem: Exception) -> Opinion:
-    return Opinion(
-        "deny", f"The watchdog '{name_of(hook)}' failed ({type(problem).__name__}: {problem})."
-    )
+def _failed(hook: Hook, problem: BaseException) -> Opinion:
+    said = one_line(text_of(problem), _LONGEST_ANSWER)
+    why = f"{type(problem).__name__}: {said}" if said else type(problem).__name__
+    return Opinion("deny", f"The watchdog '{name_of(hook)}' failed ({why}).")

@@ -1,5 +1,6 @@
 """What policy says to a model and to a person. Texts only."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -14,11 +15,18 @@ NO_ANSWERS = (
     "No user is present to answer questions. Proceed on your best assumption and say what it was."
 )
 
+_MOST_QUESTIONS = 10
+LONGEST_PERMISSION = 60
+_LONGEST_PATTERN = 300
+LONGEST_REASON = 500
+LONGEST_SOURCE = 300
+"""How much of a rule is told. Its file may be a stranger's, and a model reads what is told."""
+
 
 def denied(tool: str, weighed: Weighed) -> str:
     """A rule refuses the call."""
     rule = cast("Rule", weighed.rule)  # silence asks or allows; only a rule denies
-    why = f" {rule.reason}" if rule.reason else ""
+    why = f" {one_line(rule.reason, LONGEST_REASON)}" if rule.reason else ""
     named = cited(rule)
     return (
         f"Execution denied by policy for tool: {tool}. {named[0].upper()}{named[1:]} denies"
@@ -53,6 +61,13 @@ def question(tool: str, weighed: Weighed) -> str:
     return f"Tool '{tool}': {cited(weighed.rule)} says to ask about {described(use)}."
 
 
+def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
+    """The same for several: a few one by one, the rest by their number."""
+    told = [question(tool, one) for one in asked[:_MOST_QUESTIONS]]
+    left = len(asked) - len(told)
+    return [*told, f"{left} more are in question."] if left else told
+
+
 def described(use: Use) -> str:
     """What is done, in a few words."""
     if use.capability is None:
@@ -60,8 +75,24 @@ def described(use: Use) -> str:
     return f"{use.capability} on {use.target!r}" if use.target else use.capability
 
 
+def one_line(text: str, most: int) -> str:
+    """Foreign text inside of ours: one line of printable characters, no longer than that."""
+    flat = " ".join(text[: 4 * most].split())
+    shown = "".join([one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in flat])
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
 @lru_cache(maxsize=1024)
 def cited(rule: Rule) -> str:
     """A rule as a person finds it again."""
     kind = "the remembered answer" if rule.remembered else f"the {rule.scope} rule"
-    return f"{kind} {rule.permission} {rule.pattern!r} ({rule.source})"
+    permission = one_line(rule.permission, LONGEST_PERMISSION)
+    pattern = one_line(repr(rule.pattern), _LONGEST_PATTERN)
+    return f"{kind} {permission} {pattern} ({one_line(rule.source, LONGEST_SOURCE)})"
+
+
+@lru_cache(maxsize=1024)
+def grounds(deciding: tuple[Rule | None, ...]) -> str:
+    """Why a call is allowed: the rules that decided, each once."""
+    rules = dict.fromkeys([cited(rule) for rule in deciding if rule is not None])
+    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"

@@ -4,10 +4,10 @@ Safe to use from any thread. What is asked and what an answer means is not known
 """
 
 import threading
-from typing import cast
 
 from holdfast.contract.call import Ask
-from holdfast.contract.ports import Answer, Clock, IdSource
+from holdfast.contract.json_value import text_of
+from holdfast.contract.ports import Answer, Clock, IdSource, is_answer
 from holdfast.execution.drive import Wakeup
 from holdfast.policy.approval import ApprovalError, ApprovalLedger, ApprovalRequest
 from holdfast.runtime.clock import SystemClock
@@ -32,11 +32,12 @@ class ApprovalDesk:
 
     def answer(self, request_id: str, tool_name: str, answer: Answer) -> None:
         """Answer a question; ApprovalError when it fits none that is open."""
-        if not isinstance(cast("object", answer), Answer) or type(answer.allowed) is not bool:
-            raise ApprovalError(f"{answer!r} is no answer; write Answer(allowed=..., by=...)")
+        if not is_answer(answer):
+            given = text_of(answer)
+            raise ApprovalError(f"{given} is no answer; write Answer(allowed=..., by=...)")
         with self._lock:
             self._ledger.answer(request_id, tool_name, answer, self._clock.now())
-            waiting = self._waiting.pop(request_id, [])
+            waiting = self._waiting.get(request_id, [])[:]
         for wakeup in waiting:
             wakeup.set()
 
@@ -52,5 +53,12 @@ class ApprovalDesk:
                 return self._ledger.use(request.id, ask.prepared, self._clock.now())
         finally:
             with self._lock:
-                self._waiting.pop(request.id, None)
-                self._ledger.withdraw(request.id)
+                self._leave(request.id, answered)
+
+    def _leave(self, request_id: str, waiting: Wakeup) -> None:
+        """Whoever stops waiting takes the question back only when nobody else waits for it."""
+        others = self._waiting[request_id]
+        others.remove(waiting)
+        if not others:
+            del self._waiting[request_id]
+            self._ledger.withdraw(request_id)

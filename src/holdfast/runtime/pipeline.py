@@ -30,7 +30,7 @@ from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
 from holdfast.envelope.wrap import wrap
-from holdfast.execution.run import answer_to, begin, finish
+from holdfast.execution.run import answer_to, begin, finish, verdict_of
 from holdfast.policy.approval import shown_to_a_person
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
@@ -83,7 +83,7 @@ class Pipeline:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
         if not isinstance(verdict, Permit):
-            verdict = await self._leave(verdict, abort)
+            verdict = await self._leave(verdict, abort, call.tool)
             if isinstance(verdict, Failure):
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
         runtime = Runtime(
@@ -99,17 +99,29 @@ class Pipeline:
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
 
+    def prepare(self, call: ToolCall) -> Prepared | Failure:
+        """What settling the call would begin with; a failure when it would not even be judged."""
+        plan = self._parts.catalog.plan(call.tool)
+        if plan is None:
+            return self._unknown(call).failure
+        prepared = plan.prepare(call, self._parts.max_argument_bytes)
+        if isinstance(prepared, Rejected):
+            return prepared.failure
+        return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
+
     async def _leave(
-        self, judged: Ask | Deny | Awaitable[Verdict], abort: AbortSignal
+        self, judged: Ask | Deny | Awaitable[Verdict], abort: AbortSignal, tool: str
     ) -> Permit | Failure:
         """What becomes of a call that policy did not permit by itself, at once."""
-        verdict = judged if isinstance(judged, Ask | Deny) else await judged
+        verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
+        if isinstance(verdict, Interrupted):
+            return cancelled(tool)
         if isinstance(verdict, Ask):
             asked = shown_to_a_person(verdict)
             answer = await answer_to(asked, self._parts.approver, abort)
             if isinstance(answer, Interrupted):
-                return cancelled(verdict.prepared.tool.name)
-            verdict = self._parts.judge.answered(verdict, answer)
+                return cancelled(tool)
+            verdict = await self._parts.judge.answered(verdict, answer)
         if isinstance(verdict, Permit):
             return verdict
         return failure_of(verdict.kind, verdict.reason)

@@ -15,7 +15,7 @@ from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.results import Binary, Image
 from holdfast.contract.runtime import Runtime
-from holdfast.contract.tool import Body, RunStyle, Tool, ToolDefinitionError
+from holdfast.contract.tool import Body, RunStyle, Tool, ToolDefinitionError, refuse_encoded
 from holdfast.sources.annotations import or_null, read_annotation
 from holdfast.sources.decode import compile_decode, exactly_decoded
 from holdfast.sources.docstring import Docstring, read_docstring
@@ -108,7 +108,10 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         read=decoding.read,
         exact=exactly_decoded(shapes),
     )
-    return build_tool(face, body, options)
+    made = build_tool(face, body, options)
+    # What the body gets is decoded by its annotations, whatever a schema given by hand says.
+    refuse_encoded(made.uses, arguments_schema(fields), f"tool {name!r}")
+    return made
 
 
 def _required(schema: JsonObject) -> Collection[str]:

@@ -1,6 +1,7 @@
 """A simple command as the hooks read it: program, flags, operands. From its canonical spelling."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -16,6 +17,9 @@ class Line(msgspec.Struct, frozen=True):
     program: str
     flags: frozenset[str]
     operands: tuple[str, ...]
+    """Subcommands first; what stood before a subcommand last."""
+    written: str
+    """As it stands in the text."""
 
     @property
     def text(self) -> str:
@@ -28,16 +32,17 @@ def lines_in(uses: Iterable[Use]) -> Iterator[Line]:
     for use in uses:
         if use.kind == "command" and use.doubt is None:
             for spelling in use.spellings:
-                yield _line(spelling)
+                yield _line(spelling, use.target)
 
 
-def _line(canonical: str) -> Line:
+@lru_cache(maxsize=256)
+def _line(canonical: str, written: str) -> Line:
     before, _, after = canonical.partition(SEPARATOR)
     program, *words = before.split() or [""]
     flags = frozenset(word for word in words if word.startswith("-"))
     subcommands = [word for word in words if not word.startswith("-")]
     operands = [word.strip("\"'") for word in after.split()]
-    return Line(program, flags, (*subcommands, *operands))
+    return Line(program, flags, (*subcommands, *operands), written)
 
 
 def doubtful_text(uses: Iterable[Use]) -> str:

@@ -4,6 +4,7 @@ A help for people, not a boundary: what a command can reach is the sandbox's mat
 """
 
 import re
+from itertools import takewhile
 
 from holdfast.contract.rules import Use
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
@@ -14,7 +15,8 @@ _EVERYTHING = re.compile(
     r"/+\*?|~/?\*?|\$(HOME|\{HOME\})/?\*?"
     r"|/(etc|usr|var|bin|sbin|lib|lib64|opt|boot|home|root|dev|proc|sys)/?\*?"
 )
-_ALL_HERE = frozenset({"*", ".", "./", "./*", "..", "../", "../*", ".*", ".git", "./.git"})
+_ALL_HERE = frozenset({"*", ".", "./", "./*", "..", "../", "../*", ".*", ".git", "./.git", ":/"})
+_CLEAR = len("--st")
 _DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)\S*")
 _OVER_A_DEVICE = re.compile(f"of={_DEVICE.pattern}")
 _FORK_BOMB = re.compile(
@@ -42,6 +44,7 @@ _ASKED_WITH_FLAG: tuple[tuple[str, frozenset[str], str], ...] = (
     ("git clean", frozenset({"-f"}), "it deletes files git does not know"),
     ("git branch", frozenset({"-D"}), "it deletes a branch that is not merged"),
     ("git checkout", frozenset({"-f"}), "it throws changes away"),
+    ("git switch", frozenset({"-f"}), "it throws changes away"),
     ("crontab", frozenset({"-r"}), "it deletes every scheduled job"),
     ("iptables", frozenset({"-F"}), "it takes the firewall down"),
     ("find", frozenset({"-delete"}), "it deletes what it finds"),
@@ -71,7 +74,34 @@ def _of_line(line: Line) -> Opinion:
         return Opinion("deny", "It writes over a disk.")
     if line.program == "kill" and "-1" in line.flags and len(line.flags) > 1:
         return Opinion("deny", "It ends every process there is.")
+    if line.program == "git" and (reason := _of_git(line)) is not None:
+        return Opinion("ask", f"Destructive: {reason}.")
     return _of_tables(line)
+
+
+def _of_git(line: Line) -> str | None:
+    """What of git destroys by its operands, or by what flags leave out."""
+    subcommand, *rest = line.operands or ("",)
+    # Behind the operands stands what was written in front of the subcommand, as in `git -C . log`.
+    named = list(takewhile(lambda word: not word.startswith("-"), rest))
+    match subcommand:
+        case "checkout" if _ALL_HERE.intersection(named) or " -- " in line.written:
+            return "it throws changes away"
+        case "restore" if _has(line, "-W", "--worktree") or not _has(line, "-S", "--staged"):
+            return "it throws changes away"
+        case "branch" if {"-d", "-f"} <= line.flags:
+            return "it deletes a branch that is not merged"
+        case "push" if any(word.startswith(("+", ":")) for word in named):
+            return "it overwrites what others pushed"
+        case _:
+            return None
+
+
+def _has(line: Line, letter: str, long: str) -> bool:
+    """Whether a flag is there; git takes the beginning of a long one, as long as it is clear."""
+    return letter in line.flags or any(
+        len(flag) >= _CLEAR and long.startswith(flag) for flag in line.flags
+    )
 
 
 def _of_recursion(line: Line, *, removes: bool) -> Opinion:

@@ -15,7 +15,7 @@ def admits(requirements: Sequence[ShellRunRequirement], text: ShellText) -> bool
     """
     if any(entry.cmd == ANY_PROGRAM and entry.args is None for entry in requirements):
         return True
-    if text.doubts or text.background or not text.commands:
+    if text.doubts or text.background or text.assigns or not text.commands:
         return False
     return all(any(_covers(entry, command) for entry in requirements) for command in text.commands)
 

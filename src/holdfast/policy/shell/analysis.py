@@ -29,7 +29,8 @@ __all__ = [
 DEEPEST_WRAPPING = 8
 
 _BASH = Language(tree_sitter_bash.language())
-_USUAL_NAME = re.compile(r"[A-Za-z0-9_./+:@-]+|\[\[?")
+# One that begins with a dash is an option that a wrapper in front of it was not known to have.
+_USUAL_NAME = re.compile(r"[A-Za-z0-9_./+:@][A-Za-z0-9_./+:@-]*|\[\[?")
 # `[[`, `time` and `coproc` are keywords that are taken apart like programs.
 _MISPLACED = RESERVED - {"[[", "time", "coproc"}
 _MOVES = frozenset({"cd", "pushd", "popd"})
@@ -59,6 +60,7 @@ class _Gathering:
         self.redirections: list[Redirection] = []
         self.doubts: list[str] = []
         self.background = False
+        self.assigns = False
 
     def read_text(self, text: str, via: tuple[str, ...]) -> None:
         self.doubts += strange_characters(text)
@@ -72,6 +74,7 @@ class _Gathering:
         self.redirections += walk.redirections
         self.doubts += walk.doubts
         self.background = self.background or walk.background
+        self.assigns = self.assigns or walk.assigns
         for words in walk.commands:
             self._add(words, via)
 
@@ -99,10 +102,14 @@ class _Gathering:
 
     def _unpack(self, found: Inside, via: tuple[str, ...]) -> None:
         self.doubts += found.doubts
+        self.assigns = self.assigns or found.assigns
         if len(via) > DEEPEST_WRAPPING:
             self.doubts.append(f"commands inside commands, more than {DEEPEST_WRAPPING} deep")
             return
         for words in found.commands:
+            if words[0].source == "[[":
+                # Behind `time` the grammar sees words, some of which bash still evaluates.
+                self.doubts.append("`[[` stands where it is not read as a test")
             self._add(words, via)
         for text in found.texts:
             if found.plain_shell and (different := BASH_ONLY.search(text)):
@@ -118,6 +125,7 @@ class _Gathering:
             tuple(self.redirections),
             tuple(dict.fromkeys(self.doubts)),
             self.background,
+            self.assigns,
         )
 
     def _check_places(self) -> None:

@@ -1,13 +1,13 @@
 """One spelling for the many ways to write a command, so that a rule cannot be dodged by spelling.
 
     /bin/rm --recursive x -f     →  rm -f -r :: x
-    git -C /tmp push -f origin   →  git push -f :: origin -C /tmp
+    git -C /tmp push -f origin   →  git push -C -C=/tmp -f :: origin
 
 The program's base name in lower case; a subcommand; single-letter flags, each once and sorted,
-known long flags by their letter; then ``::``; then the operands without quotes. A pattern gets the
-same form with a ``*`` wherever more flags may stand, so that ``rm -rf /`` still covers
-``rm -rfv /``: deny and ask rules grow by this, which is safe, and allow rules are never matched
-against it.
+known long flags by their letter, those before the subcommand with their values; then ``::``; then
+the operands without quotes. A pattern gets the same form with a ``*`` wherever more flags may
+stand, so that ``rm -rf /`` still covers ``rm -rfv /``: deny and ask rules grow by this, which is
+safe, and allow rules are never matched against it.
 """
 
 import re
@@ -103,7 +103,7 @@ def _parts(argv: Sequence[str]) -> _Parts:
             parts.flags.extend(_letters(word))
         else:
             parts.flags.append(word)
-    parts.operands += before
+    parts.flags += before
     same = SAME_LETTERS.get(name)
     if same:
         parts.flags = [same.get(flag, flag) for flag in parts.flags]
@@ -138,12 +138,13 @@ def _long_flag(word: str, known: dict[str, str]) -> str:
 
 
 def _subcommand(name: str, words: Sequence[str]) -> tuple[str | None, list[str], Sequence[str]]:
+    """The subcommand, the options in front of it with their values, and what comes behind it."""
     valued = OPTIONS_BEFORE_SUBCOMMAND.get(name, frozenset())
     before: list[str] = []
     position = 0
     while position < len(words) and words[position].startswith("-"):
         taken = 2 if words[position] in valued else 1
-        before.extend(words[position : position + taken])
+        before.extend(_with_bare("=".join(words[position : position + taken])))
         position += taken
     if position >= len(words):
         return None, [], words

@@ -14,6 +14,7 @@ class Inside(msgspec.Struct):
     texts: list[str] = []
     doubts: list[str] = []
     plain_shell: bool = False
+    assigns: bool = False
 
 
 def program_name(word: Word) -> str:

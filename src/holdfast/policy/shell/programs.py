@@ -3,30 +3,37 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+import msgspec
+
 from holdfast.policy.shell.inside import Inside, doubted, program_name, shell_text
 from holdfast.policy.shell.runners import (
     AWK_RUNS,
+    AWK_WRITES,
     CODE_FLAGS,
     CODE_MODULES,
     FOREIGN_SHELLS,
     GIT_HARMLESS_SETTING,
     GIT_OPTIONS,
     GIT_RUNS,
-    GIT_RUNS_ITS_ADDRESS,
+    GIT_RUNS_ANYWHERE,
     GIT_VALUED,
     PROGRAM_FLAGS,
     SED_PLAIN,
     SHELLS,
     STREAM,
 )
+from holdfast.policy.shell.tame import ONLY_READS
 from holdfast.policy.shell.values import Word, shown
 
 _TELLS_ABOUT_ITSELF = frozenset({"--version", "-V", "--help", "-h"})
 _PYTHON = frozenset({"python", "pypy"})
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FIND_HANDS_OVER = frozenset({"-exec", "-execdir"})
 _FIND_CHANGES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
-_SHELL_OPTION_WITH_VALUE = frozenset({"-o", "+o", "-O", "+O"})
 _HARMLESS_SET = re.compile(r"[-+][eux]*(?:o)?|pipefail|errexit|nounset|xtrace")
+# With others, as `-k` and `-O expand_aliases`, the same text means something else.
+_HARMLESS_LETTERS = re.compile(r"[-+][celuvx]*o?[celuvx]*")
+_HARMLESS_SETTINGS = frozenset({"pipefail", "errexit", "nounset", "xtrace", "verbose"})
 _VERSION = "0123456789.-"
 _NOTHING = re.compile(r"(?!)")
 
@@ -59,22 +66,31 @@ def _shell_options(words: Sequence[Word], found: Inside) -> tuple[int, bool]:
             if option not in {"--norc", "--noprofile", "--posix", "--login", "--version"}:
                 found.doubts.append(f"{shown(option)} is not followed here")
             continue
-        text_follows = text_follows or (option[0] == "-" and "c" in option)
+        text_follows = text_follows or "c" in option  # `+c` is `-c`
         if "s" in option or "i" in option:
             found.doubts.append(f"{shown(f'{words[0].literal} {option}')} reads more commands")
-        if option[-1] in "oO":
+        elif not _HARMLESS_LETTERS.fullmatch(option):
+            found.doubts.append(f"{shown(f'{words[0].literal} {option}')} changes the shell")
+        if "o" in option or "O" in option:
+            _shell_setting(words[position : position + 1], found)
             position += 1
     return position, text_follows
+
+
+def _shell_setting(value: Sequence[Word], found: Inside) -> None:
+    if not value or value[0].source not in _HARMLESS_SETTINGS:
+        found.doubts.append("a setting of the inner shell is not followed here")
 
 
 def _eval(words: Sequence[Word]) -> Inside | None:
     """All words of eval, joined, are shell text."""
     found = Inside()
-    dynamic = [word for word in words[1:] if word.doubt is not None]
-    if len(words) == 2 and dynamic:
-        shell_text(found, words[1])
+    rest = words[2:] if len(words) > 1 and words[1].literal == "--" else words[1:]
+    dynamic = [word for word in rest if word.doubt is not None]
+    if len(rest) == 1 and dynamic:
+        shell_text(found, rest[0])
     else:
-        found.texts.append(" ".join(word.literal for word in words[1:] if word.literal != "--"))
+        found.texts.append(" ".join([word.literal for word in rest]))
     if dynamic:
         found.doubts.append("the shell text of `eval` is not literal")
     return found
@@ -101,11 +117,28 @@ def _find(words: Sequence[Word]) -> Inside | None:
             end = position
             while end < len(words) and words[end].literal not in {";", "+"}:
                 end += 1
-            found.doubts.append(f"`find {text}` adds file names that are not in the text")
-            if end > position:
-                found.commands.append(words[position:end])
+            inner = [_found_name(word) for word in words[position:end]]
+            if text not in _FIND_HANDS_OVER or not _only_reads(inner):
+                given = shown(" ".join([word.source for word in inner]))
+                found.doubts.append(f"`find {text}` gives {given} file names not in the text")
+            if inner:
+                found.commands.append(inner)
             position = end + 1
     return found
+
+
+def _found_name(word: Word) -> Word:
+    """A word of the inner command; find puts each name it finds in the place of ``{}``."""
+    return msgspec.structs.replace(word, expands=True) if "{}" in word.literal else word
+
+
+def _only_reads(inner: Sequence[Word]) -> bool:
+    """Whether the names found cannot matter, whatever they are.
+
+    They begin like the folder that is searched, and a program that only reads has neither an
+    option nor an operand that does more.
+    """
+    return bool(inner) and inner[0].doubt is None and inner[0].literal in ONLY_READS
 
 
 def _git(words: Sequence[Word]) -> Inside | None:
@@ -121,7 +154,7 @@ def _git(words: Sequence[Word]) -> Inside | None:
     subcommand, *arguments = [word.literal for word in words[position:]] or [""]
     pattern = GIT_RUNS.get(subcommand, _NOTHING)
     for argument in arguments:
-        if pattern.fullmatch(argument) or GIT_RUNS_ITS_ADDRESS.fullmatch(argument):
+        if pattern.fullmatch(argument) or GIT_RUNS_ANYWHERE.fullmatch(argument):
             found.doubts.append(f"{shown(f'git {subcommand} {argument}')} can run or write more")
     return found
 
@@ -131,6 +164,10 @@ def _awk(words: Sequence[Word]) -> Inside | None:
     for word in words[1:]:
         if AWK_RUNS.search(word.literal):
             return doubted(f"the awk program {shown(word.literal)} can run commands or open files")
+    # The program may come in several words.
+    whole = " ".join([word.literal for word in words[1:]])
+    if AWK_WRITES.search(whole):
+        return doubted(f"the awk program {shown(whole)} can run commands or open files")
     return None
 
 

@@ -20,6 +20,8 @@ _DESCRIPTOR = re.compile(r"\d*-?")
 _NETWORK = re.compile(r"/dev/(?:tcp|udp)/")
 _DELIMITER = re.compile(r"""(?P<quote>['"]?)(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P=quote)""")
 
+_ENDS = frozenset({b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"<", b">", b")"})
+
 # Writing to it changes nothing and reading it gives nothing: no file access to judge.
 _NOWHERE = "/dev/null"
 
@@ -115,7 +117,12 @@ _ARGUMENTS = frozenset({
 def _body_doubts(source: bytes, node: Node, start: Node | None) -> list[str]:
     """bash ends the body at the first line that is the delimiter; the grammar must agree."""
     delimiter = _DELIMITER.fullmatch(piece(source, start)) if start is not None else None
-    if delimiter is None:
+    # What touches the delimiter is part of it, although the grammar takes it for a word.
+    if (
+        start is None
+        or delimiter is None
+        or source[start.end_byte : start.end_byte + 1] not in _ENDS
+    ):
         return ["a here-document with an unusual delimiter"]
     text = piece(source, node)
     first_line, _, rest = text.partition("\n")
@@ -123,9 +130,16 @@ def _body_doubts(source: bytes, node: Node, start: Node | None) -> list[str]:
     if first_line.startswith("<<-"):
         lines = [line.lstrip("\t") for line in lines]
     name = delimiter["name"]
-    if first_line.count("<<") != 1 or "\\" in first_line:
+    line_end = source.find(b"\n", node.start_byte)
+    # The body begins behind the first line end: what stands there is no command, quoted or not.
+    strays = any(
+        child.end_byte > line_end and child.type not in {"heredoc_body", "heredoc_end"}
+        for child in node.children
+    )
+    if strays or first_line.count("<<") != 1 or "\\" in first_line:
         return ["a here-document whose first line cannot be followed"]
-    if name not in lines or lines.index(name) != len(lines) - 1:
+    alone = source[node.end_byte : node.end_byte + 1] in {b"", b"\n"}
+    if not alone or name not in lines or lines.index(name) != len(lines) - 1:
         return [f"a here-document that does not end at its delimiter {shown(name)}"]
     body = rest[: rest.rfind(name)]
     if not delimiter["quote"] and any(mark in body for mark in "$`\\"):

@@ -3,13 +3,19 @@
 import re
 
 SHELLS = frozenset(
-    {"sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "zsh", "fish", "csh", "tcsh"}
+    {
+        *("sh", "bash", "dash", "ash", "ksh", "mksh", "lksh", "oksh", "pdksh", "posh", "yash"),
+        *("hush", "rbash", "zsh", "fish", "csh", "tcsh"),
+    }
 )
 
 FOREIGN_SHELLS = frozenset({"zsh", "fish", "csh", "tcsh"})
 """Shells whose grammar is too different for text to be read as bash."""
 
-BASH_ONLY = re.compile(r"\$['\"\[]|&>|\|&|<\(|>\(|\(\(|\[\[|<<<|;&|;;&|\bfunction\b|\bcoproc\b")
+BASH_ONLY = re.compile(
+    r"\$['\"\[]|&>|\|&|<\(|>\(|\(\(|\[\[|<<<|;&|;;&|\bfunction\b|\bcoproc\b"
+    r"|\d\d[<>]|[<>]&(?![\d-])|[<>]&\d\d|\bselect\b|\{[^{}\s]*,"
+)
 """What a plain POSIX shell reads differently from bash."""
 
 CODE_FLAGS: dict[str, re.Pattern[str]] = {
@@ -17,9 +23,11 @@ CODE_FLAGS: dict[str, re.Pattern[str]] = {
     "pypy": re.compile(r"-[A-Za-z]*c.*"),
     "perl": re.compile(r"-[A-Za-z0-9]*[eE].*|-[A-Za-z0-9]*[dMmI].*"),
     "ruby": re.compile(r"-[A-Za-z0-9]*e.*|-r.*"),
-    "node": re.compile(r"-e.*|--eval.*|-p.*|--print.*|-r.*|--require.*|--import.*"),
-    "nodejs": re.compile(r"-e.*|--eval.*|-p.*|--print.*|-r.*|--require.*|--import.*"),
-    "bun": re.compile(r"-e.*|--eval.*|-p.*|--print.*"),
+    **dict.fromkeys(
+        ("node", "nodejs", "ts-node", "tsx"),
+        re.compile(r"-[ep].*|--eval.*|--print.*|-r.*|--require.*|--import.*|--.*loader.*"),
+    ),
+    "bun": re.compile(r"-e.*|--eval.*|-p.*|--print.*|x|exec"),
     "deno": re.compile(r"eval"),
     "php": re.compile(r"-[rBRE].*"),
     "lua": re.compile(r"-e.*|-l.*"),
@@ -41,7 +49,9 @@ CODE_FLAGS: dict[str, re.Pattern[str]] = {
 STREAM = re.compile(r"/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
 """Paths that are no file, but whatever is piped in."""
 
-CODE_MODULES = frozenset({"timeit", "pdb", "cProfile", "profile", "trace", "code"})
+CODE_MODULES = frozenset({
+    "IPython", "asyncio", "bdb", "cProfile", "code", "pdb", "profile", "runpy", "timeit", "trace",
+})  # fmt: skip
 """Modules that `python -m` lets run code or a program from the arguments."""
 
 PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
@@ -61,8 +71,14 @@ PROGRAM_FLAGS: dict[str, re.Pattern[str]] = {
     "fdfind": re.compile(r"-[A-Za-z]*[xX].*|--exec.*"),
     "ag": re.compile(r"--pager.*"),
     "install": re.compile(r"--strip-.*"),
-    "gcc": re.compile(r"-wrapper.*|-B.*|-fplugin.*|@.*"),
-    "clang": re.compile(r"-fplugin.*|-B.*|@.*"),
+    **dict.fromkeys(
+        ("gcc", "g++", "cc", "c++", "clang", "clang++"),
+        re.compile(r"-wrapper.*|-B.*|-fplugin.*|@.*"),
+    ),
+    "cmake": re.compile(r"-P.*|-E|-C.*|-D.*(?:COMPILER|PROGRAM|COMMAND|LAUNCHER).*"),
+    "gradle": re.compile(r"-[Ib].*|--init.*|--build-file.*"),
+    "mvn": re.compile(r"exec:.*|-f.*|--file.*"),
+    "pandoc": re.compile(r"-F.*|--filter.*|-L.*|--lua-filter.*|--pdf-engine.*"),
     "nmap": re.compile(r"--script.*"),
     "ip": re.compile(r"netns"),
     **dict.fromkeys(
@@ -108,7 +124,7 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
     "clone": re.compile(r"--up.*|-[A-Za-z]*[uc].*|--co.*|--te.*"),
     "init": re.compile(r"--te.*"),
     "ls-remote": re.compile(r"--up.*|--exe.*"),
-    "archive": re.compile(r"--e.*|--r.*"),
+    "archive": re.compile(r"--e.*|--r.*|-[A-Za-z]*o.*"),
     "fetch-pack": re.compile(r"--upl.*|--exe.*"),
     "send-pack": re.compile(r"--rece.*|--exe.*"),
     "for-each-repo": re.compile(r".*", re.DOTALL),
@@ -126,12 +142,12 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
             *("log", "diff", "show", "stash", "whatchanged", "format-patch", "reflog"),
             *("diff-tree", "diff-index", "diff-files"),
         ),
-        re.compile(r"--ext.*|--textc.*|--ou.*"),
+        re.compile(r"--ext.*|--textc.*"),
     ),
 }
 """Arguments of git subcommands that run or set a program, or write a file; cut short as well."""
 
-GIT_RUNS_ITS_ADDRESS = re.compile(r"ext::.*|--[a-z-]+=ext::.*", re.DOTALL)
+GIT_RUNS_ANYWHERE = re.compile(r"ext::.*|--[a-z-]+=ext::.*|--ou.*", re.DOTALL)
 """A remote repository that is a command, whatever the subcommand does with it."""
 
 GIT_OPTIONS = re.compile(
@@ -146,8 +162,11 @@ GIT_HARMLESS_SETTING = re.compile(
     r"(?i)(?:user\.(?:name|email)|color\.\w+|advice\.\w+|core\.quotepath)=.*"
 )
 
-AWK_RUNS = re.compile(r"^-[lif]|^--(?:load|include|file|exec)|system|[|>@]|getline")
-"""What an awk program needs to run a command or open a file."""
+AWK_RUNS = re.compile(r"^-[lif]|^--(?:load|include|file|exec)|system|[|@]|getline")
+"""What an awk program needs to run a command or read a file."""
+
+AWK_WRITES = re.compile(r"\{.*>", re.DOTALL)
+"""Only a statement can write; a `>` in front of every brace compares, as in `NR>1`."""
 
 SED_PLAIN = re.compile(
     r"(?:(?:\d+|\$|/[^/\\;]*/)(?:,(?:\d+|\$|/[^/\\;]*/))?\s*!?\s*)?"

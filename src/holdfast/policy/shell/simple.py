@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from holdfast.policy.shell.redirects import here_document, opened_by
 from holdfast.policy.shell.runs import words_of
+from holdfast.policy.shell.tame import HARMLESS_ASSIGNMENT, settled
 from holdfast.policy.shell.values import Word, shown
 from holdfast.policy.shell.walk import Handler, Walk
 from holdfast.policy.shell.words import read_word
@@ -23,7 +24,8 @@ _TEST_OPERATORS = frozenset({"==", "=", "!=", "=~", "<", ">", "&&", "||", "!", "
 _ONLY_IN_DOUBLE_BRACKETS = _TEST_OPERATORS - {"==", "=", "!=", "!"}
 _NUMBER_TESTS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _NUMBER_BEFORE = re.compile(rb"(?<![^\s;&|()<>])\d+\Z")
-_INTEGER = re.compile(r"-?\d+")
+_BEGINS = re.compile(rb"(?:(?<![^\s;&|()<>])\d+)?(?:[<>]|(?<!;)&>)")  # `;&` is one piece
+_INTEGER = re.compile(r'-?[0-9]+|\$[?#$]|"\$[?#$]"')
 
 
 def command(walk: Walk, node: Node) -> None:
@@ -32,6 +34,7 @@ def command(walk: Walk, node: Node) -> None:
 
 
 def _command_with(walk: Walk, node: Node, more: list[Word]) -> None:
+    walk.check_end(node)
     words: list[Word] = []
     segment: list[Node] = []
     others: list[Node] = []
@@ -41,15 +44,27 @@ def _command_with(walk: Walk, node: Node, more: list[Word]) -> None:
         else:
             words += words_of(walk.source, segment)
             segment = []
-            words += _between(walk, child)
+            if words or not _is_harmless(walk, child):
+                words += _between(walk, child)
             others.append(child)
     words += words_of(walk.source, segment)
     words += more
-    _add(walk, words)
     dynamic = [word.doubt for word in words if word.doubt is not None]
+    if dynamic:
+        words, doubts = settled(words)
+        walk.doubts += doubts
+    _add(walk, words)
     if dynamic or others:
-        walk.doubts += dynamic
         walk.substitutions(node)
+
+
+def _is_harmless(walk: Walk, node: Node) -> bool:
+    """A variable set in front of a command that cannot make it another one."""
+    if node.type != "variable_assignment" or not HARMLESS_ASSIGNMENT.fullmatch(walk.text_of(node)):
+        return False
+    walk.check_end(node)
+    walk.assigns = True
+    return True
 
 
 def _add(walk: Walk, words: list[Word]) -> None:
@@ -76,10 +91,13 @@ def _between(walk: Walk, node: Node) -> list[Word]:
 
 
 def _check_redirect(walk: Walk, node: Node) -> None:
-    """The grammar sometimes takes the number in front of a redirection for a word."""
+    """The grammar and bash may differ on where a redirection begins and where it ends."""
     walk.check_gaps(node)
     if _NUMBER_BEFORE.search(walk.source, 0, node.start_byte):
         walk.doubts.append(f"a number touches {shown(walk.text_of(node))}")
+    elif not _BEGINS.match(walk.source, node.start_byte):
+        walk.doubts.append(f"{shown(walk.text_of(node))} does not begin like a redirection")
+    walk.check_end(node)
 
 
 def _file(walk: Walk, node: Node) -> list[Word]:
@@ -138,11 +156,13 @@ def _here_document(walk: Walk, node: Node, later: list[Node], redirects: list[No
 
 def _bodies(walk: Walk, bodies: list[Node], more: list[Word]) -> None:
     if len(bodies) == 1 and bodies[0].type == "command":
+        walk.check_gaps(bodies[0])
         _command_with(walk, bodies[0], more)
         return
     walk.visit_all(bodies)
-    if more and bodies and walk.commands:
+    if more and bodies:
         walk.doubts.append(f"{shown(more[0].source)} stands behind a redirection")
+    if more and bodies and walk.commands:
         walk.commands[-1] = walk.commands[-1] + more
     else:
         _add(walk, more)
@@ -150,7 +170,7 @@ def _bodies(walk: Walk, bodies: list[Node], more: list[Word]) -> None:
 
 def test(walk: Walk, node: Node) -> None:
     """``[ ... ]`` and ``[[ ... ]]``: a builtin and a keyword that can still evaluate text."""
-    leaves = list(_leaves(node))
+    leaves = list(_leaves(walk, node))
     words = [
         Word(leaf.type, leaf.type)
         if leaf.type in _TEST_OPERATORS
@@ -158,31 +178,35 @@ def test(walk: Walk, node: Node) -> None:
         for leaf in leaves
     ]
     walk.commands.append(words)
-    walk.doubts += [word.doubt for word in words if word.doubt is not None]
+    walk.doubts += [word.doubt for word in words if word.doubt and word.shape != "number"]
     for before, after in itertools.pairwise(leaves):
         if before.end_byte == after.start_byte:
             walk.doubts.append(f"{shown(walk.text_of(node))} is not a test: a blank is missing")
-    walk.doubts += _test_doubts([word.literal for word in words])
+    walk.doubts += _test_doubts(words)
     walk.substitutions(node)
 
 
-def _leaves(node: Node) -> Iterator[Node]:
+def _leaves(walk: Walk, node: Node) -> Iterator[Node]:
     for child in node.children:
         if child.type in _EXPRESSIONS:
-            yield from _leaves(child)
+            walk.check_gaps(child)
+            yield from _leaves(walk, child)
         else:
             yield child
 
 
-def _test_doubts(words: list[str]) -> Iterator[str]:
-    double = words[0] == "[["
-    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+def _test_doubts(words: list[Word]) -> Iterator[str]:
+    double = words[0].literal == "[["
+    numbers = [_INTEGER.fullmatch(word.source) for word in words]
+    literals = [word.literal for word in words]
+    for place, (before, word, after) in enumerate(
+        zip(literals, literals[1:], literals[2:], strict=False)
+    ):
         if word in {"-v", "-R"} or (before == "-" and word in {"v", "R"}):
             yield f"the test {shown(word)} can evaluate a subscript"
         if not double and word in _ONLY_IN_DOUBLE_BRACKETS:
             yield f"{shown(word)} means something else inside `[`"
-        numbers = _INTEGER.fullmatch(before) and _INTEGER.fullmatch(after)
-        if double and word in _NUMBER_TESTS and not numbers:
+        if double and word in _NUMBER_TESTS and not (numbers[place] and numbers[place + 2]):
             yield f"{shown(f'{before} {word} {after}')} evaluates names"
 
 

@@ -10,6 +10,14 @@ from holdfast.policy.shell.walk import Handler, Walk
 
 _LOOP_PUNCTUATION = frozenset({"for", "select", "in", ";", "variable_name"})
 _BODIES = frozenset({"do_group", "compound_statement"})
+_OPENS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "{", "("})
+_ENDS_A_BLOCK = _OPENS | {"fi", "done", "}", ")", "elif_clause", "else_clause", "do_group"}
+_BEFORE_ESAC = re.compile(rb"(?:[;&)\n]|\sin)[ \t]*esac\Z")
+_PIPES = frozenset({"|", "|&"})
+_TIMES = re.compile(rb"time(?=\s|\Z)")
+_LINE_END = ord("\n")
+_NEGATES = re.compile(rb"!(?=[\s;&|<>()]|\Z)")
+_JOINTS = _PIPES | {"&&", "||"}
 # Other names may steer a program: PATH, IFS, LD_PRELOAD, http_proxy.
 _HARMLESS_NAME = re.compile(r"[a-z][a-z0-9]*")
 
@@ -19,10 +27,44 @@ def statements(walk: Walk, node: Node) -> None:
     walk.visit_all(node.children)
 
 
-def pipeline(walk: Walk, node: Node) -> None:
-    """Commands joined by pipes; only the first may be negated."""
-    if any(child.type == "negated_command" for child in node.children[1:]):
-        walk.doubts.append(f"{shown(walk.text_of(node))} has `!` in the middle")
+def joined(walk: Walk, node: Node) -> None:
+    """Statements with operators between: an operator begins no line, `!` stands behind no pipe."""
+    end, pipe = 0, False
+    for child in node.children:
+        if child.type in _JOINTS:
+            pipe = child.type in _PIPES
+            if b"\n" in walk.source[end : child.start_byte].replace(b"\\\n", b""):
+                walk.doubts.append(f"{shown(child.type)} begins a line")
+        elif pipe and _NEGATES.match(walk.source, child.start_byte):
+            walk.doubts.append(f"{shown(walk.text_of(node))} has `!` in the middle")
+        elif pipe and _TIMES.match(walk.source, child.start_byte) and walk.source[end] == _LINE_END:
+            # Behind a pipe `time` is a program, but a keyword on the next line.
+            walk.doubts.append(f"{shown(walk.text_of(node))} has `time` in the middle")
+        end = child.end_byte
+    walk.visit_all(node.children)
+
+
+def check_keywords(walk: Walk, node: Node) -> None:
+    """A keyword that touches other letters is none to bash."""
+    for child in node.children:
+        if not child.is_named and child.type.isalpha():
+            walk.check_end(child)
+
+
+def block(walk: Walk, node: Node) -> None:
+    """Statements between keywords; the grammar lets there be none, bash does not."""
+    check_keywords(walk, node)
+    waiting = ""
+    for child in node.children:
+        kind = child.type
+        if waiting and kind in _ENDS_A_BLOCK:
+            break
+        if kind in _OPENS:
+            waiting = kind
+        elif child.is_named and kind != "comment":
+            waiting = ""
+    if waiting:
+        walk.doubts.append(f"no command follows {shown(waiting)} in {shown(walk.text_of(node))}")
     walk.visit_all(node.children)
 
 
@@ -30,8 +72,10 @@ def group(walk: Walk, node: Node) -> None:
     """``{ ... }``, or arithmetic that the grammar calls a group."""
     if node.children[0].type == "((":
         arithmetic(walk, node)
-    else:
-        walk.visit_all(node.children)
+        return
+    if walk.source[node.start_byte + 1 : node.start_byte + 2] not in {b" ", b"\t", b"\n"}:
+        walk.doubts.append(f"{shown(walk.text_of(node))} is no group: a blank is missing")
+    block(walk, node)
 
 
 def comment(walk: Walk, node: Node) -> None:
@@ -45,6 +89,7 @@ def comment(walk: Walk, node: Node) -> None:
 
 def loop(walk: Walk, node: Node) -> None:
     """for and select."""
+    check_keywords(walk, node)
     words: list[Node] = []
     bodies: list[Node] = []
     for child in node.children:
@@ -70,9 +115,14 @@ def counting_loop(walk: Walk, node: Node) -> None:
 
 def case(walk: Walk, node: Node) -> None:
     """case WORD in ..."""
+    check_keywords(walk, node)
     items = [child for child in node.children if child.type == "case_item"]
     words = [child for child in node.children if child.is_named and child.type != "case_item"]
     walk.loose_words([child for child in words if child.type != "comment"])
+    if any(child.type == ";" for child in node.children):
+        walk.doubts.append("`;` stands in the head of a `case`")
+    if not _BEFORE_ESAC.search(walk.source, node.start_byte, node.end_byte):
+        walk.doubts.append("the keyword `esac` stands where it is an argument")
     walk.visit_all(items)
 
 
@@ -108,12 +158,13 @@ HANDLERS: dict[str, Handler] = {
     **SIMPLE,
     **dict.fromkeys(
         (
-            "program", "list", "negated_command", "if_statement", "elif_clause",
-            "else_clause", "while_statement", "do_group", "subshell",
+            "if_statement", "elif_clause", "else_clause", "while_statement", "do_group",
+            "subshell",
         ),
-        statements,
+        block,
     ),
-    "pipeline": pipeline,
+    **dict.fromkeys(("program", "negated_command"), statements),
+    **dict.fromkeys(("list", "pipeline"), joined),
     "compound_statement": group,
     "comment": comment,
     "for_statement": loop,

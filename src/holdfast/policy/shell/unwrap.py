@@ -3,6 +3,7 @@
 Works on words alone. What is inside is handed back, not judged; what cannot be followed is a doubt.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -10,9 +11,11 @@ from functools import partial
 from holdfast.policy.shell.inside import Inside, doubted, program_name, shell_text
 from holdfast.policy.shell.options import scan
 from holdfast.policy.shell.programs import PROGRAMS
+from holdfast.policy.shell.tame import HARMLESS_ASSIGNMENT
 from holdfast.policy.shell.values import Word, shown
 from holdfast.policy.shell.wrappers import (
     CHANGES_THE_SHELL,
+    GROUPS,
     NOT_FOLLOWED,
     PLACE_BEFORE_COMMAND,
     TWO_WORD_WRAPPERS,
@@ -44,7 +47,8 @@ def _wrapped(words: Sequence[Word], wrapper: Wrapper) -> Inside:
     if read.asks:
         return found
     if wrapper.doubt is not None:
-        found.doubts.append(f"{shown(name)} {wrapper.doubt}")
+        told = shown(" ".join([word.source for word in read.rest]) or name)
+        found.doubts.append(f"{shown(name)} {wrapper.doubt.format(inner=told)}")
     for text in read.texts:
         shell_text(found, text)
     rest = _behind_operands(found, read.rest, wrapper)
@@ -56,10 +60,10 @@ def _wrapped(words: Sequence[Word], wrapper: Wrapper) -> Inside:
 
 
 def _inner(found: Inside, rest: list[Word], wrapper: Wrapper) -> None:
-    if wrapper.joined:
-        found.texts.append(" ".join(word.literal for word in rest))
-    elif rest[0].literal == "-c" and len(rest) > 1:
+    if rest[0].literal == "-c" and len(rest) > 1:
         shell_text(found, rest[1])
+    elif wrapper.joined:
+        found.texts.append(" ".join(word.literal for word in rest))
     elif not wrapper.options_anywhere:
         found.commands.append(rest)
 
@@ -67,7 +71,10 @@ def _inner(found: Inside, rest: list[Word], wrapper: Wrapper) -> None:
 def _behind_operands(found: Inside, rest: list[Word], wrapper: Wrapper) -> list[Word]:
     rest = rest[wrapper.operands :]
     while wrapper.assigns and rest and _ASSIGNMENT.fullmatch(rest[0].literal):
-        found.doubts.append(f"the assignment {shown(rest[0].source)} changes the command")
+        if HARMLESS_ASSIGNMENT.fullmatch(rest[0].source):
+            found.assigns = True
+        else:
+            found.doubts.append(f"the assignment {shown(rest[0].source)} changes the command")
         rest = rest[1:]
     return rest
 
@@ -76,7 +83,7 @@ def _two_words(words: Sequence[Word], subcommands: Collection[str]) -> Inside | 
     """`poetry run CMD`: followed only where no option stands between."""
     literals = [word.literal for word in words]
     position = next((i for i, text in enumerate(literals) if text in subcommands), None)
-    if position is None or any(not text.startswith("-") for text in literals[1:position]):
+    if position is None or _names_another(literals[:position]):
         return None  # the word stands where another subcommand takes an argument
     inner = words[position + 1 :]
     found = Inside()
@@ -90,6 +97,14 @@ def _two_words(words: Sequence[Word], subcommands: Collection[str]) -> Inside | 
     if inner:
         found.commands.append(inner)
     return found
+
+
+def _names_another(literals: Sequence[str]) -> bool:
+    """Whether a subcommand stands among the words; behind an option it could be a value."""
+    return any(
+        not word.startswith("-") and word not in GROUPS and (at == 1 or before[:1] != "-")
+        for at, (before, word) in enumerate(itertools.pairwise(literals), 1)
+    )
 
 
 def _loader(words: Sequence[Word]) -> Inside:

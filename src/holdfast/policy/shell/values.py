@@ -7,17 +7,24 @@ import msgspec
 LONGEST_PIECE = 60
 
 
+Shape = Literal["number", "names", "braces", "document"]
+"""Digits, file names that fit a pattern, several plain words, a quoted here-document."""
+
+
 class Word(msgspec.Struct, frozen=True, gc=False):
     """One word of a command: as written, and as the program would get it.
 
-    ``doubt`` says why the value is not known before it runs; ``literal`` is then the source.
-    ``expands`` marks a known pattern that the shell replaces by file or folder names.
+    ``doubt`` says why the value is not known before it runs; ``literal`` is then the source, unless
+    the ``shape`` is a document. ``shape`` says what is known of the value all the same, for
+    programs to which that is enough. ``expands`` marks a known pattern that the shell replaces by
+    file or folder names or by a number.
     """
 
     source: str
     literal: str
     doubt: str | None = None
     expands: bool = False
+    shape: Shape | None = None
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):
@@ -42,12 +49,17 @@ class Redirection(msgspec.Struct, frozen=True, gc=False):
 
 
 class ShellText(msgspec.Struct, frozen=True):
-    """A command text taken apart. Only one without doubts was understood completely."""
+    """A command text taken apart. Only one without doubts was understood completely.
+
+    ``assigns`` says that a harmless variable is set in front of a command. No doubt comes of it,
+    but a list of commands does not cover it.
+    """
 
     commands: tuple[Command, ...]
     redirections: tuple[Redirection, ...]
     doubts: tuple[str, ...]
     background: bool
+    assigns: bool = False
 
 
 def shown(piece: str) -> str:

@@ -19,6 +19,10 @@ _ONE_LINE = frozenset({
     "redirected_statement", "unset_command",
 })  # fmt: skip
 
+_ENDS_A_WORD = frozenset({
+    b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"<", b">", b"(", b")", b"`",
+})  # fmt: skip
+
 SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _PUNCTUATION = frozenset({
     ";", "&&", "||", "|", "|&", "(", ")", "{", "}", "!", "if", "then", "elif", "else", "fi",
@@ -35,6 +39,7 @@ class Walk:
         self.redirections: list[Redirection] = []
         self.doubts: list[str] = []
         self.background = False
+        self.assigns = False
         self._handlers = handlers
         self._depth = 0
 
@@ -58,6 +63,12 @@ class Walk:
             gap = left_out(self.source, children, start, end, lines=lines)
             if gap is not None:
                 self.doubts.append(f"{shown(gap)} is not understood here")
+
+    def check_end(self, node: Node) -> None:
+        """Doubt a node that ends where to bash the word goes on."""
+        end = node.end_byte
+        if self.source[end : end + 1] not in _ENDS_A_WORD:
+            self.doubts.append(f"{shown(self.text_of(node))} does not end where a word ends")
 
     def visit_all(self, nodes: Iterable[Node]) -> None:
         """Collect from statements and what stands between them."""

@@ -6,7 +6,7 @@ word here, or there is a doubt. It knows nothing of commands.
 
 import re
 
-from holdfast.policy.shell.values import Word, shown
+from holdfast.policy.shell.values import Shape, Word, shown
 
 RESERVED = frozenset(
     [
@@ -43,16 +43,22 @@ _TOKEN = re.compile(
     (?P<plain>[A-Za-z0-9_./:,@%+^=!\]\u0080-\U0010ffff-]+)
   | (?P<single>'[^']*')
   | (?P<ansi>\$'(?:[^'\\]|\\.)*')
-  | (?P<double>"(?:[^"\\$`]|\\.|\$(?!{_OPENS_EXPANSION}))*")
+  | (?P<document>"\$\(cat[ ]<<'(?P<mark>[A-Za-z_][A-Za-z0-9_]*)'\n
+        (?P<body>(?:(?!(?P=mark)\n)[^\n]*\n)*)(?P=mark)\n[ \t]*\)")
+  | (?P<double>"(?:[^"\\$`]|\\.|\$[?\#$]|\$(?!{_OPENS_EXPANSION}))*")
   | (?P<escape>\\[^\n])
   | (?P<hash>\#)
   | (?P<tilde>~)
   | (?P<glob>[*?\[])
   | (?P<brace>[{{}}])
+  | (?P<number>\$[?\#$])
   | (?P<dollar>\$(?!{_OPENS_EXPANSION}|["']))
     """,
     re.VERBOSE | re.DOTALL,
 )
+_NUMBER_INSIDE = re.compile(r"\\.|(\$[?#$])", re.DOTALL)
+_ITEM = r"[A-Za-z0-9_./:@%+^=-]*"
+_BRACES = re.compile(rf"({_ITEM})\{{({_ITEM}(?:,{_ITEM})+)\}}({_ITEM})")
 _DOUBLE_ESCAPE = re.compile(r'\\([$`"\\\n])')
 _ANSI_ESCAPE = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
@@ -70,8 +76,23 @@ def read_word(source: str) -> Word:
     return _Reading(source).word()
 
 
+def written_out(source: str) -> list[Word] | None:
+    """The words that one pair of braces stands for, where all of them are plain."""
+    found = _BRACES.fullmatch(source)
+    if found is None:
+        return None
+    before, items, after = found.groups()
+    whole = [f"{before}{item}{after}" for item in items.split(",")]
+    # bash leaves out a word of which nothing is left.
+    return [Word(word, word) for word in whole if word]
+
+
 class _Reading:
-    """The state of reading one word that is more than plain characters."""
+    """The state of reading one word that is more than plain characters.
+
+    ``doubt`` ends the reading. ``vague`` goes with a shape and does not: what follows may still be
+    a doubt without one.
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -79,6 +100,8 @@ class _Reading:
         self.doubt: str | None = None
         self.expands = False
         self.open_brace = False
+        self.vague: str | None = None
+        self.shape: Shape | None = None
 
     def word(self) -> Word:
         position = 0
@@ -87,17 +110,38 @@ class _Reading:
             if token is None:
                 self.doubt = _unread(self.source, position)
                 break
-            self._take(str(token.lastgroup), token[0], position)
+            if token.lastgroup == "document":
+                self._take_document(token["body"])
+            else:
+                self._take(str(token.lastgroup), token[0], position)
             position = token.end()
         if self.doubt is not None:
-            return Word(self.source, self.source, self.doubt)
-        return Word(self.source, self.literal, None, self.expands)
+            shape = "braces" if written_out(self.source) is not None else None
+            return Word(self.source, self.source, self.doubt, shape=shape)
+        return Word(self.source, self.literal, self.vague, self.expands, self.shape)
+
+    def _takes_shape(self, shape: Shape, why: str) -> None:
+        if self.shape not in {None, shape}:
+            self.doubt = f"{shown(self.source)} is only known when it runs"
+        self.shape = shape
+        self.vague = f"{shown(self.source)} {why}"
+
+    def _take_document(self, body: str) -> None:
+        """A quoted here-document that nothing but `cat` passes on: its lines, without the last."""
+        self._takes_shape("document", "is only known when it runs")
+        self.literal += body.rstrip("\n")
+
+    def _take_number(self) -> None:
+        self._takes_shape("number", "is only known when it runs")
+        self.expands = True
 
     def _take(self, kind: str, token: str, position: int) -> None:
         match kind:
             case "single":
                 self.literal += token[1:-1]
             case "double":
+                if any(found[1] for found in _NUMBER_INSIDE.finditer(token)):
+                    self._take_number()
                 self.literal += _DOUBLE_ESCAPE.sub(_unescaped, token[1:-1])
             case "ansi":
                 self._take_ansi(token[2:-1])
@@ -110,6 +154,8 @@ class _Reading:
         match kind:
             case "glob" if token != "[" or "]" in self.source[position:]:
                 self._take_glob()
+            case "number":
+                self._take_number()
             case "tilde" if not self.literal or self.literal[-1] in "=:":
                 self.expands = True
             case "hash" if position == 0:
@@ -125,8 +171,7 @@ class _Reading:
     def _take_glob(self) -> None:
         self.expands = True
         if "/" not in self.literal:
-            hint = f", one of which could be an option; write {shown('./' + self.source)}"
-            self.doubt = f"{shown(self.source)} stands for file names{hint}"
+            self._takes_shape("names", f"stands for file names{_instead(self.source)}")
 
     def _take_ansi(self, body: str) -> None:
         decoded = _ansi_decoded(body)
@@ -134,6 +179,15 @@ class _Reading:
             self.doubt = f"{shown(self.source)} holds an escape that is not followed"
         else:
             self.literal += decoded
+
+
+def _instead(source: str) -> str:
+    """What to write in the place of a pattern that may become an option."""
+    if not source.startswith("-"):
+        return f", one of which could be an option; write {shown('./' + source)}"
+    if "'" in source:
+        return ", and is an option itself; quote what stands for itself"
+    return f", and is an option itself; write {shown(chr(39) + source + chr(39))}"
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -10,10 +10,11 @@ class Wrapper(msgspec.Struct, frozen=True, kw_only=True):
     """The options of one wrapper, as blank-separated lists.
 
     ``plain`` options stand alone, ``valued`` ones take a word, ``text`` ones take shell text; any
-    of them that is also ``risky`` is a doubt, and with an ``asks`` one nothing is run.
+    of them that is also ``risky`` is a doubt, as are those that change the folder, in which what
+    is inside names other files. With an ``asks`` one nothing is run.
     ``operands`` words stand before the inner command; ``assigns`` allows ``NAME=value`` there.
     ``joined`` means the rest is joined to shell text. ``doubt`` is said whenever the wrapper is
-    used and ``alone`` when no command follows.
+    used, with ``{inner}`` for the command, and ``alone`` when no command follows.
     """
 
     plain: str = ""
@@ -30,14 +31,22 @@ class Wrapper(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _SHELL = "starts a shell that takes its commands from elsewhere"
-_ARGUMENTS = "adds arguments that are not in the text"
+_ARGUMENTS = "adds arguments to {inner} that are not in the text but read from its input"
 _ELSEWHERE = "runs a command in another place"
+_AS_ANOTHER = "runs a command as another user or group"
+
+_MACHINE = Wrapper(
+    plain="-B --32bit -F --fdpic-funcptrs -I --short-inode -L --addr-compat-layout -R"
+    " --addr-no-randomize -S --whole-seconds -T --sticky-timeouts -X --read-implies-exec -Z"
+    " --mmap-page-zero -3 --3gb --4gb --uname-2.6 -v --verbose",
+    alone=_SHELL,
+)
 
 WRAPPERS: dict[str, Wrapper] = {
     "env": Wrapper(
         plain="- -i --ignore-environment -0 --null -v --debug",
         valued="-u --unset -C --chdir",
-        risky="-S --split-string",
+        risky="-S --split-string -C --chdir",
         assigns=True,
     ),
     "sudo": Wrapper(
@@ -53,9 +62,49 @@ WRAPPERS: dict[str, Wrapper] = {
     "setsid": Wrapper(plain="-c --ctty -f --fork -w --wait"),
     "nice": Wrapper(plain="-0 -1 -2 -3 -4 -5 -6 -7 -8 -9", valued="-n --adjustment"),
     "ionice": Wrapper(plain="-t --ignore", valued="-c --class -n --classdata -p --pid"),
-    "chrt": Wrapper(plain="-b -f -i -o -r", operands=1),
+    "chrt": Wrapper(plain="-f -r", operands=1),
     "taskset": Wrapper(plain="-c --cpu-list", operands=1),
-    "setarch": Wrapper(operands=1, alone=_SHELL, plain="-R --addr-no-randomize"),
+    "setarch": msgspec.structs.replace(_MACHINE, operands=1),
+    "arch": Wrapper(plain="-arm64 -arm64e -x86_64 -i386 -32 -64"),
+    "prlimit": Wrapper(
+        plain="-c --core -d --data -e --nice -f --fsize -i --sigpending -l --memlock -m --rss -n"
+        " --nofile -q --msgqueue -r --rtprio -s --stack -t --cpu -u --nproc -v --as -x --locks -y"
+        " --rttime --noheadings --raw --verbose",
+        valued="-p --pid -o --output",
+    ),
+    "numactl": Wrapper(
+        plain="-l --localalloc -a --all -s --show -H --hardware",
+        valued="-i --interleave -p --preferred -m --membind -N --cpunodebind -C --physcpubind",
+    ),
+    "tini": Wrapper(plain="-g -v -s -w -l", valued="-p -e"),
+    "dumb-init": Wrapper(plain="-c --single-child -v --verbose", valued="-r --rewrite"),
+    "ssh-agent": Wrapper(plain="-c -s -k -d -D", valued="-a -E -O -P -t"),
+    "sshpass": Wrapper(plain="-e -v", valued="-f -d -p -P"),
+    "proxychains": Wrapper(plain="-q", valued="-f", risky="-f"),
+    "faketime": Wrapper(plain="-f -m --exclude-monotonic", operands=1),
+    "chronic": Wrapper(plain="-v -e"),
+    "ifne": Wrapper(plain="-n"),
+    "eatmydata": Wrapper(),
+    "torify": Wrapper(),
+    "torsocks": Wrapper(plain="-i --isolate"),
+    "cgexec": Wrapper(plain="--sticky", valued="-g"),
+    "aa-exec": Wrapper(plain="-i --immediate -v --verbose", valued="-p --profile -n --namespace"),
+    "gosu": Wrapper(operands=1, doubt=_AS_ANOTHER),
+    "linux32": _MACHINE,
+    "sg": Wrapper(plain="-", operands=1, joined=True, doubt=_AS_ANOTHER),
+    "chpst": Wrapper(
+        plain="-v -V -P -0 -1 -2",
+        valued="-u -U -b -e -/ -n -l -L -m -d -o -p -f -c -r -t -C",
+        risky="-u -U -b -e -/",
+    ),
+    "systemd-run": Wrapper(
+        plain="--user --scope --pty -t --wait --collect -G --quiet -q --pipe -P --no-block -r"
+        " --remain-after-exit --same-dir -d",
+        valued="-u --unit -p --property --description --slice --uid --gid --nice"
+        " --working-directory -E --setenv",
+        doubt=_ELSEWHERE,
+    ),
+    "systemd-inhibit": Wrapper(plain="--list --no-pager", valued="--what --who --why --mode"),
     "timeout": Wrapper(
         plain="--preserve-status --foreground -f -p -v --verbose",
         valued="-k --kill-after -s --signal",
@@ -66,6 +115,7 @@ WRAPPERS: dict[str, Wrapper] = {
         plain="-p --portability -v --verbose -a --append -q --quiet",
         valued="-f --format -o --output",
         risky="-o --output",
+        alone="stands alone",
     ),
     "coproc": Wrapper(doubt="leaves a command running in the background"),
     "command": Wrapper(plain="-p", asks="-v -V"),
@@ -81,7 +131,7 @@ WRAPPERS: dict[str, Wrapper] = {
     ),
     "parallel": Wrapper(joined=True, doubt=_ARGUMENTS, plain="-k --keep-order", valued="-j --jobs"),
     "watch": Wrapper(
-        plain="-b -c -C -d -e -g -p -q -r -t -w -x --color --errexit --no-title --exec --beep",
+        plain="-b -c -C -d -e -g -p -r -t -w -x --color --errexit --no-title --exec --beep",
         valued="-n --interval",
         joined=True,
     ),
@@ -99,7 +149,7 @@ WRAPPERS: dict[str, Wrapper] = {
         plain="-m -u -i -n -p -U -C -T -f -r -c --mount --uts --ipc --net --pid --user --cgroup"
         " --time --fork --map-root-user --map-current-user --mount-proc",
         valued="-S --setuid -G --setgid -w --wd -R --root",
-        risky="-R --root",
+        risky="-R --root -w --wd",
         alone=_SHELL,
     ),
     "nsenter": Wrapper(
@@ -147,44 +197,61 @@ WRAPPERS: dict[str, Wrapper] = {
     "entr": Wrapper(plain="-a -c -d -n -p -r -s -z", doubt=_ARGUMENTS),
     "cross-env": Wrapper(assigns=True),
 }
-WRAPPERS["runuser"] = WRAPPERS["su"]
-WRAPPERS["gtimeout"] = WRAPPERS["timeout"]
-WRAPPERS["gxargs"] = WRAPPERS["xargs"]
+SAME: dict[str, str] = {
+    **dict.fromkeys(
+        ("linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26", "ppc", "ppc64", "s390x"),
+        "linux32",
+    ),
+    "bunx": "npx",
+    "gtimeout": "timeout",
+    "gxargs": "xargs",
+    "pnpx": "npx",
+    "proxychains4": "proxychains",
+    "runuser": "su",
+    "setuidgid": "gosu",
+    "su-exec": "gosu",
+}
+"""Programs that read their words as another one does."""
+WRAPPERS.update({name: WRAPPERS[like] for name, like in SAME.items()})
 
 TWO_WORD_WRAPPERS: dict[str, frozenset[str]] = {
-    "bundle": frozenset({"exec"}),
-    "conda": frozenset({"run"}),
-    "direnv": frozenset({"exec"}),
-    "docker": frozenset({"run", "exec"}),
-    "hatch": frozenset({"run"}),
-    "kubectl": frozenset({"exec", "run"}),
-    "mise": frozenset({"exec", "x"}),
+    **dict.fromkeys(
+        ("conda", "devbox", "doppler", "dotenv", "flatpak", "hatch", "op", "pdm", "pipenv", "pipx",
+         "pixi", "poetry", "rustup", "rye", "toolbox", "uv", "volta"),
+        frozenset({"run"}),
+    ),
+    **dict.fromkeys(
+        ("asdf", "aws-vault", "bundle", "chamber", "direnv", "fnm", "lxc", "nodenv", "opam",
+         "pyenv", "rbenv"),
+        frozenset({"exec"}),
+    ),
+    **dict.fromkeys(
+        ("cabal", "docker", "docker-compose", "kubectl", "nvm", "oc", "podman", "stack"),
+        frozenset({"exec", "run"}),
+    ),
+    **dict.fromkeys(("mise", "npm"), frozenset({"exec", "x"})),
     "nix": frozenset({"run", "shell", "develop"}),
-    "npm": frozenset({"exec", "x"}),
-    "pdm": frozenset({"run"}),
-    "pipenv": frozenset({"run"}),
-    "pipx": frozenset({"run"}),
-    "pnpm": frozenset({"exec", "dlx"}),
-    "podman": frozenset({"run", "exec"}),
-    "poetry": frozenset({"run"}),
-    "uv": frozenset({"run"}),
-    "yarn": frozenset({"exec", "dlx"}),
-}
+    **dict.fromkeys(("pnpm", "yarn"), frozenset({"exec", "dlx"})),
+}  # fmt: skip
 """`poetry run CMD`: followed when no option stands before the command, a doubt otherwise."""
 
-PLACE_BEFORE_COMMAND = frozenset({"direnv", "docker", "kubectl", "mise", "nix", "podman"})
+PLACE_BEFORE_COMMAND = frozenset({
+    "aws-vault", "chamber", "direnv", "docker", "docker-compose", "flatpak", "kubectl", "lxc",
+    "mise", "nix", "nvm", "oc", "podman", "rustup", "toolbox",
+})  # fmt: skip
 """Of those, where an image, a pod, a folder or a package stands before the command."""
 
+GROUPS = frozenset({"compose", "container", "tool"})
+"""Words that may stand between: `docker compose exec`, `uv tool run`."""
+
 NOT_FOLLOWED = frozenset({
-    "aa-exec", "at", "autossh", "batch", "bwrap", "capsh", "cgexec", "chpst", "chronic",
-    "cpulimit", "crontab", "daemonize", "dtach", "dumb-init", "eatmydata", "ed", "elvish",
-    "emacs", "ex", "expect", "faketime", "firejail", "flatpak-spawn", "gdb", "gosu", "gvim",
-    "hyperfine", "ifne", "lldb", "logsave", "m4", "machinectl", "mosh", "newgrp", "nix-shell",
-    "nu", "numactl", "nvim", "osascript", "pdsh", "pee", "perf", "powershell", "prlimit",
-    "proot", "proxychains", "proxychains4", "pwsh", "rsh", "run-parts", "run0", "runcon",
-    "rvim", "screen", "setuidgid", "sg", "socat", "sshpass", "start-stop-daemon", "su-exec",
-    "sudoedit", "systemd-inhibit", "systemd-nspawn", "systemd-run", "tini", "tmux", "torify",
-    "torsocks", "valgrind", "vi", "view", "vim", "vimdiff", "xonsh", "xterm",
+    "adb", "ansible", "at", "autossh", "batch", "bwrap", "capsh", "clisp", "cpulimit", "crontab",
+    "daemonize", "dtach", "ed", "elvish", "emacs", "ex", "expect", "firejail", "flatpak-spawn",
+    "gdb", "ghci", "gvim", "hyperfine", "iex", "ipython", "irb", "jshell", "lldb", "logsave", "m4",
+    "machinectl", "mosh", "newgrp", "nix-shell", "nu", "nvim", "ocaml", "osascript", "pdsh", "pee",
+    "perf", "powershell", "proot", "pry", "pwsh", "racket", "rsh", "run-parts", "run0", "runcon",
+    "rvim", "sbcl", "screen", "socat", "start-stop-daemon", "sudoedit", "swipl", "systemd-nspawn",
+    "tmux", "vagrant", "valgrind", "vi", "view", "vim", "vimdiff", "wsl", "xonsh", "xterm",
 })  # fmt: skip
 """Programs that run others in too many ways to follow."""
 

@@ -2,6 +2,7 @@
 
 import sys
 import termios
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO
 
@@ -23,18 +24,25 @@ _ANSWERS: dict[str, tuple[bool, Remember]] = {
     "project": (True, "project"),
     "never": (False, "session"),
 }
+_NO: tuple[bool, Remember] = (False, "once")
+_REFUSALS = frozenset({"n", "no", "never"})
 _OFFERED: dict[Remember, str] = {
     "session": "s = for this session",
     "project": "p = for this project",
 }
+_ALWAYS: tuple[Remember, ...] = ("once", "session", "project")
 
 
 class TerminalApprover:
-    """Puts the question on a terminal and reads one line. Anything it does not know is no."""
+    """Puts the question on a terminal and reads a line. Anything it does not know is no."""
 
-    def __init__(self, answers: TextIO, questions: TextIO) -> None:
+    def __init__(
+        self, answers: TextIO, questions: TextIO, *, lasting: Sequence[Remember] = _ALWAYS
+    ) -> None:
+        """Lasting is what means something here: a session that ends with the call is none."""
         self._answers = answers
         self._questions = questions
+        self._lasting = lasting
 
     async def __call__(self, ask: Ask, /) -> Answer | None:
         """Wait for an answer; a closed terminal gives none."""
@@ -42,35 +50,64 @@ class TerminalApprover:
         with suppress(termios.error):
             termios.tcflush(self._answers.fileno(), termios.TCIFLUSH)
         prepared = ask.prepared
+        offers: list[Remember] = [kind for kind in ask.offers if kind in self._lasting]
         shown = printable(indented(encode_json(prepared.arguments)))
         self._questions.write(f"{one_line(ask.reason)}\n{prepared.tool.name} {shown}\n")
-        self._questions.write(_prompt(ask))
-        self._questions.flush()
-        # Waiting here and not in readline: an interrupt can then stop it.
-        await wait_readable(self._answers.fileno())
-        line = self._answers.readline()
-        if not line:
-            return None
-        return _answer(line.strip().lower(), ask)
+        self._questions.write(_choices(ask, offers))
+        while True:
+            self._questions.write("Run it? [y/N] ")
+            self._questions.flush()
+            # Waiting here and not in readline: an interrupt can then stop it.
+            await wait_readable(self._answers.fileno())
+            line = self._answers.readline()
+            if not line:
+                return None
+            answer = _answer(line)
+            objection = _objection(answer, ask, self._lasting)
+            if objection is None:
+                return answer
+            self._questions.write(f"{objection}\n")
 
 
-def _prompt(ask: Ask) -> str:
-    longer = [_OFFERED[kind] for kind in ask.offers if kind in _OFFERED]
-    if not longer:
-        return "Run it? [y/N] "
-    return f"Run it? [y/N; {', '.join(longer)}, never = not in this session] "
+def _choices(ask: Ask, offers: Sequence[Remember]) -> str:
+    longer = [_OFFERED[kind] for kind in offers if kind in _OFFERED]
+    lines = [", ".join(["y = once", *longer])]
+    if ask.wider and longer:
+        stars = " or ".join(f"{kind[0]}*" for kind in offers if kind in _OFFERED)
+        lines.append(f"{stars} = and for all that fits {printable(' or '.join(ask.wider))}")
+    never = ", never = not in this session" if "session" in offers else ""
+    lines.append(f"n = no, n: WORDS = no, and the model is told these words{never}")
+    return "".join(f"  {line}\n" for line in lines)
 
 
-def _answer(word: str, ask: Ask) -> Answer:
-    allowed, remember = _ANSWERS.get(word, (False, "once"))
-    if remember not in ask.offers:
-        # What was not offered is no answer; a refusal may always be meant.
-        allowed, remember = False, "once"
-    return Answer(allowed=allowed, by="the person at the terminal", remember=remember)
+def _answer(line: str) -> Answer:
+    word, colon, said = line.strip().partition(":")
+    word = word.strip().lower()
+    allowed, remember = _ANSWERS.get(word.removesuffix("*"), _NO)
+    if allowed and (colon or word in {"y*", "yes*"}):
+        allowed, remember = _NO  # it is not quite a yes
+    return Answer(
+        allowed=allowed,
+        by="the person at the terminal",
+        note=(said.strip() or None) if word in _REFUSALS else None,
+        remember=remember,
+        wider=allowed and word.endswith("*"),
+    )
 
 
-def approver_here() -> Approver | None:
+def _objection(answer: Answer, ask: Ask, lasting: Sequence[Remember]) -> str | None:
+    """Why an answer that could be given elsewhere is none here."""
+    if answer.remember not in ask.offers:
+        return "An answer to this call cannot be remembered."
+    if answer.remember not in lasting:
+        return "The session ends with this call: nothing can be remembered for it."
+    if answer.wider and not ask.wider:
+        return "Nothing but exactly this can be remembered here."
+    return None
+
+
+def approver_here(*, lasting: Sequence[Remember] = _ALWAYS) -> Approver | None:
     """Whoever can be asked: the person at the terminal; None when nobody is there."""
     if sys.stdin is None or not sys.stdin.isatty() or not sys.stderr.isatty():
         return None
-    return TerminalApprover(sys.stdin, sys.stderr)
+    return TerminalApprover(sys.stdin, sys.stderr, lasting=lasting)

@@ -53,7 +53,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
             profile=opened.profile,
             workspace=arguments.workspace,
             configuration=opened.configuration,
-            approver=approver_here(),
+            # The session ends with the call: what would hold as long as it is not offered.
+            approver=approver_here(lasting=("once", "project")),
             progress=progress,
             keep_outputs=True,
         )

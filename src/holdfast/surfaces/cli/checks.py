@@ -11,10 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.app.configuration import ConfigurationError, load_configuration
-from holdfast.app.locations import HOME_VARIABLE, NOWHERE
+from holdfast.app.environment import variables
+from holdfast.app.locations import HOME_VARIABLE, NOWHERE, state_home
 from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.surfaces.cli.looks import Finding
+from holdfast.surfaces.cli.policy_checks import check_policy
 from holdfast.surfaces.cli.screen import one_line
 from holdfast.surfaces.cli.tool_checks import check_tools
 
@@ -84,19 +86,29 @@ def check_configuration(workspace: str, overrides: Mapping[str, str]) -> Iterato
         what, _, step = one_line(notice).partition("; ")
         yield Finding("WARN", name, f"not applied: {what}", step)
     yield from check_tools(loaded)
+    yield from check_policy(loaded)
 
 
 def check_data_directory(folder: Path | None = None) -> Iterator[Finding]:
     """Can outputs be kept, and only for us?"""
-    name = "data directory"
     where = surroundings_of_this_process(Settings()).data_home if folder is None else folder
+    return check_folder("data directory", where)
+
+
+def check_state_directory() -> Iterator[Finding]:
+    """Can answers and trust be kept, and only for us?"""
+    return check_folder("state directory", state_home(variables()))
+
+
+def check_folder(name: str, where: Path) -> Iterator[Finding]:
+    """Can it be written, and only by us?"""
     if where == NOWHERE:
         yield Finding("FAIL", name, "there is no home directory", _MOVE)
         return
     try:
         facts = where.stat()
     except FileNotFoundError:
-        yield _can_be_made(where)
+        yield _can_be_made(name, where)
         return
     except OSError as problem:
         yield Finding("FAIL", name, f"{where}: {problem.strerror}", _MOVE)
@@ -121,9 +133,9 @@ def _writable(folder: Path) -> bool:
         return False
 
 
-def _can_be_made(where: Path) -> Finding:
+def _can_be_made(name: str, where: Path) -> Finding:
     nearest = next((folder for folder in where.parents if folder.exists()), Path("/"))
     if _writable(nearest):
-        return Finding("OK", "data directory", f"{where} (made when needed)")
+        return Finding("OK", name, f"{where} (made when needed)")
     detail = f"{where} cannot be made: {nearest} is not writable"
-    return Finding("FAIL", "data directory", detail, _MOVE)
+    return Finding("FAIL", name, detail, _MOVE)

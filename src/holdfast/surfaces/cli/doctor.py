@@ -7,6 +7,7 @@ from holdfast.surfaces.cli.checks import (
     check_data_directory,
     check_dependencies,
     check_python,
+    check_state_directory,
     check_system,
 )
 from holdfast.surfaces.cli.looks import Finding
@@ -28,6 +29,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         *check_dependencies(),
         *check_configuration(workspace_in(arguments), overrides_in(arguments)),
         *check_data_directory(),
+        *check_state_directory(),
     ]
     failed = any(found.status == "FAIL" for found in findings)
     if arguments.json:

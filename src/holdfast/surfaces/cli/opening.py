@@ -7,6 +7,9 @@ from pathlib import Path
 import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.environment import variables
+from holdfast.app.locations import user_file
+from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.tool import Tool
@@ -34,12 +37,24 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 
 def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     """Read the configuration and load the tool files, the configured ones first."""
-    loaded = load_configuration(workspace_in(arguments), overrides=overrides_in(arguments))
-    for notice in loaded.notices:
-        screen.remark(f"note: {notice}")
+    loaded = configured(arguments, screen)
     files = unlike([*loaded.settings.tools.files, *arguments.files])
     profile = arguments.profile or DEFAULT_PROFILE
     return Chosen(configuration=loaded, profile=profile, tools=load_tools(files))
+
+
+def configured(arguments: Namespace, screen: Screen) -> Configuration:
+    """Read the configuration, and say what of it is not applied."""
+    loaded = load_configuration(workspace_in(arguments), overrides=overrides_in(arguments))
+    for notice in loaded.notices:
+        screen.remark(f"note: {notice}")
+    return loaded
+
+
+def own_rules() -> str:
+    """Where the person's own rules are, or would be."""
+    own = user_file(variables())
+    return POLICY_NAME if own is None else str(own.with_name(POLICY_NAME))
 
 
 def unlike(names: Iterable[str]) -> list[Path]:

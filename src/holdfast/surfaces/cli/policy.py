@@ -1,9 +1,10 @@
-"""`holdfast policy`: why a call would run or not, and whether a rule file says what it means to.
+"""`holdfast policy`: why a call would run or not, which rules there are, and are they right.
 
 Exit status of `explain`: 0 allowed, 3 asked or denied; of `check`: 0 all examples hold, 1 not.
 """
 
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -15,9 +16,11 @@ from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.policy.explain import Explanation, RuleCited, UseExplained
 from holdfast.policy.rule_file import RuleFile
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.opening import chosen, own_rules
 from holdfast.surfaces.cli.pairs import arguments_from
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.remembered import list_grants, revoke
+from holdfast.surfaces.cli.rule_list import list_rules
 from holdfast.surfaces.cli.screen import Screen
 
 _REFUSED = 3
@@ -26,25 +29,40 @@ _REFUSED = 3
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument(
-        "what", choices=("explain", "check"), help="explain a call, or check a file"
+        "what",
+        nargs="?",
+        choices=tuple(_ANSWERS),
+        help="explain a call, check a file, list all rules, show or take back remembered answers",
     )
     parser.add_argument(
         "words",
-        metavar="TOOL key=value | FILE",
+        metavar="TOOL key=value | FILE | ID",
         nargs="*",
         default=[],
-        help="for explain: the tool and its arguments; for check: the rule file",
+        help="explain: the tool and its arguments; check: the file; revoke: ids of grants",
     )
     parser.add_argument("--arguments", metavar="JSON", help="all arguments as one JSON object")
+    parser.add_argument("--all", action="store_true", help="revoke: every remembered answer")
     add_tool_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
 
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    if arguments.what == "check":
-        return _check(arguments, screen)
-    return _explain(arguments, screen)
+    answer = _ANSWERS.get(arguments.what)
+    if answer is None:
+        raise UsageError(f"what about policy? write: holdfast policy {_one_of(list(_ANSWERS))}")
+    if arguments.all and arguments.what != "revoke":
+        raise UsageError("--all is for revoke; see holdfast policy --help")
+    if arguments.words and arguments.what in _TAKE_NO_WORDS:
+        raise UsageError(
+            f"policy {arguments.what} takes no {arguments.words[0]!r}; see holdfast policy --help"
+        )
+    return answer(arguments, screen)
+
+
+def _one_of(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _explain(arguments: Namespace, screen: Screen) -> int:
@@ -75,8 +93,7 @@ def _show(found: Explanation, screen: Screen) -> None:
     look = screen.look
     look.heading(f"{found.tool}: {found.verdict}")
     look.text(printable(found.reason))
-    unattended = "deny" if found.verdict == "ask" else found.verdict
-    look.fields({"decided by": found.stage, "unattended": unattended})
+    look.fields({"decided by": found.stage, "unattended": found.unattended})
     for use in found.uses:
         look.text("")
         look.fields(_fields(use))
@@ -112,7 +129,7 @@ def _cited(rule: RuleCited) -> str:
 
 def _check(arguments: Namespace, screen: Screen) -> int:
     if len(arguments.words) != 1:
-        raise UsageError("which file? write: holdfast policy check FILE")
+        raise UsageError(f"which file? write for example: holdfast policy check {own_rules()}")
     path = Path(arguments.words[0])
     found = read_policy_file(path)
     if found is None:
@@ -122,12 +139,24 @@ def _check(arguments: Namespace, screen: Screen) -> int:
     else:
         for problem in found.problems:
             screen.raw(f"{path}:{problem.line}: {problem.message}")
-        held = sum(example.holds for example in found.examples)
-        screen.raw(
-            f"{len(found.rules)} rules, {held} of {len(found.examples)} examples hold,"
-            f" {len(found.problems)} problems"
-        )
+        screen.raw(_summed_up(found))
     return 1 if found.problems else 0
+
+
+def _summed_up(found: RuleFile) -> str:
+    held, given = sum(example.holds for example in found.examples), len(found.examples)
+    examples = f"{held} of {_counted(given, 'example')} hold{'s' if given == 1 else ''}"
+    return ", ".join(
+        (
+            _counted(len(found.rules), "rule"),
+            examples if given else "no examples",
+            _counted(len(found.problems), "problem"),
+        )
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 def _report(path: Path, found: RuleFile) -> JsonObject:
@@ -140,3 +169,13 @@ def _report(path: Path, found: RuleFile) -> JsonObject:
         "examples": len(found.examples),
         "problems": problems,
     }
+
+
+_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
+    "explain": _explain,
+    "check": _check,
+    "list": list_rules,
+    "grants": list_grants,
+    "revoke": revoke,
+}
+_TAKE_NO_WORDS = frozenset({"list", "grants"})

@@ -9,23 +9,29 @@ from pathlib import Path
 from holdfast.app.configuration import Configuration
 from holdfast.app.doubts import vain_limits
 from holdfast.app.holdfast import Holdfast
-from holdfast.app.problems import ToolFileError
-from holdfast.app.settings import Settings
+from holdfast.app.problems import ConfigurationError, ToolFileError
 from holdfast.app.tool_files import merged, tools_of
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.opening import unlike
 from holdfast.surfaces.cli.screen import one_line
 
+Problem = tuple[str, str]
+"""What has it, and what is wrong; what to do."""
+
+_FILES = "tool files"
+
 
 def check_tools(loaded: Configuration) -> Iterator[Finding]:
     """Can the configured tools be used, and do the limits of single tools mean any of them?"""
     settings = loaded.settings
     files = unlike(settings.tools.files)
-    tools, problems = _loaded(files, settings)
-    for problem in problems:
+    tools, problems = _loaded(files)
+    if not problems:
+        problems = list(_opened(tools, loaded))
+    for name, problem in problems:
         what, _, step = one_line(problem).rpartition("; ")
-        yield Finding("FAIL", "tool files", what or step, step if what else "correct it")
+        yield Finding("FAIL", name, what or step, step if what else "correct it")
     if files and not problems:
         read = ", ".join(map(str, files))
         yield Finding("OK", "tool files", f"{read} ({len(tools)} tools)")
@@ -33,19 +39,28 @@ def check_tools(loaded: Configuration) -> Iterator[Finding]:
         yield Finding("WARN", "configuration", one_line(doubt.what), one_line(doubt.step))
 
 
-def _loaded(files: list[Path], settings: Settings) -> tuple[tuple[Tool, ...], list[str]]:
+def _loaded(files: list[Path]) -> tuple[tuple[Tool, ...], list[Problem]]:
     """The tools of the files, and everything that keeps them from being used."""
     found: list[tuple[Path, list[Tool]]] = []
-    problems: list[str] = []
+    problems: list[Problem] = []
     for path in files:
         try:
             found.append((path, tools_of(path)))
         except ToolFileError as problem:
-            problems.append(str(problem))
+            problems.append((_FILES, str(problem)))
     tools: tuple[Tool, ...] = ()
     try:
         tools = merged(found)
-        Holdfast(tools=tools, settings=settings)
-    except (ToolFileError, ToolDefinitionError) as problem:
-        problems.append(str(problem))
+    except ToolFileError as problem:
+        problems.append((_FILES, str(problem)))
     return tools, problems
+
+
+def _opened(tools: tuple[Tool, ...], loaded: Configuration) -> Iterator[Problem]:
+    """What would stop every call although all files can be read."""
+    try:
+        Holdfast(tools=tools, configuration=loaded)
+    except ToolDefinitionError as problem:
+        yield _FILES, str(problem)
+    except ConfigurationError as problem:
+        yield "configuration", str(problem)

@@ -2,13 +2,21 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
 from holdfast.app.environment import variables
 from holdfast.app.keys import Table
-from holdfast.app.locations import CONFIG_NAME, PROJECT_FOLDER, project_root, state_home
+from holdfast.app.locations import (
+    CONFIG_NAME,
+    HOME_VARIABLE,
+    PROJECT_FOLDER,
+    project_root,
+    state_home,
+)
+from holdfast.app.own_files import check_home
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.project_folder import ProjectFolder, read_project
 from holdfast.app.toml_text import decode_text, parse_toml
@@ -32,6 +40,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
+    check_home(variables())
     trusted = TrustFile(state_home(variables()))
     if arguments.list:
         return _list(trusted, screen, as_json=arguments.json)
@@ -39,7 +48,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
         raise UsageError(f"{arguments.folder}: there is no such directory; check the path")
     project = project_root(Path(arguments.folder).resolve())
     if arguments.revoke:
-        was = trusted.forget(project)
+        with _written(trusted):
+            was = trusted.forget(project)
         return _answer(screen, arguments, project, "revoked" if was else "not_trusted", 0)
     seen = read_project(project)
     if seen is None:
@@ -49,8 +59,20 @@ def run(arguments: Namespace, screen: Screen) -> int:
     if not arguments.yes and not _agreed(project, seen, screen):
         return _answer(screen, arguments, project, "not_trusted", _REFUSED)
     # What was shown is what is trusted, even if it has changed meanwhile.
-    trusted.trust(project, seen)
+    with _written(trusted):
+        trusted.trust(project, seen)
     return _answer(screen, arguments, project, "trusted", 0)
+
+
+@contextmanager
+def _written(trusted: TrustFile) -> Generator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise UsageError(
+            f"{trusted.path}: it cannot be written ({problem.strerror}); nothing was changed;"
+            f" make {trusted.path.parent} writable for you, or set {HOME_VARIABLE}"
+        ) from None
 
 
 _SAID = {

@@ -34,7 +34,12 @@ VERBS = (
         loads_tools=True,
         json_is_input=True,
     ),
-    Verb("policy", POLICY, "explain a decision, or check a file of rules", loads_tools=True),
+    Verb(
+        "policy",
+        POLICY,
+        "explain decisions, list and check rules, take answers back",
+        loads_tools=True,
+    ),
     Verb("trust", POLICY, "let a project's own files count"),
     Verb("doctor", CHECK, "check this machine and the configuration", loads_tools=True),
     Verb("conformance", CHECK, "run a file of conformance cases"),

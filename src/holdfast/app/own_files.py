@@ -1,0 +1,61 @@
+"""Files that speak for a person: is their home there, and can nobody else write them?
+
+Whoever can write a rule, a grant or a trusted project into them decides what runs. What stands in
+them is not known here.
+"""
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from holdfast.app.locations import HOME_VARIABLE
+from holdfast.app.problems import ConfigurationError
+
+
+def check_home(environment: Mapping[str, str]) -> None:
+    """Raise ConfigurationError for a home that was named and is none: its rules would be missed."""
+    named = environment.get(HOME_VARIABLE)
+    if not named:
+        return
+    try:
+        mode = Path(named).stat().st_mode
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"{HOME_VARIABLE}={named}: there is no such directory, so none of your settings and"
+            f" rules would count; correct the variable, or run: mkdir -p -m 700 {named}"
+        ) from None
+    except OSError as problem:
+        raise ConfigurationError(
+            f"{HOME_VARIABLE}={named}: it cannot be looked at ({problem.strerror});"
+            " correct the variable"
+        ) from None
+    if not stat.S_ISDIR(mode):
+        raise ConfigurationError(
+            f"{HOME_VARIABLE}={named}: it is not a directory; name the directory that holds your"
+            " config.toml and policy.toml"
+        )
+
+
+def refuse_shared(path: Path | None) -> None:
+    """Raise ConfigurationError for a file that everybody on this machine can write."""
+    shared = None if path is None else open_to_all(path)
+    if shared is not None:
+        raise ConfigurationError(
+            f"{path}: everybody on this machine can write {shared}, and so decide what may run;"
+            f" run: chmod o-w {shared}"
+        )
+
+
+def open_to_all(path: Path) -> Path | None:
+    """What everybody can write of the file and its folder; None when nothing, or there is no file.
+
+    A folder counts because the file in it could be exchanged.
+    """
+    for one in (path, path.parent):
+        try:
+            mode = one.stat().st_mode
+        except OSError:
+            return None
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return one
+    return None

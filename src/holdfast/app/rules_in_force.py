@@ -1,0 +1,36 @@
+"""Every rule a session would begin with, in the order of their scopes. Nothing is judged here."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from holdfast.app.configuration import Configuration
+from holdfast.app.judging import manifest_rules, profile_settings
+from holdfast.app.problems import ConfigurationError
+from holdfast.contract.rules import Rule
+from holdfast.policy.rules import RuleBook, RuleProblem
+
+
+class RuleInForce(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule, and whether it counts in full."""
+
+    rule: Rule
+    only_narrows: bool = False
+    """It is weighed apart: its project is not trusted."""
+
+
+def rules_in_force(
+    configuration: Configuration, profile: str, grants: Sequence[Rule]
+) -> list[RuleInForce]:
+    """The manifest's, the project's, then what was remembered; ConfigurationError for a bad one."""
+    manifest = manifest_rules(profile_settings(configuration.settings, profile), profile)
+    found = configuration.rules
+    try:
+        book = RuleBook([*manifest, *found.rules, *grants])
+        narrowing = RuleBook(found.narrowing)
+    except RuleProblem as problem:
+        raise ConfigurationError(str(problem)) from None
+    written = [RuleInForce(rule=rule) for rule in book.rules if not rule.remembered]
+    apart = [RuleInForce(rule=rule, only_narrows=True) for rule in narrowing.rules]
+    remembered = [RuleInForce(rule=rule) for rule in book.rules if rule.remembered]
+    return [*written, *apart, *remembered]

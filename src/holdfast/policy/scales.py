@@ -1,0 +1,63 @@
+"""Every rule a use is weighed against: our own, those that only narrow, those of agents above.
+
+The strictest of them counts. Which rule of one book decides is `rules`' work.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from holdfast.contract.rules import Rule
+from holdfast.contract.tool import Tool
+from holdfast.policy.powers import Looked, Powers
+from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed
+
+
+class Scales:
+    """Weighs the uses of one session's calls."""
+
+    def __init__(self, powers: Powers, rules: Iterable[Rule]) -> None:
+        self._powers = powers
+        self._standing = powers.own.standing
+        self._book = RuleBook(rules)
+        self._narrowing = [_without_reasons(rules) for rules in powers.narrowing]
+        self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
+        self._names: dict[str, ToolNames] = {}
+
+    def with_more(self, rules: Iterable[Rule]) -> "Scales":
+        """The same with further rules of one's own."""
+        return Scales(self._powers, [*self._book.rules, *rules])
+
+    def weigh(self, tool: Tool, looked: Looked) -> Weighed:
+        """What all rules together say of one use."""
+        use, name = looked.use, tool.name
+        names = self._names.get(name)
+        if names is None:
+            names = self._names[name] = ToolNames(name, tool.alias)
+        ours = self._book.weigh(names, use)
+        if ours.rule is None:
+            free = looked.free or name in self._standing
+            ours = _with_standing(ours, tool, free=free)
+        if not self._parents and not self._narrowing:
+            return ours
+        found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
+        for book, standing in self._parents:
+            free = looked.free or name in standing
+            found.append(_with_standing(book.weigh(names, use), tool, free=free))
+        return max(found, key=lambda one: STRICTNESS[one.action])
+
+
+def _without_reasons(rules: Sequence[Rule]) -> RuleBook:
+    """Rules that only narrow; what a stranger wrote beside them is not passed on to a model."""
+    bare = [msgspec.structs.replace(rule, reason=None) for rule in rules]
+    return RuleBook(bare, silence="allow")
+
+
+def _with_standing(weighed: Weighed, tool: Tool, *, free: bool) -> Weighed:
+    """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
+    if weighed.rule is not None or weighed.use.doubt is not None:
+        return weighed
+    ours = tool.ownership != "mcp" and weighed.use.capability is None
+    if not ours and not free:
+        return weighed
+    return msgspec.structs.replace(weighed, action="allow")
