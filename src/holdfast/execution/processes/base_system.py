@@ -15,7 +15,8 @@ _CONFIGURATION = (
     "group", "host.conf", "hosts", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
     "locale.alias", "locale.conf", "localtime", "login.defs", "magic", "mime.types",
     "nsswitch.conf", "openssl", "os-release", "passwd", "pki", "profile", "profile.d",
-    "protocols", "python3", "python3.11", "resolv.conf", "services", "shells", "ssl", "terminfo", "timezone", "xdg",
+    "protocols", "python3", "python3.11", "resolv.conf", "services", "shells", "ssl",
+    "terminfo", "timezone", "xdg",
 )  # fmt: skip
 _MACHINE = ("/sys/devices/system/cpu", "/sys/fs/cgroup")
 

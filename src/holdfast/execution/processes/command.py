@@ -15,8 +15,9 @@ from typing import Literal, NamedTuple
 from holdfast.contract.runtime import AbortSignal
 from holdfast.execution.processes.capture import Capture, Captured
 from holdfast.execution.processes.feed import Feed
-from holdfast.execution.processes.spawners import Ended, SandboxLost, Spawner, Start
+from holdfast.execution.processes.spawners import SandboxLost, Spawner, Start
 from holdfast.execution.processes.wardens import Warden
+from holdfast.execution.warden.wire import Ended
 
 KilledBy = Literal["user", "timeout", "idle", "abort", "lost"]
 

@@ -7,13 +7,13 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import NamedTuple, cast
 
 from holdfast.execution.warden import wire
-from holdfast.execution.warden.wire import Hungup, Message
+from holdfast.execution.warden.wire import Ended, Hungup, Message
 
 _ENDING_SECONDS = 5.0
+_MOST_HEARD = 4096
 
 
 class SandboxUnavailable(Exception):
@@ -22,15 +22,6 @@ class SandboxUnavailable(Exception):
 
 class SandboxLost(SandboxUnavailable):
     """The sandbox was there and is gone."""
-
-
-class Ended(NamedTuple):
-    """How a process ended; a negative exit is the signal that ended it."""
-
-    exit: int
-    user_seconds: float
-    system_seconds: float
-    peak_bytes: int
 
 
 class Start(NamedTuple):
@@ -104,29 +95,27 @@ class Spawner:
             self._lose()
 
     def _read(self) -> None:
-        with suppress(BlockingIOError):
-            try:
-                message, _ = wire.receive(self._line)
-            except (Hungup, OSError):
-                self._lose()
-                return
-            if "exit" in message or "unstarted" in message:
-                self._tell_end(message)
-            elif self._answers:
-                answer = self._answers.popleft()
-                if not answer.done():
-                    answer.set_result(message)
-
-    def _tell_end(self, message: Message) -> None:
-        ended = self._ended
-        if ended is None or ended.done():
+        try:
+            packed = self._line.recv(_MOST_HEARD)
+        except BlockingIOError:
             return
-        if "exit" in message:
-            used = cast("tuple[float, float, int]", message["used"])
-            ended.set_result(Ended(cast("int", message["exit"]), *used))
-        else:
-            code, text = cast("tuple[int, str]", message["unstarted"])
-            ended.set_exception(OSError(code, text))
+        except OSError:
+            packed = b""
+        if not packed:
+            self._lose()
+            return
+        message = wire.heard(packed)
+        ended = self._ended
+        if isinstance(message, Ended):
+            if ended is not None and not ended.done():
+                ended.set_result(message)
+        elif "unstarted" in message:
+            if ended is not None and not ended.done():
+                ended.set_exception(OSError(*cast("tuple[int, str]", message["unstarted"])))
+        elif self._answers:
+            answer = self._answers.popleft()
+            if not answer.done():
+                answer.set_result(message)
 
     def _lose(self) -> None:
         if self.lost:

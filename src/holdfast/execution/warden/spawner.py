@@ -18,7 +18,7 @@ from typing import cast
 from holdfast.execution.kernel import landlock, seccomp
 from holdfast.execution.kernel.system_calls import system_call, this_machine
 from holdfast.execution.warden.descendants import end_descendants, reap_orphans
-from holdfast.execution.warden.wire import Hungup, Message, receive, send
+from holdfast.execution.warden.wire import Ended, Hungup, Message, receive, send, send_end
 
 _OWN_WORKING_DIRECTORY = 0x200
 """CLONE_FS, taken back."""
@@ -72,7 +72,7 @@ class Spawner:
 
     def _step(self) -> None:
         ready = self._poll.poll(_REAPING_MS if self._outsider is None else None)
-        if self._outsider is None:
+        if not ready:
             reap_orphans(self._leader)
         for file, _ in ready:
             if file == self._watch:
@@ -108,14 +108,11 @@ class Spawner:
 
     def _ended(self) -> None:
         """The leader has ended: its number may be another's from here on."""
-        pid, status, used = os.wait4(self._leader, 0)
+        _, status, used = os.wait4(self._leader, 0)
+        exit_code = os.waitstatus_to_exitcode(status)
+        peak = used.ru_maxrss * 1024
+        send_end(self._line, Ended(exit_code, used.ru_utime, used.ru_stime, peak))
         self._forget()
-        ended: Message = {
-            "exit": os.waitstatus_to_exitcode(status),
-            "pid": pid,
-            "used": [used.ru_utime, used.ru_stime, used.ru_maxrss * 1024],
-        }
-        send(self._line, ended)
 
     def _forget(self) -> None:
         if self._watch is not None:

@@ -1,13 +1,16 @@
 """What runtime and warden say to each other: one message a packet, open files beside it.
 
-A message is a JSON object. One that does not fit a packet travels in a file of memory.
+A message is a JSON object; one that does not fit a packet travels in a file of memory. That a
+process has ended is told in numbers alone: every command waits for it.
 """
 
 import array
 import json
 import os
 import socket
+import struct
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 Message = dict[str, object]
 
@@ -15,6 +18,19 @@ _MOST_BYTES = 64 * 1024
 _MOST_FILES = 16
 _IN_FILE = b"\x00"
 """Stands for a message that is in the last file passed along; no JSON begins so."""
+
+
+_EXIT = struct.Struct("=xqddq")
+"""Begins with a zero, like no JSON, and is longer than one."""
+
+
+class Ended(NamedTuple):
+    """How a process ended; a negative exit is the signal that ended it."""
+
+    exit: int
+    user_seconds: float
+    system_seconds: float
+    peak_bytes: int
 
 
 class Hungup(Exception):
@@ -48,11 +64,25 @@ def send(line: socket.socket, message: Message, files: Sequence[int] = ()) -> No
 
 def _send(line: socket.socket, packed: bytes, files: Iterable[int]) -> None:
     numbers = array.array("i", files)
-    beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)] if numbers else []
     try:
-        line.sendmsg([packed], beside)
+        if numbers:
+            line.sendmsg([packed], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+        else:
+            line.send(packed)
     except (BrokenPipeError, ConnectionResetError):
         raise Hungup from None
+
+
+def send_end(line: socket.socket, ended: Ended) -> None:
+    """Tell that the process has ended; raises Hungup."""
+    _send(line, _EXIT.pack(*ended), ())
+
+
+def heard(packed: bytes) -> Message | Ended:
+    """A packet that no files were passed along with."""
+    if len(packed) == _EXIT.size and packed[0] == 0:
+        return Ended(*_EXIT.unpack(packed))
+    return json.loads(packed)
 
 
 def receive(line: socket.socket) -> tuple[Message, list[int]]:
