@@ -96,6 +96,8 @@ class Warden:
             self.listener.close()
         self._line.close()
         await asyncio.to_thread(self._keeper.wait)
+        if self._keeper.stderr is not None:
+            self._keeper.stderr.close()
 
 
 async def start_warden(setup: Message, command: Callable[[list[str]], list[str]] = list) -> Warden:

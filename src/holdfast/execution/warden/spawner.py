@@ -135,6 +135,7 @@ class Spawner:
                 os.wait4(self._leader, 0)
         self._forget()
         self._leader = 0
+        os.chdir("/")  # so that a workspace can be removed meanwhile
 
 
 def _is_out_of_reach(outsider: int) -> bool:

@@ -1,0 +1,93 @@
+"""A workspace, a scratch place and a started warden for tests, in every kind of confinement."""
+
+import os
+import shutil
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.execution.processes.capture import Capture
+from holdfast.execution.processes.command import Command, Limits, Report, run
+from holdfast.execution.processes.confinement import Scratch
+from holdfast.execution.processes.spool import Spool
+from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
+from holdfast.execution.processes.wardens import Warden
+
+TIERS = {tier.name: tier for tier in (*STRONGEST_FIRST, UNCONFINED)}
+IS_ROOT = os.geteuid() == 0
+
+
+def each(*names: str) -> pytest.MarkDecorator:
+    """One test in several kinds of confinement."""
+    return pytest.mark.parametrize("kind", [_param(name) for name in names or TIERS])
+
+
+def _param(name: str) -> object:
+    marks: list[pytest.MarkDecorator] = []
+    if name == "bubblewrap":
+        marks.append(pytest.mark.system("bubblewrap", program="bwrap"))
+    if name == "namespaces" and not IS_ROOT:
+        marks.append(pytest.mark.skip(reason="only the super-user makes namespaces by hand"))
+    return pytest.param(name, marks=marks)
+
+
+class Ground(NamedTuple):
+    """Where a test's processes live."""
+
+    warden: Warden
+    workspace: Path
+    scratch: Path
+    outside: Path
+
+    async def run(
+        self, text: str, limits: Limits = Limits(), stdin: bytes | None = None
+    ) -> Report:
+        return await self.run_argv(["bash", "-c", text], limits, stdin)
+
+    async def run_argv(
+        self, argv: list[str], limits: Limits = Limits(), stdin: bytes | None = None
+    ) -> Report:
+        environment = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+        command = Command(argv, str(self.workspace), environment, stdin)
+        return await run(self.warden, command, limits, self.capture)
+
+    def capture(self, heard: Callable[[], None]) -> Capture:
+        return Capture(Spool(self.create, 1 << 30), None, heard)
+
+    def create(self) -> tuple[str, int]:
+        path = self.scratch / f"out{len(list(self.scratch.iterdir()))}"
+        return str(path), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+
+def policy_of(workspace: Path) -> SandboxPolicy:
+    root = str(workspace)
+    kept = tuple(f"{root}/{name}" for name in (".git/config", ".git/hooks", ".holdfast"))
+    return SandboxPolicy(readable=(root,), writable=(root,), protected=kept)
+
+
+@asynccontextmanager
+async def opened(
+    tmp_path: Path, kind: str, policy: SandboxPolicy | None = None
+) -> AsyncGenerator[Ground]:
+    """A started warden, ended afterwards."""
+    folder = tmp_path.resolve()
+    places = [folder / name for name in ("workspace", "scratch", "root", "temporary", "outside")]
+    for place in places:
+        place.mkdir()
+    workspace, scratch, root, temporary, outside = places
+    home = Scratch(str(root), str(temporary), str(folder / "home"))
+    warden = await start_in(_tier(kind), policy or policy_of(workspace), home)
+    try:
+        yield Ground(warden, workspace, scratch, outside)
+    finally:
+        await warden.close()
+
+
+def _tier(kind: str) -> Tier:
+    if kind == "bubblewrap" and shutil.which("bwrap") is None:
+        pytest.fail("bubblewrap is missing")
+    return TIERS[kind]  # pyright: ignore[reportArgumentType] - the names are the tiers' own
