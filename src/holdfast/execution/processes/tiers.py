@@ -100,7 +100,8 @@ def _limits(limits: SandboxLimits) -> dict[str, int]:
 def _bubblewrap(view: Sequence[Shown]) -> list[str]:
     words = [
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
-        *("--unshare-cgroup-try", "--chdir", "/"),
+        # Its own first process would wait for whatever the warden left behind; ours ends it.
+        *("--unshare-cgroup-try", "--as-pid-1", "--chdir", "/"),
     ]
     for one in view:
         match one.kind:

@@ -77,9 +77,9 @@ class Warden:
             wire.send(self._line, {"lease": seconds})
 
     @property
-    def alive(self) -> bool:
-        """Whether it still runs."""
-        return self._keeper.poll() is None
+    def keeper(self) -> int:
+        """The number of its outermost process."""
+        return self._keeper.pid
 
     def last_words(self) -> str:
         """What it said when it could not be started; blocks until it is gone."""
@@ -144,7 +144,8 @@ def _launched(
 
 async def _made_ready(warden: Warden, line: socket.socket, setup: Message) -> None:
     line.settimeout(0)
-    wire.send(line, setup)
+    with suppress(Hungup):  # then its last words say more
+        wire.send(line, setup)
     answer, files = await _first_answer(line)
     if "ready" not in answer:
         said = answer.get("failed") or await asyncio.to_thread(warden.last_words)

@@ -47,8 +47,6 @@ def _begin(line: socket.socket, runtime: int) -> None:
     if view:
         namespaces.leave_namespaces()
         _in_child(lambda: _be_first(line, runtime, setup, view), _wait_for)
-    elif setup["separate"]:
-        _serve(line, runtime, setup)  # process 1 is whoever made the namespaces
     else:
         privileges.adopt_orphans()
         _in_child(lambda: _serve(line, runtime, setup), _keep)
