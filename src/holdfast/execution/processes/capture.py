@@ -166,9 +166,9 @@ class Capture:
             self._end(stream)
             return
         self._heard()
+        piece: memoryview | bytes = memoryview(self._room)[:count]
         if count == _PIPE and not stream.large:
             self._widen(stream)
-        piece: memoryview | bytes = memoryview(self._room)[:count]
         if stream.scrubber is not None:
             piece = stream.scrubber.feed(bytes(piece))
         self._take(stream, piece)

@@ -1,11 +1,12 @@
 """The file an output goes to when memory shall not hold all of it: opened late, within a quota."""
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-BEFORE_A_FILE = 512 * 1024
-"""So much is held in memory before a file is worth its cost."""
+BEFORE_A_FILE = 256 * 1024
+"""So much is held in memory before a file is worth its cost. No more than what memory shows."""
 _AT_ONCE = 256 * 1024
 
 
@@ -21,6 +22,7 @@ class Spool:
         self._failed = False
         self._taken = 0
         self._written = 0
+        self._lock = threading.Lock()
         self.path: str | None = None
 
     def take(self, piece: memoryview | bytes) -> bool:
@@ -40,6 +42,10 @@ class Spool:
 
     def write(self) -> None:
         """Write what waits. It blocks; a disk that is full or broken ends the keeping, no more."""
+        with self._lock:
+            self._write_out()
+
+    def _write_out(self) -> None:
         waiting, piece = self._waiting, self._piece
         self._waiting, self._piece = bytearray(), b""
         try:
@@ -52,14 +58,16 @@ class Spool:
 
     def dropped(self, in_memory: int) -> int:
         """Bytes that were taken and are kept nowhere."""
-        if self._handle is None and not self._failed:
+        if self.path is None and not self._failed:
             return 0
         return max(0, self._taken - max(self._written + len(self._waiting), in_memory))
 
     def close(self) -> None:
         """Write the rest and close the file."""
-        if self._handle is not None:
-            self.write()
+        with self._lock:
+            if self._handle is None:
+                return
+            self._write_out()
             with suppress(OSError):
                 os.close(self._handle)
             self._handle = None

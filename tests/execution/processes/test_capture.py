@@ -1,0 +1,177 @@
+"""Captured output: nothing uncounted, memory flat, the whole in a file, secrets never kept."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.execution.processes import capture as capturing
+from holdfast.execution.processes.capture import HEAD_BYTES, TAIL_BYTES, Capture, Captured, Scrubber
+from holdfast.execution.processes.spool import BEFORE_A_FILE, Spool
+
+
+def silent() -> None:
+    """Nobody listens."""
+
+
+def spool_in(folder: Path, quota: int = 1 << 40) -> Spool:
+    def create() -> tuple[str, int]:
+        path = folder / f"out{len(list(folder.iterdir()))}"
+        return str(path), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+    return Spool(create, quota)
+
+
+async def captured(
+    spool: Spool,
+    pieces: list[tuple[capturing.StreamName, bytes]],
+    scrubber: Callable[[], Scrubber] | None = None,
+) -> Captured:
+    """What comes of pieces written one after the other."""
+    capture = Capture(spool, scrubber, silent)
+    pipes = {name: capture.pipe(name) for name in ("stdout", "stderr")}
+
+    def write() -> None:
+        for name, piece in pieces:
+            left = memoryview(piece)
+            while left:
+                left = left[os.write(pipes[name], left) :]
+
+    await asyncio.to_thread(write)
+    for pipe in pipes.values():
+        os.close(pipe)
+    assert await capture.wait_closed(20)
+    found = capture.so_far()
+    capture.close()
+    return found._replace(path=capture.so_far().path)
+
+
+def check_stream(found: capturing.Printed, whole: bytes) -> None:
+    assert found.total == len(whole)
+    assert found.head == whole[:HEAD_BYTES]
+    assert found.tail == whole[HEAD_BYTES:][-TAIL_BYTES:]
+    assert found.complete == (len(whole) <= HEAD_BYTES + TAIL_BYTES)
+
+
+SIZES = st.sampled_from([1, 5, 4_000, 65_536, 70_000, 300_000])
+NAMES = st.sampled_from(["stdout", "stderr"])
+
+
+@given(st.lists(st.tuples(NAMES, SIZES), max_size=8))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_every_byte_is_kept_and_counted(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[tuple[capturing.StreamName, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("spool")
+    letters = iter(b"abcdefgh")
+    pieces = [(name, bytes([next(letters)]) * size) for name, size in sizes]
+    found = await captured(spool_in(folder), pieces)
+    wholes = {
+        name: b"".join(piece for other, piece in pieces if other == name)
+        for name in ("stdout", "stderr")
+    }
+    check_stream(found.stdout, wholes["stdout"])
+    check_stream(found.stderr, wholes["stderr"])
+    assert found.dropped == 0
+    total = sum(map(len, wholes.values()))
+    assert sum(count for _, count in found.pieces) == total
+    assert found.path is not None or (found.stdout.complete and found.stderr.complete)
+    if found.path is not None:
+        assert_in_order(Path(found.path).read_bytes(), found, wholes)
+
+
+def assert_in_order(stored: bytes, found: Captured, wholes: dict[str, bytes]) -> None:
+    """The file holds the pieces in the order they are told to have come."""
+    apart = {"stdout": b"", "stderr": b""}
+    here = 0
+    for name, count in found.pieces:
+        apart[name] += stored[here : here + count]
+        here += count
+    assert here == len(stored)
+    assert apart == wholes
+
+
+async def test_what_is_past_the_quota_is_read_and_counted(tmp_path: Path) -> None:
+    quota = BEFORE_A_FILE + 1000
+    found = await captured(spool_in(tmp_path, quota), [("stdout", b"x" * 3_000_000)])
+    assert found.stdout.total == 3_000_000
+    assert found.path is not None
+    assert Path(found.path).stat().st_size == quota
+    assert found.dropped == 3_000_000 - quota
+
+
+@pytest.mark.parametrize("trouble", ["full", "none", "broken"])
+async def test_a_disk_that_keeps_nothing_stops_nothing(tmp_path: Path, trouble: str) -> None:
+    def create() -> tuple[str, int] | None:
+        match trouble:
+            case "full":
+                return "/dev/full", os.open("/dev/full", os.O_WRONLY)
+            case "none":
+                return None
+            case _:
+                raise PermissionError("no")
+
+    found = await captured(Spool(create, 1 << 40), [("stdout", b"y" * 2_000_000)])
+    check_stream(found.stdout, b"y" * 2_000_000)
+    assert found.dropped == 2_000_000 - HEAD_BYTES - TAIL_BYTES
+
+
+class TakesOutX:
+    """Holds a byte back, and takes every x away."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def feed(self, piece: bytes) -> bytes:
+        """All but the last byte."""
+        held, self._held = self._held, piece[-1:]
+        return (held + piece[:-1]).replace(b"x", b"")
+
+    def rest(self) -> bytes:
+        """The last byte."""
+        return self._held.replace(b"x", b"")
+
+
+async def test_secrets_are_taken_out_before_anything_is_kept(tmp_path: Path) -> None:
+    pieces: list[tuple[capturing.StreamName, bytes]] = [
+        ("stdout", b"axb" * 300_000),
+        ("stderr", b"xcx"),
+    ]
+    found = await captured(spool_in(tmp_path), pieces, TakesOutX)
+    assert (found.stderr.head, found.stderr.total) == (b"c", 1)
+    assert found.stdout.total == 600_000
+    assert found.path is not None
+    assert b"x" not in Path(found.path).read_bytes()
+    assert b"x" not in found.stdout.head + found.stdout.tail
+
+
+async def test_so_much_changing_of_streams_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capturing, "MOST_PIECES", 3)
+    capture = Capture(spool_in(tmp_path), None, silent)
+    pipes = {name: capture.pipe(name) for name in ("stdout", "stderr")}
+    for number in range(8):
+        os.write(pipes["stdout" if number % 2 else "stderr"], b"z")
+        while sum((capture.so_far().stdout.total, capture.so_far().stderr.total)) <= number:
+            await asyncio.sleep(0)
+    for pipe in pipes.values():
+        os.close(pipe)
+    assert await capture.wait_closed(10)
+    assert len(capture.so_far().pieces) == 3
+    capture.close()
+
+
+async def test_closing_early_lets_go_of_the_pipes(tmp_path: Path) -> None:
+    capture = Capture(spool_in(tmp_path), None, silent)
+    writing = capture.pipe("stdout")
+    os.write(writing, b"1")
+    capture.close()
+    with pytest.raises(BrokenPipeError):
+        os.write(writing, b"2")
+    os.close(writing)
+    assert capture.so_far().closed
