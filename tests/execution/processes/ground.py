@@ -17,7 +17,8 @@ from holdfast.execution.processes.spool import Spool
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
 
-TIERS = {tier.name: tier for tier in (*STRONGEST_FIRST, UNCONFINED)}
+TIERS: dict[str, Tier] = {tier.name: tier for tier in (*STRONGEST_FIRST, UNCONFINED)}
+UNLIMITED = Limits()
 IS_ROOT = os.geteuid() == 0
 
 
@@ -44,12 +45,12 @@ class Ground(NamedTuple):
     outside: Path
 
     async def run(
-        self, text: str, limits: Limits = Limits(), stdin: bytes | None = None
+        self, text: str, limits: Limits = UNLIMITED, stdin: bytes | None = None
     ) -> Report:
         return await self.run_argv(["bash", "-c", text], limits, stdin)
 
     async def run_argv(
-        self, argv: list[str], limits: Limits = Limits(), stdin: bytes | None = None
+        self, argv: list[str], limits: Limits = UNLIMITED, stdin: bytes | None = None
     ) -> Report:
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8"}
         command = Command(argv, str(self.workspace), environment, stdin)
@@ -90,4 +91,4 @@ async def opened(
 def _tier(kind: str) -> Tier:
     if kind == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.fail("bubblewrap is missing")
-    return TIERS[kind]  # pyright: ignore[reportArgumentType] - the names are the tiers' own
+    return TIERS[kind]

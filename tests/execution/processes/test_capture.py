@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.execution.processes import capture as capturing
 from holdfast.execution.processes.capture import HEAD_BYTES, TAIL_BYTES, Capture, Captured, Scrubber
-from holdfast.execution.processes.spool import BEFORE_A_FILE, Spool
+from holdfast.execution.processes.spool import Spool
 
 
 def silent() -> None:
@@ -28,7 +28,7 @@ def spool_in(folder: Path, quota: int = 1 << 40) -> Spool:
 
 async def captured(
     spool: Spool,
-    pieces: list[tuple[capturing.StreamName, bytes]],
+    pieces: Sequence[tuple[capturing.StreamName, bytes]],
     scrubber: Callable[[], Scrubber] | None = None,
 ) -> Captured:
     """What comes of pieces written one after the other."""
@@ -68,7 +68,9 @@ async def test_every_byte_is_kept_and_counted(
 ) -> None:
     folder = tmp_path_factory.mktemp("spool")
     letters = iter(b"abcdefgh")
-    pieces = [(name, bytes([next(letters)]) * size) for name, size in sizes]
+    pieces: list[tuple[capturing.StreamName, bytes]] = [
+        (name, bytes([next(letters)]) * size) for name, size in sizes
+    ]
     found = await captured(spool_in(folder), pieces)
     wholes = {
         name: b"".join(piece for other, piece in pieces if other == name)
@@ -96,7 +98,7 @@ def assert_in_order(stored: bytes, found: Captured, wholes: dict[str, bytes]) ->
 
 
 async def test_what_is_past_the_quota_is_read_and_counted(tmp_path: Path) -> None:
-    quota = BEFORE_A_FILE + 1000
+    quota = 500_000
     found = await captured(spool_in(tmp_path, quota), [("stdout", b"x" * 3_000_000)])
     assert found.stdout.total == 3_000_000
     assert found.path is not None

@@ -159,3 +159,13 @@ async def test_who_cancels_takes_the_command_with_him(tmp_path: Path, kind: str)
             await task
         await nothing_left(ground)
         assert status(await ground.run("true")) == 0
+
+
+@each()
+async def test_files_move_between_directories(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        report = await ground.run(
+            "mkdir a b && touch a/f && python3 -c \"import os; os.rename('a/f', 'b/f')\""
+        )
+        assert (status(report), text(report)) == (0, "")
+        assert (ground.workspace / "b" / "f").exists()

@@ -102,8 +102,10 @@ def enter_domain(abi: int) -> None:
 
     Nothing else changes. The kernel has to know scopes. Raises OSError.
     """
-    rules = _ruleset(Right(0), 0, abi)
+    # A layer that does not speak of moving files between directories would deny it.
+    rules = _ruleset(Right.REFER, 0, abi)
     try:
+        _allow(rules, "/", Right.REFER)
         system_call("landlock_restrict_self", rules, 0)
     finally:
         os.close(rules)

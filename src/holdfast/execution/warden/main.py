@@ -29,6 +29,9 @@ _STACK = 256 * 1024
 
 def main(line_number: int, runtime: int) -> None:
     """Called in a fresh interpreter, with its line and a handle on the runtime's process."""
+    for inherited in (line_number, runtime):
+        # Or every process would have them, too.
+        os.set_inheritable(inherited, False)  # noqa: FBT003 - as it is called
     line = socket.socket(fileno=line_number)
     try:
         _begin(line, runtime)
@@ -166,5 +169,8 @@ class Warden:
             self._line.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             privileges.adopt_orphans()
-            Spawner(line, policy, None).serve()
+            # Confined is a thread of it: the process itself stays out of its children's reach.
+            serving = threading.Thread(target=Spawner(line, policy, None).serve, daemon=True)
+            serving.start()
+            serving.join()
             os._exit(0)
