@@ -12,10 +12,10 @@ from typing import TypeAlias, cast
 import msgspec
 
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
-from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity
+from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity, written_out
 from holdfast.policy.host_rules import fits_host, spelled_hosts
 from holdfast.policy.shell.analysis import canonical_pattern
-from holdfast.policy.targets import KINDS, never_fits
+from holdfast.policy.targets import KINDS, never_fits, never_used
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SCOPES: dict[RuleScope, int] = {"manifest": 0, "project": 1, "session": 2}
@@ -139,8 +139,9 @@ def _checked(rule: Rule) -> None:
         msgspec.convert(msgspec.structs.asdict(rule), Rule)
     except msgspec.ValidationError as problem:
         raise RuleProblem(f"a rule made in code is wrong: {problem}") from None
-    if not rule.permission:
-        raise RuleProblem(f"{rule.source}: a rule needs a permission; `*` speaks of everything")
+    unused = never_used(rule.permission)
+    if unused is not None:
+        raise RuleProblem(f"{rule.source}: {unused}")
     try:
         check_patterns(rule)
     except GlobProblem as problem:
@@ -155,7 +156,8 @@ def check_patterns(rule: Rule) -> None:
     """Raise GlobProblem for what is too large to compare, in any spelling it is compared in."""
     specificity(rule.permission)
     specificity(rule.pattern)
-    specificity(canonical_pattern(rule.pattern))
+    for spelled in _canonical_patterns(rule.pattern):
+        specificity(spelled)
     for spelled in spelled_hosts(rule.pattern):
         specificity(spelled)
 
@@ -213,7 +215,14 @@ def _matcher(pattern: str, kind: TargetKind) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=4096)
 def _canonical_matcher(pattern: str) -> Callable[[str], bool]:
-    return compile_glob(canonical_pattern(pattern), "text")
+    first, *others = [compile_glob(one, "text") for one in _canonical_patterns(pattern)]
+    return (lambda text: first(text) or any(fits(text) for fits in others)) if others else first
+
+
+def _canonical_patterns(pattern: str) -> list[str]:
+    """Each alternative is a command of its own: ``rm {-r,-f} *`` also speaks of ``rm x -fr``."""
+    alternatives = written_out(pattern)
+    return [canonical_pattern(one) for one in (alternatives if alternatives[1:] else [pattern])]
 
 
 def _anything(_target: str) -> bool:
