@@ -24,7 +24,7 @@ from holdfast.app.settings import (
 from holdfast.app.spelling import advice
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
@@ -152,18 +152,18 @@ def _declared(tools: Sequence[Tool], places: Places) -> Scope:
         return compile_scope(union(tool.requires for tool in tools), places)
     except ValueError:
         for tool in tools:
-            with _belongs_to(f"tool {tool.name!r}: requires"):
+            with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):
                 compile_scope(tool.requires, places)
         raise
 
 
 @contextmanager
-def _belongs_to(whose: str) -> Generator[None]:
+def _belongs_to(whose: str, problem: type[ValueError] = ConfigurationError) -> Generator[None]:
     """Say whose pattern it is that cannot be one."""
     try:
         yield
-    except ValueError as problem:
-        raise ConfigurationError(f"{whose}: {problem}; correct or remove that entry") from None
+    except ValueError as said:
+        raise problem(f"{whose}: {said}; correct or remove that entry") from None
 
 
 def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:

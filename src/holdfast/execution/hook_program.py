@@ -71,7 +71,7 @@ class HookProgram:
             raise ValueError("its answer is too long")
         if ended.status != 0:
             said = ended.complained.decode("utf-8", "replace").strip()
-            raise RuntimeError(f"it ended with status {ended.status}: {said}")
+            raise RuntimeError(f"it ended with status {ended.status}{said and f': {said}'}")
         try:
             answer = _decode(ended.printed)
         except ValueError as problem:
