@@ -80,6 +80,7 @@ async def test_the_recipe_asks_unless_it_is_allowed(
 @pytest.mark.parametrize(
     ("command", "verdict"),
     [
+        ("git log", "allow"),
         ("git log -3", "allow"),
         ("git log -3 > x", "deny"),
         ("git status", "deny"),
