@@ -66,6 +66,8 @@ async def _told(home: Path, command: str, profile: str = "code") -> Explanation:
         ("git log", "ask"),
         ("make deploy", "ask"),
         ("git status; make deploy", "ask"),
+        ("git log -3 > x", "ask"),
+        ("git log -3 2> /dev/null", "allow"),
         ("git log $x", "ask"),
     ],
 )
