@@ -78,3 +78,18 @@ def test_without_a_folder_there_is_nothing_to_trust(cli: Cli, tmp_path: Path) ->
     answered = cli("trust", str(tmp_path / "nowhere"))
     assert answered.status == 2
     assert "there is no such directory" in answered.err
+
+
+@pytest.mark.parametrize("verb", [("tools",), ("doctor",)])
+def test_a_mistake_in_trusted_code_is_named_where_it_can_be_corrected(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    folder = project / ".holdfast"
+    (folder / "config.toml").write_text('[tools]\nfiles = ["mine.py"]\n', "utf-8")
+    (folder / "mine.py").write_text("\nthis is no Python\n", "utf-8")
+    cli("trust", str(project), "--yes")
+    monkeypatch.chdir(project)
+    answer = cli(*verb)
+    said = answer.out + answer.err
+    assert f"{folder / 'mine.py'}:2: " in said
+    assert "trusted/" not in said

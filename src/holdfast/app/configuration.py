@@ -56,6 +56,14 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...] = ()
     files: tuple[Path, ...] = ()
     """The files that were read."""
+    kept: Path | None = None
+    """The copy of a trusted project's folder, which is read in its place."""
+
+    def as_written(self, text: str) -> str:
+        """A text about files of a trusted project that names them where a person can edit them."""
+        if self.kept is None or self.project is None:
+            return text
+        return text.replace(str(self.kept), str(self.project / PROJECT_FOLDER))
 
 
 def load_settings(
@@ -111,6 +119,7 @@ def load_configuration(
         trusted=trusted,
         notices=(*narrowed.notices, *rules.notices),
         files=(*files, *rules.files),
+        kept=kept,
     )
 
 
