@@ -51,7 +51,7 @@ class RuleBook:
         """Silence is what is said of a use that no rule speaks of."""
         rules = list(rules)
         for rule in rules:
-            _checked(rule)
+            check_rule(rule)
         self.rules = tuple({_place(rule): rule for rule in rules}.values())
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
@@ -131,8 +131,8 @@ class RuleProblem(ValueError):
     """A rule that cannot be weighed; the message names it."""
 
 
-def _checked(rule: Rule) -> None:
-    """Refuse what no file could say: a rule made in code is as it was put together."""
+def check_rule(rule: Rule) -> None:
+    """Raise RuleProblem for what no file could say: one made in code is as it was put together."""
     if not isinstance(cast("object", rule), Rule):
         raise RuleProblem(f"{rule!r} is no Rule; write Rule(permission=..., pattern=..., ...)")
     try:
