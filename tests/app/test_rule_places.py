@@ -75,8 +75,6 @@ def test_what_may_be_about_commands_widens_nothing() -> None:
         ("/srv/app/", "a.txt"),
         ("/srv/app", "."),
         ("/srv/", "a.txt"),
-        ("/", "a.txt"),
-        ("/**", "a.txt"),
         ("/srv/**/a.txt", "a.txt"),
         ("/**/secrets/**", "secrets/a"),
         ("/*/app/secrets/", "secrets/a"),
@@ -101,6 +99,9 @@ def test_a_pattern_from_elsewhere_reaches_into_the_workspace(
 @pytest.mark.parametrize(
     ("written", "told"),
     [
+        ("/", "a.txt"),
+        ("/**", "a.txt"),
+        ("/**/**", "a.txt"),
         ("/srv/other/", "a.txt"),
         ("/srv/app/secrets/", "a.txt"),
         ("/srv/app", "a.txt"),

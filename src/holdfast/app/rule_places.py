@@ -95,8 +95,8 @@ class _Places:
 
     def _inside(self, segments: list[str]) -> Iterator[str]:
         """What is left of the pattern when it has come as far as the workspace."""
-        if self._names is None:
-            return
+        if self._names is None or all(one == _ANY_SEGMENTS for one in segments):
+            return  # the whole disk is told apart from the workspace: it is all that lies outside
         reached = [0]
         for name in self._names:
             steps = {after for at in reached for after in _steps(segments, at, name)}
