@@ -172,8 +172,9 @@ def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
     tools = cast("list[str]", cast("Table", table.get("tools", {})).get("files", []))
     named = [("tools.files", name) for name in tools]
     named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
+    inside = folder.resolve()  # a person's home may itself be a link
     for key, name in named:
-        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(folder):
+        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(inside):
             raise ConfigurationError(
                 f"{origin}: {key}: {name} is not in the {PROJECT_FOLDER} folder, which is all that"
                 " trust covers; move it there, or name it in your own configuration"
