@@ -153,10 +153,16 @@ def check_rule(rule: Rule) -> None:
 
 def check_patterns(rule: Rule) -> None:
     """Raise GlobProblem for what is too large to compare, in any spelling it is compared in."""
-    specificity(rule.permission)
-    specificity(rule.pattern)
-    specificity(canonical_pattern(rule.pattern))
-    for spelled in spelled_hosts(rule.pattern):
+    _check_spellings(rule.permission, rule.pattern)
+
+
+@lru_cache(maxsize=4096)
+def _check_spellings(permission: str, pattern: str) -> None:
+    # Once for each: every question is weighed with all rules and what an answer would add to them.
+    specificity(permission)
+    specificity(pattern)
+    specificity(canonical_pattern(pattern))
+    for spelled in spelled_hosts(pattern):
         specificity(spelled)
 
 
