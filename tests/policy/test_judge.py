@@ -107,7 +107,7 @@ def test_the_watchdog_sees_every_call_with_what_it_is_about() -> None:
     assert [one.target for one in writer.uses] == ["a"]
 
 
-@pytest.mark.req("SPEC-WATCH-04", "SPEC-WATCH-07", "SPEC-WATCH-09")
+@pytest.mark.req("SPEC-WATCH-07", "SPEC-WATCH-09")
 def test_nothing_overrides_a_deny_of_the_watchdog() -> None:
     remembered = rule("writer", "a", "allow", "project", remembered=True)
     judge = make_judge(
@@ -165,7 +165,7 @@ def test_a_tool_that_always_asks_is_not_answered_by_what_is_remembered() -> None
     assert action(judged(denying, ASKS)) == "deny"
 
 
-@pytest.mark.req("SPEC-HEAD-01", "SPEC-HEAD-02")
+@pytest.mark.req("SPEC-HEAD-01")
 def test_a_tool_that_always_asks_is_refused_where_nobody_is() -> None:
     verdict = judged(make_judge(EVERYTHING, headless=True), ASKS)
     assert isinstance(verdict, Deny)

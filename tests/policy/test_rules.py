@@ -3,6 +3,7 @@
 from itertools import permutations
 from typing import cast
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -291,3 +292,13 @@ def test_a_deny_of_alternatives_denies_what_each_of_them_denies(
 def test_a_rule_made_in_code_is_checked_when_it_is_handed_in(wrong: object) -> None:
     with pytest.raises(RuleProblem):
         RuleBook([cast("Rule", wrong)])
+
+
+def test_only_a_line_tells_two_rules_of_one_source_apart() -> None:
+    law = msgspec.structs.replace(rule("writer", "a", "deny"), source="house: law one")
+    other = msgspec.structs.replace(rule("writer", "a", "allow"), source="house: law two")
+    assert RuleBook([law, other]).weigh(ToolNames("writer"), use("fs.write", "a")).action == "deny"
+    first = msgspec.structs.replace(law, source="policy.toml:1")
+    second = msgspec.structs.replace(other, source="policy.toml:9")
+    book = RuleBook([first, second])
+    assert book.weigh(ToolNames("writer"), use("fs.write", "a")).action == "allow"

@@ -51,6 +51,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     rules: FoundRules = FoundRules()
     project: Path | None = None
     """The root of the project; None where there is not even a working directory."""
+    workspace: Path | None = None
+    """Where targets are told from, without links; None like the project."""
     trusted: bool = False
     """Whether a person trusts the project's own files as they are now."""
     notices: tuple[Notice, ...] = ()
@@ -116,6 +118,7 @@ def load_configuration(
         settings=_settings(settings, narrowed.at_most),
         rules=rules,
         project=root,
+        workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
         notices=(*narrowed.notices, *rules.notices),
         files=(*files, *rules.files),
@@ -181,8 +184,9 @@ def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
     tools = cast("list[str]", cast("Table", table.get("tools", {})).get("files", []))
     named = [("tools.files", name) for name in tools]
     named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
+    inside = folder.resolve()  # a person's home may itself be a link
     for key, name in named:
-        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(folder):
+        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(inside):
             raise ConfigurationError(
                 f"{origin}: {key}: {name} is not in the {PROJECT_FOLDER} folder, which is all that"
                 " trust covers; move it there, or name it in your own configuration"

@@ -65,19 +65,23 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = manifest_rules(parts.profile_settings, parts.profile)
-    local = partial(from_the_workspace, workspace=parts.workspace, tools=parts.tools)
-    powers = Powers(
-        own=AgentRules(
-            rules=local((*manifest, *parts.found.rules, *parts.rules)),
-            standing={tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"},
-        ),
-        narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
-        look=_reach(parts),
-        watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
-        manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
-        headless=parts.headless,
+    local = partial(
+        from_the_workspace, workspace=parts.workspace, tools=parts.tools, facts=DiskPaths()
     )
     try:
+        powers = Powers(
+            own=AgentRules(
+                rules=local((*manifest, *parts.found.rules, *parts.rules)),
+                standing={
+                    tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"
+                },
+            ),
+            narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
+            look=_reach(parts),
+            watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
+            manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
+            headless=parts.headless,
+        )
         return PolicyJudge(powers, _grants(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
@@ -222,4 +226,4 @@ def _grants(parts: JudgeParts) -> GrantStore:
     state = parts.surroundings.state_home
     if state is None or parts.project is None:
         return _Nothing()
-    return GrantFile(state, parts.project)
+    return GrantFile(state, parts.project, parts.workspace)

@@ -56,6 +56,8 @@ def open_to_all(path: Path) -> Path | None:
             mode = one.stat().st_mode
         except OSError:
             return None
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        # Only of a folder does that bit mean that nobody else's files are exchanged there.
+        kept = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
+        if mode & stat.S_IWOTH and not kept:
             return one
     return None

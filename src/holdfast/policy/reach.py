@@ -140,12 +140,12 @@ class Reach:
     def _by_text(self, use: Use, seen: PathProblem) -> Use:
         """The same where nobody can say where it leads: by its text alone, and in doubt."""
         text = normal_text(use.target) if seen.lexical is None else self._relative(seen.lexical)
-        doubt = use.doubt
-        # Without a workspace a plain name is what it is; `..` may be anywhere.
-        if seen.trouble != "no_workspace" or ".." in use.target.split("/"):
-            doubt = doubt or f"where {use.target!r} leads is not known"
         return Use(
-            capability=use.capability, kind="path", target=text, within=use.within, doubt=doubt
+            capability=use.capability,
+            kind="path",
+            target=text,
+            within=use.within,
+            doubt=use.doubt or f"where {use.target!r} leads is not known",
         )
 
     def _relative(self, path: str) -> str:

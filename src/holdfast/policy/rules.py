@@ -5,6 +5,7 @@ remembered answer never outranks a deny; what nobody speaks of is asked. Judging
 its several uses, is `judge`'s work.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias, cast
@@ -51,7 +52,7 @@ class RuleBook:
         """Silence is what is said of a use that no rule speaks of."""
         rules = list(rules)
         for rule in rules:
-            _checked(rule)
+            check_rule(rule)
         self.rules = tuple({_place(rule): rule for rule in rules}.values())
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
@@ -118,12 +119,15 @@ class RuleBook:
         return decisive.action, decisive
 
 
+_LINE = re.compile(r":\d+\Z")
+
+
 def _place(rule: Rule) -> tuple[object, ...]:
     """Where a rule stands: a later one in the same place replaces it.
 
     What two files say of the same is weighed, so that none takes back what the other forbids.
     """
-    origin = rule.source.rpartition(":")[0] or rule.source
+    origin = _LINE.sub("", rule.source)
     return rule.scope, rule.permission, rule.pattern, rule.capability, rule.remembered, origin
 
 
@@ -131,8 +135,8 @@ class RuleProblem(ValueError):
     """A rule that cannot be weighed; the message names it."""
 
 
-def _checked(rule: Rule) -> None:
-    """Refuse what no file could say: a rule made in code is as it was put together."""
+def check_rule(rule: Rule) -> None:
+    """Raise RuleProblem for what no file could say: one made in code is as it was put together."""
     if not isinstance(cast("object", rule), Rule):
         raise RuleProblem(f"{rule!r} is no Rule; write Rule(permission=..., pattern=..., ...)")
     try:
@@ -154,11 +158,15 @@ def _checked(rule: Rule) -> None:
 
 def check_patterns(rule: Rule) -> None:
     """Raise GlobProblem for what is too large to compare, in any spelling it is compared in."""
-    specificity(rule.permission)
-    specificity(rule.pattern)
-    for spelled in _canonical_patterns(rule.pattern):
-        specificity(spelled)
-    for spelled in spelled_hosts(rule.pattern):
+    _check_spellings(rule.permission, rule.pattern)
+
+
+@lru_cache(maxsize=4096)
+def _check_spellings(permission: str, pattern: str) -> None:
+    # Once for each: every question is weighed with all rules and what an answer would add to them.
+    specificity(permission)
+    specificity(pattern)
+    for spelled in (*_canonical_patterns(pattern), *spelled_hosts(pattern)):
         specificity(spelled)
 
 

@@ -28,6 +28,14 @@ class Scales:
         """The same with further rules of one's own."""
         return Scales(self._powers, [*self._book.rules, *rules])
 
+    def weigh_all(self, tool: Tool, looked: Sequence[Looked]) -> list[Weighed]:
+        """What all rules together say of the uses of one call."""
+        weighed = [self.weigh(tool, one) for one in looked]
+        if len(weighed) > 1 and any(map(_rests_on_an_answer, weighed)):
+            # An answer about a command was given for that, and not for the files it is sent to.
+            return [_asked_with_it(one) for one in weighed]
+        return weighed
+
     def weigh(self, tool: Tool, looked: Looked) -> Weighed:
         """What all rules together say of one use."""
         use, name = looked.use, tool.name
@@ -45,6 +53,22 @@ class Scales:
             free = looked.free or name in standing
             found.append(_with_standing(book.weigh(names, use), tool, free=free))
         return max(found, key=lambda one: STRICTNESS[one.action])
+
+
+def _rests_on_an_answer(weighed: Weighed) -> bool:
+    """Whether a person decides about a command, or has decided."""
+    rule = weighed.rule
+    remembered = rule is not None and rule.remembered
+    return weighed.use.kind == "command" and (weighed.action == "ask" or remembered)
+
+
+def _asked_with_it(weighed: Weighed) -> Weighed:
+    """A redirection that no rule speaks of does not pass in silence beside such a command."""
+    use = weighed.use
+    redirected = use.kind == "path" and use.within is not None
+    if weighed.rule is None and weighed.action == "allow" and redirected:
+        return msgspec.structs.replace(weighed, action="ask")
+    return weighed
 
 
 def _without_reasons(rules: Sequence[Rule]) -> RuleBook:
