@@ -38,6 +38,7 @@ from holdfast.policy.powers import AgentRules, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleProblem
 from holdfast.policy.scope import EffectiveScope, Scope, compile_scope, union
+from holdfast.policy.source_grants import together
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
 HANDED_OVER = "handed over in code"
@@ -59,22 +60,24 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     found: FoundRules
     rules: Sequence[Rule] = ()
     hooks: Sequence[Hook] = ()
+    granted: Sequence[AgentRules] = ()
+    """Grants that came with the sources of tools."""
     headless: bool
 
 
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = manifest_rules(parts.profile_settings, parts.profile)
+    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"}
+    granted = together([*parts.granted, AgentRules(standing=handed_over)])
     local = partial(
         from_the_workspace, workspace=parts.workspace, tools=parts.tools, facts=DiskPaths()
     )
     try:
         powers = Powers(
             own=AgentRules(
-                rules=local((*manifest, *parts.found.rules, *parts.rules)),
-                standing={
-                    tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"
-                },
+                rules=local((*granted.rules, *manifest, *parts.found.rules, *parts.rules)),
+                standing=granted.standing,
             ),
             narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
             look=_reach(parts),

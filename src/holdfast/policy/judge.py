@@ -240,5 +240,6 @@ def _was_meant(rule: Rule) -> bool:
 
 def _grounds(weighed: Sequence[Weighed]) -> str:
     if len(weighed) == 1:
-        return words.grounds((weighed[0].rule,))
-    return words.grounds(tuple([one.rule for one in weighed]))
+        return words.grounds((weighed[0].rule,), (weighed[0].vouched,))
+    deciding = tuple([one.rule for one in weighed])
+    return words.grounds(deciding, tuple([one.vouched for one in weighed]))

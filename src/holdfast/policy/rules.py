@@ -43,6 +43,8 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     """The one that decided; None when none spoke of it."""
     others: tuple[Rule, ...] = ()
     """The rules that also fit, the strongest first."""
+    vouched: str | None = None
+    """Who vouches for the tool where no rule speaks."""
 
 
 class RuleBook:

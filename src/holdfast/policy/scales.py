@@ -44,14 +44,13 @@ class Scales:
             names = self._names[name] = ToolNames(name, tool.alias)
         ours = self._book.weigh(names, use)
         if ours.rule is None:
-            free = looked.free or name in self._standing
-            ours = _with_standing(ours, tool, free=free)
+            ours = _with_standing(ours, tool, self._standing.get(name), free=looked.free)
         if not self._parents and not self._narrowing:
             return ours
         found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
         for book, standing in self._parents:
-            free = looked.free or name in standing
-            found.append(_with_standing(book.weigh(names, use), tool, free=free))
+            above = book.weigh(names, use)
+            found.append(_with_standing(above, tool, standing.get(name), free=looked.free))
         return max(found, key=lambda one: STRICTNESS[one.action])
 
 
@@ -77,11 +76,11 @@ def _without_reasons(rules: Sequence[Rule]) -> RuleBook:
     return RuleBook(bare, silence="allow")
 
 
-def _with_standing(weighed: Weighed, tool: Tool, *, free: bool) -> Weighed:
+def _with_standing(weighed: Weighed, tool: Tool, vouched: str | None, *, free: bool) -> Weighed:
     """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
     if weighed.rule is not None or weighed.use.doubt is not None:
         return weighed
     ours = tool.ownership != "mcp" and weighed.use.capability is None
-    if not ours and not free:
+    if not ours and not free and vouched is None:
         return weighed
-    return msgspec.structs.replace(weighed, action="allow")
+    return msgspec.structs.replace(weighed, action="allow", vouched=vouched)

@@ -92,7 +92,11 @@ def cited(rule: Rule) -> str:
 
 
 @lru_cache(maxsize=1024)
-def grounds(deciding: tuple[Rule | None, ...]) -> str:
-    """Why a call is allowed: the rules that decided, each once."""
+def grounds(deciding: tuple[Rule | None, ...], vouched: tuple[str | None, ...]) -> str:
+    """Why a call is allowed: the rules that decided, each once, or who vouches for the tool."""
     rules = dict.fromkeys([cited(rule) for rule in deciding if rule is not None])
-    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"
+    if rules:
+        return f"allowed by {', '.join(rules)}"
+    named = dict.fromkeys([who for who in vouched if who])
+    said = "no rule speaks against it"
+    return f"{said}: {', '.join(named)}" if named else said
