@@ -8,6 +8,7 @@ import pytest
 from places import Places
 
 from holdfast import Rule
+from holdfast.app import state_file
 from holdfast.app.configuration import load_configuration
 from holdfast.app.grants import GrantFile
 from holdfast.app.locations import state_home
@@ -143,3 +144,37 @@ def test_a_home_that_is_a_link_holds_trusted_files_as_any_other(tmp_path: Path) 
     TrustFile(state_home(environment)).trust(project, seen)
     (named,) = load_configuration(project, environment=environment).settings.tools.files
     assert Path(named).name == "own.py"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the super-user can give files away")
+def test_what_belongs_to_another_user_decides_nothing(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places.user_file.write_text("", "utf-8")
+    grants, load = _keeps_grants(state_home(places.environment), places.project)
+    for path in (places.user_file, grants):
+        os.chown(path, 1234, 1234)
+    places.load()
+    load()
+    monkeypatch.setattr(os, "geteuid", lambda: 1234)
+    places.load()
+    load()
+    monkeypatch.setattr(os, "geteuid", lambda: 4321)
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        places.load()
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        load()
+    os.chown(places.user_file, 0, 0)
+    places.load()
+
+
+def test_a_lock_that_another_keeps_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_file, "PATIENCE_SECONDS", 0.05)
+    path = tmp_path / "kept.json"
+    refused = pytest.raises(TimeoutError, match="another process keeps it locked")
+    with state_file.locked(path), refused, state_file.locked(path):
+        pass
+    with state_file.locked(path):
+        pass
