@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from places import Places
 
-from holdfast import Holdfast, tool
+from holdfast import Holdfast, ToolDefinitionError, tool
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import PolicySettings, RequirementSettings, Settings
 
@@ -62,5 +62,5 @@ def test_a_tool_that_requires_what_cannot_be_is_named(places: Places) -> None:
     def climbs() -> None:
         """Climb."""
 
-    with pytest.raises(ConfigurationError, match=r"^tool 'climbs': requires: path pattern .*\.\."):
+    with pytest.raises(ToolDefinitionError, match=r"^tool 'climbs': requires: path pattern .*\.\."):
         Holdfast(tools=[climbs], settings=Settings(), workspace=places.project)

@@ -184,7 +184,7 @@ def test_variables_that_are_no_settings_are_left_alone(places: Places) -> None:
             '[[policy.ceiling.shell]]\ncmd = "ls"\nargs = [1]\n',
             r'policy\.ceiling\.shell #1\.args: expected text; write for example args = \["one"',
         ),
-        ("[policy.ceiling]\nshell = [1]\n", r"policy\.ceiling\.shell: expected a table"),
+        ("[policy.ceiling]\nshell = [1]\n", r"shell: expected a table; write \[\[policy\.ceiling"),
         (
             '[[profile.code.rules]]\npermission = "x"\n',
             r'profile\.code\.rules #1: pattern is missing; write pattern = "text"',

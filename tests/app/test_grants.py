@@ -17,19 +17,20 @@ GRANT = rule("bash", "make", "allow", "project", remembered=True, source="answer
 
 
 def test_a_grant_is_there_for_the_next_session_of_the_project(tmp_path: Path) -> None:
-    first = GrantFile(tmp_path / "state", tmp_path / "one")
+    first = GrantFile(tmp_path / "state", tmp_path / "one", tmp_path / "one")
     assert first.load() == ()
     first.add([GRANT])
     first.add([rule("bash", "ls", "allow", "project", remembered=True)])
-    again = GrantFile(tmp_path / "state", tmp_path / "one")
+    again = GrantFile(tmp_path / "state", tmp_path / "one", tmp_path / "one")
     assert [one.pattern for one in again.load()] == ["make", "ls"]
     assert again.load()[0] == GRANT
-    assert GrantFile(tmp_path / "state", tmp_path / "two").load() == ()
-    assert GrantFile(tmp_path / "state", tmp_path / "elsewhere" / "one").load() == ()
+    two, namesake = tmp_path / "two", tmp_path / "elsewhere" / "one"
+    assert GrantFile(tmp_path / "state", two, two).load() == ()
+    assert GrantFile(tmp_path / "state", namesake, namesake).load() == ()
 
 
 def test_file_and_fake_keep_grants_alike(tmp_path: Path) -> None:
-    check_grants(lambda: GrantFile(tmp_path / "state", tmp_path))
+    check_grants(lambda: GrantFile(tmp_path / "state", tmp_path, tmp_path))
     fake = FakeGrants()
     check_grants(lambda: fake)
     with pytest.raises(AssertionError, match="not make and then ls"):
@@ -37,7 +38,7 @@ def test_file_and_fake_keep_grants_alike(tmp_path: Path) -> None:
 
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
-    grants = GrantFile(tmp_path / "state", tmp_path)
+    grants = GrantFile(tmp_path / "state", tmp_path, tmp_path)
     grants.add([GRANT])
     assert grants.path.stat().st_mode & 0o777 == 0o600
     for folder in (grants.path.parent, grants.path.parent.parent):
@@ -46,14 +47,14 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_whatever_stands_in_the_file_is_a_grant_and_no_hand_written_rule(tmp_path: Path) -> None:
-    grants = GrantFile(tmp_path / "state", tmp_path)
+    grants = GrantFile(tmp_path / "state", tmp_path, tmp_path)
     grants.add([rule("bash", "make", "allow", "project")])
     assert grants.load()[0].remembered
 
 
 @pytest.mark.parametrize("spoilt", [b"{oops", b"[1]", b'[{"permission": "x"}]', b"\xff"])
 def test_a_spoilt_file_is_an_error_and_is_not_overwritten(tmp_path: Path, spoilt: bytes) -> None:
-    grants = GrantFile(tmp_path / "state", tmp_path)
+    grants = GrantFile(tmp_path / "state", tmp_path, tmp_path)
     grants.add([GRANT])
     grants.path.write_bytes(spoilt)
     with pytest.raises(ConfigurationError, match="remove it to forget them"):
@@ -65,14 +66,14 @@ def test_a_spoilt_file_is_an_error_and_is_not_overwritten(tmp_path: Path, spoilt
 
 def test_a_place_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    grants = GrantFile(tmp_path / "file" / "state", tmp_path)
+    grants = GrantFile(tmp_path / "file" / "state", tmp_path, tmp_path)
     assert grants.load() == ()
     with pytest.raises(OSError, match="Not a directory"):
         grants.add([GRANT])
 
 
 def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
-    grants = GrantFile(tmp_path / "state", tmp_path)
+    grants = GrantFile(tmp_path / "state", tmp_path, tmp_path)
     grants.path.parent.mkdir(parents=True)
     target = tmp_path / "elsewhere"
     grants.path.with_name(f".{grants.path.name}.lock").symlink_to(target)
@@ -97,7 +98,7 @@ from holdfast.contract.rules import Rule
 state, project, name = sys.argv[1:]
 for number in range(10):
     grant = Rule(permission="bash", pattern=f"{name}{number}", scope="project", source="test")
-    GrantFile(Path(state), Path(project)).add([grant])
+    GrantFile(Path(state), Path(project), Path(project)).add([grant])
 """
 
 
@@ -108,5 +109,5 @@ def test_processes_that_remember_at_once_lose_nothing(tmp_path: Path) -> None:
         for name in "abc"
     ]
     assert [worker.wait(60) for worker in workers] == [0, 0, 0]
-    kept = {one.pattern for one in GrantFile(state, project).load()}
+    kept = {one.pattern for one in GrantFile(state, project, project).load()}
     assert kept == {f"{name}{number}" for name in "abc" for number in range(10)}

@@ -8,11 +8,13 @@ import pytest
 from places import Places
 
 from holdfast import Rule
+from holdfast.app import state_file
 from holdfast.app.configuration import load_configuration
 from holdfast.app.grants import GrantFile
 from holdfast.app.locations import state_home
 from holdfast.app.own_files import check_home, open_to_all
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.project_folder import read_project
 from holdfast.app.trust import TrustFile
 
 RULE = '[[rule]]\npermission = "*"\npattern = "*"\naction = "allow"\n'
@@ -58,7 +60,7 @@ def test_a_projects_files_may_be_anybodys_until_they_are_trusted(places: Places)
 
 
 def _keeps_grants(state: Path, project: Path) -> tuple[Path, Callable[[], object]]:
-    grants = GrantFile(state, project)
+    grants = GrantFile(state, project, project)
     grants.add([GRANT])
     return grants.path, grants.load
 
@@ -119,3 +121,60 @@ def test_every_notice_about_a_project_names_trust_as_the_next_step(places: Place
     )
     assert len(loaded.notices) == 3
     assert all("holdfast trust" in notice for notice in loaded.notices)
+
+
+def test_that_bit_says_nothing_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.touch()
+    path.chmod(0o1666)
+    assert open_to_all(path) == path
+
+
+def test_a_home_that_is_a_link_holds_trusted_files_as_any_other(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "home").symlink_to(tmp_path / "real")
+    environment = {"HOLDFAST_HOME": str(tmp_path / "home")}
+    project = (tmp_path / "project").resolve()
+    folder = project / ".holdfast"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('[tools]\nfiles = ["own.py"]\n', "utf-8")
+    (folder / "own.py").write_text("", "utf-8")
+    seen = read_project(project)
+    assert seen is not None
+    TrustFile(state_home(environment)).trust(project, seen)
+    (named,) = load_configuration(project, environment=environment).settings.tools.files
+    assert Path(named).name == "own.py"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the super-user can give files away")
+def test_what_belongs_to_another_user_decides_nothing(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places.user_file.write_text("", "utf-8")
+    grants, load = _keeps_grants(state_home(places.environment), places.project)
+    for path in (places.user_file, grants):
+        os.chown(path, 1234, 1234)
+    places.load()
+    load()
+    monkeypatch.setattr(os, "geteuid", lambda: 1234)
+    places.load()
+    load()
+    monkeypatch.setattr(os, "geteuid", lambda: 4321)
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        places.load()
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        load()
+    os.chown(places.user_file, 0, 0)
+    places.load()
+
+
+def test_a_lock_that_another_keeps_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_file, "PATIENCE_SECONDS", 0.05)
+    path = tmp_path / "kept.json"
+    refused = pytest.raises(TimeoutError, match="another process keeps it locked")
+    with state_file.locked(path), refused, state_file.locked(path):
+        pass
+    with state_file.locked(path):
+        pass

@@ -50,7 +50,9 @@ async def test_everything_else_is_no(typed: bytes) -> None:
 
 
 async def test_a_terminal_that_is_gone_is_nobody() -> None:
-    assert (await _answered(b""))[0] is None
+    answer, shown = await _answered(b"")
+    assert answer is None
+    assert shown.endswith("[y/N] \n")  # what follows begins a line of its own
 
 
 def test_only_a_terminal_on_both_sides_can_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:

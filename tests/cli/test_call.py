@@ -54,6 +54,7 @@ def test_a_call_nobody_may_approve_is_status_3(home: Path, tool_file: Path) -> N
     answer = start("call", "wipe", "path=x", "--from", str(tool_file), home=home)
     assert answer.status == 3
     assert json.loads(answer.out)["kind"] == "rejected"
+    assert "nobody is there to be asked; holdfast policy explain" in answer.err
 
 
 def test_a_near_name_is_offered_to_the_person_not_to_the_model(cli: Cli, tool_file: Path) -> None:

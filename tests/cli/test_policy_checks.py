@@ -43,7 +43,7 @@ def test_remembered_answers_are_counted_and_have_to_be_private(
 ) -> None:
     said = "{} remembered for this project"
     assert found(cli, "grants") == [("OK", said.format("no answers"), None)]
-    grants = GrantFile(home / "state", tmp_path)
+    grants = GrantFile(home / "state", tmp_path, tmp_path)
     grants.add([GRANT])
     assert found(cli, "grants") == [("OK", said.format("1 answer"), None)]
     grants.path.chmod(0o640)
@@ -57,7 +57,7 @@ def test_remembered_answers_are_counted_and_have_to_be_private(
 
 
 def test_state_that_cannot_be_read_fails(cli: Cli, home: Path, tmp_path: Path) -> None:
-    grants = GrantFile(home / "state", tmp_path)
+    grants = GrantFile(home / "state", tmp_path, tmp_path)
     grants.add([GRANT])
     grants.path.write_text("{", "utf-8")
     ((status, detail, step),) = found(cli, "grants")

@@ -53,7 +53,7 @@ def grant(pattern: str, by: str = "ada") -> Rule:
 
 @pytest.fixture
 def kept(home: Path, tmp_path: Path) -> GrantFile:
-    grants = GrantFile(home / "state", tmp_path)
+    grants = GrantFile(home / "state", tmp_path, tmp_path)
     grants.add([grant("git log *"), grant("ls -l", "the person at the terminal")])
     return grants
 

@@ -63,9 +63,33 @@ def test_trust_is_given_listed_outlived_and_taken_back(cli: Cli, project: Path) 
     assert state(cli, str(project), "--revoke") == (0, "not_trusted")
 
 
+@pytest.mark.parametrize("words", [("--list", "--revoke"), ("--yes", "--revoke")])
+def test_two_wishes_at_once_change_nothing(cli: Cli, project: Path, words: tuple[str, ...]) -> None:
+    assert state(cli, str(project), "--yes") == (0, "trusted")
+    answered = cli("trust", str(project), *words)
+    assert answered.status == 2
+    assert "give one of --yes, --revoke and --list" in answered.err
+    assert state(cli, str(project)) == (0, "trusted")
+
+
 def test_without_a_folder_there_is_nothing_to_trust(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     assert state(cli, str(tmp_path / "plain")) == (0, "nothing_to_trust")
     answered = cli("trust", str(tmp_path / "nowhere"))
     assert answered.status == 2
     assert "there is no such directory" in answered.err
+
+
+@pytest.mark.parametrize("verb", [("tools",), ("doctor",)])
+def test_a_mistake_in_trusted_code_is_named_where_it_can_be_corrected(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
+) -> None:
+    folder = project / ".holdfast"
+    (folder / "config.toml").write_text('[tools]\nfiles = ["mine.py"]\n', "utf-8")
+    (folder / "mine.py").write_text("\nthis is no Python\n", "utf-8")
+    cli("trust", str(project), "--yes")
+    monkeypatch.chdir(project)
+    answer = cli(*verb)
+    said = answer.out + answer.err
+    assert f"{folder / 'mine.py'}:2: " in said
+    assert "trusted/" not in said

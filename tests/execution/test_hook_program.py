@@ -48,6 +48,7 @@ async def test_a_program_sees_the_call_and_gives_an_opinion() -> None:
         ("print('hm')", "JSON"),
         ("print('{}')", "verdict"),
         ("import sys; sys.exit('it broke')", "status 1: it broke"),
+        ("import sys; sys.exit(3)", "status 3)."),
         ('print(\'{"verdict": "perhaps"}\')', "perhaps"),
         ("print(' ' * 100_000)", "too long"),
         ("while True: print(' ' * 100_000)", "too long"),

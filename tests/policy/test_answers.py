@@ -44,7 +44,7 @@ async def test_once_stores_nothing() -> None:
     assert judge.session_rules == ()
 
 
-@pytest.mark.req("SPEC-REPLY-03", "SPEC-SCOPE-08")
+@pytest.mark.req("SPEC-REPLY-03")
 async def test_for_the_project_holds_in_every_session_of_it() -> None:
     grants = FakeGrants()
     first = make_judge(grants=grants)
@@ -182,7 +182,6 @@ async def test_an_answer_that_cannot_be_kept_holds_for_the_session(
     assert said.exc_info is None
 
 
-@pytest.mark.req("BOA-ASK-10")
 async def test_a_refused_confirmation_says_so_with_the_note() -> None:
     judge = make_judge()
     ask = judged(judge, ASKS)

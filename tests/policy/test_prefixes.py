@@ -151,3 +151,33 @@ async def test_a_beginning_does_not_answer_what_the_watchdog_asks() -> None:
     assert (asked.reason, asked.wider) == ("Five is much.", ())
     await judge.answered(asked, WIDER)
     assert action(judged(judge, SHELL, {"command": "git log -5"})) == "allow"
+
+
+@pytest.mark.parametrize("wider", [True, False])
+async def test_an_answer_about_a_command_says_nothing_of_where_it_is_sent(wider: bool) -> None:
+    judge = make_judge(rule("shell.run", "*", "ask", "project"), standing={"sh": "code"})
+    ask = judged(judge, SHELL, {"command": "echo hi"})
+    assert isinstance(ask, Ask)
+    await judge.answered(ask, msgspec.structs.replace(WIDER, wider=wider))
+    assert action(judged(judge, SHELL, {"command": "echo hi"})) == "allow"
+    for command in ("echo hi > .bashrc", "echo hi | echo hi >> .bashrc", "echo hi < .netrc"):
+        sent = judged(judge, SHELL, {"command": command})
+        assert isinstance(sent, Ask)
+        assert [use.kind for use in sent.uses] == ["path"]
+    assert action(judged(judge, SHELL, {"command": "echo hi 2> /dev/null"})) == "allow"
+
+
+async def test_where_it_is_sent_is_shown_and_remembered_with_the_command() -> None:
+    judge = make_judge(rule("shell.run", "*", "ask", "project"), standing={"sh": "code"})
+    ask = judged(judge, SHELL, {"command": "echo hi > out.txt"})
+    assert isinstance(ask, Ask)
+    assert [use.target for use in ask.uses] == ["echo hi", "out.txt"]
+    assert "fs.write on 'out.txt'" in ask.reason
+    await judge.answered(ask, msgspec.structs.replace(WIDER, wider=False))
+    assert action(judged(judge, SHELL, {"command": "echo hi > out.txt"})) == "allow"
+    assert action(judged(judge, SHELL, {"command": "echo hi > other.txt"})) == "ask"
+
+
+def test_where_nobody_was_asked_a_redirection_is_the_tools_own_matter() -> None:
+    judge = make_judge(rule("shell.run", "echo *", "allow", "project"), standing={"sh": "code"})
+    assert action(judged(judge, SHELL, {"command": "echo hi > out.txt"})) == "allow"

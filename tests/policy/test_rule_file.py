@@ -103,6 +103,17 @@ def test_an_empty_file_has_no_rules() -> None:
             4,
             "the pattern 'git *' fits 'git log', which stands under no_match",
         ),
+        (
+            "[[rule]]\npattern='x'\npermission='fs.wrte'\n",
+            3,
+            "there is no capability 'fs.wrte'; did you mean 'fs.write'?",
+        ),
+        (
+            "[[rule]]\npermission='net.wwwwwwwwwww'\npattern='x'\n",
+            2,
+            "known: fs.read, fs.write, shell.run",
+        ),
+        ("[[rule]]\npermission=''\npattern='x'\n", 2, "a rule needs a permission"),
         ("[[rule]]\npermission='fs.write'\npattern='~/.ssh/'\n", 3, "~ is an ordinary name"),
         ("[[rule]]\npermission='read'\npattern='a/../b'\n", 3, "climbs out with '..'"),
         ("[[rule]]\npermission='net.fetch'\npattern='https://x.y/*'\n", 3, "is no host"),

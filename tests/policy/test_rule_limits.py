@@ -59,3 +59,19 @@ def test_a_rule_as_long_as_may_be_still_judges() -> None:
     word = "a" * (LONGEST_PATTERN - 100)
     judge = make_judge(rule("shell", f"{word} *", "deny"))
     assert isinstance(judged(judge, SHELL, {"command": f"{word} b"}), Deny)
+
+
+def test_a_pattern_is_measured_once_however_often_it_is_weighed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[str] = []
+
+    def measure(pattern: str) -> str:
+        measured.append(pattern)
+        return pattern
+
+    monkeypatch.setattr("holdfast.policy.rules.canonical_pattern", measure)
+    one = rule("sh", "measured once *", "ask")
+    for _ in range(3):
+        RuleBook([one])
+    assert measured == ["measured once *"]

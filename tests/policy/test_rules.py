@@ -3,14 +3,16 @@
 from itertools import permutations
 from typing import cast
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from policy.rules_kit import rule, use
 
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, Use
 from holdfast.policy.globs import escaped
 from holdfast.policy.rules import STRICTNESS, RuleBook, RuleProblem, ToolNames, strictest
+from holdfast.policy.uses import uses_of_command
 
 BASH = ToolNames("bash")
 MCP = ToolNames("files_write", "mcp:files:write")
@@ -252,6 +254,27 @@ def test_a_remembered_allow_never_beats_a_deny_that_fits(
     assert not (fits and weighed.action == "allow")
 
 
+_COMMAND = st.lists(
+    st.sampled_from(["git", "/bin/rm", "push", "-r", "-rf", "-C x", "--force", "x", "a b"]),
+    min_size=1,
+    max_size=4,
+).map(" ".join)
+_PART = st.tuples(_COMMAND, st.sampled_from(["", " *"])).map("".join)
+
+
+@given(_PART, _PART, st.sampled_from(["", " *", " x"]), _COMMAND)
+@example("git push", "rm -r", " *", "/bin/rm x -fR")
+@example("git push", "git push *", "", "git -C sub push")
+def test_a_deny_of_alternatives_denies_what_each_of_them_denies(
+    one: str, other: str, end: str, command: str
+) -> None:
+    def denies(pattern: str) -> bool:
+        book = RuleBook([rule("*", pattern, "deny")])
+        return any(book.weigh(BASH, part).action == "deny" for part in uses_of_command(command))
+
+    assert denies(f"{{{one},{other}}}{end}") == (denies(one + end) or denies(other + end))
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -262,9 +285,20 @@ def test_a_remembered_allow_never_beats_a_deny_that_fits(
         Rule(permission="*", pattern="*", scope=cast("RuleScope", "global"), source=""),
         Rule(permission="*", pattern=cast("str", None), scope="session", source=""),
         Rule(permission="", pattern="*", scope="session", source=""),
+        Rule(permission="fs.wrte", pattern="*", scope="session", source=""),
         Rule(permission="*", pattern="x" * 5_000, scope="session", source=""),
     ],
 )
 def test_a_rule_made_in_code_is_checked_when_it_is_handed_in(wrong: object) -> None:
     with pytest.raises(RuleProblem):
         RuleBook([cast("Rule", wrong)])
+
+
+def test_only_a_line_tells_two_rules_of_one_source_apart() -> None:
+    law = msgspec.structs.replace(rule("writer", "a", "deny"), source="house: law one")
+    other = msgspec.structs.replace(rule("writer", "a", "allow"), source="house: law two")
+    assert RuleBook([law, other]).weigh(ToolNames("writer"), use("fs.write", "a")).action == "deny"
+    first = msgspec.structs.replace(law, source="policy.toml:1")
+    second = msgspec.structs.replace(other, source="policy.toml:9")
+    book = RuleBook([first, second])
+    assert book.weigh(ToolNames("writer"), use("fs.write", "a")).action == "allow"

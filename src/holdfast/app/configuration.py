@@ -51,11 +51,21 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     rules: FoundRules = FoundRules()
     project: Path | None = None
     """The root of the project; None where there is not even a working directory."""
+    workspace: Path | None = None
+    """Where targets are told from, without links; None like the project."""
     trusted: bool = False
     """Whether a person trusts the project's own files as they are now."""
     notices: tuple[Notice, ...] = ()
     files: tuple[Path, ...] = ()
     """The files that were read."""
+    kept: Path | None = None
+    """The copy of a trusted project's folder, which is read in its place."""
+
+    def as_written(self, text: str) -> str:
+        """A text about files of a trusted project that names them where a person can edit them."""
+        if self.kept is None or self.project is None:
+            return text
+        return text.replace(str(self.kept), str(self.project / PROJECT_FOLDER))
 
 
 def load_settings(
@@ -108,9 +118,11 @@ def load_configuration(
         settings=_settings(settings, narrowed.at_most),
         rules=rules,
         project=root,
+        workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
         notices=(*narrowed.notices, *rules.notices),
         files=(*files, *rules.files),
+        kept=kept,
     )
 
 
@@ -172,8 +184,9 @@ def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
     tools = cast("list[str]", cast("Table", table.get("tools", {})).get("files", []))
     named = [("tools.files", name) for name in tools]
     named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
+    inside = folder.resolve()  # a person's home may itself be a link
     for key, name in named:
-        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(folder):
+        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(inside):
             raise ConfigurationError(
                 f"{origin}: {key}: {name} is not in the {PROJECT_FOLDER} folder, which is all that"
                 " trust covers; move it there, or name it in your own configuration"

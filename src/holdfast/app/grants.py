@@ -21,10 +21,14 @@ def grant_id(grant: Rule) -> str:
 
 
 class GrantFile:
-    """The grants of one project."""
+    """The grants of one project, given in one workspace of it.
 
-    def __init__(self, state_home: Path, project: Path) -> None:
-        name = hashlib.sha256(str(project).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    Targets are told from the workspace: in another one the same words are other files.
+    """
+
+    def __init__(self, state_home: Path, project: Path, workspace: Path | None) -> None:
+        where = str(project) if workspace == project else f"{project}\0{workspace or ''}"
+        name = hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self.path = state_home / "grants" / f"{name}.json"
 
     def load(self) -> tuple[Rule, ...]:

@@ -24,7 +24,7 @@ from holdfast.app.settings import (
 from holdfast.app.spelling import advice
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
@@ -38,6 +38,7 @@ from holdfast.policy.powers import AgentRules, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleProblem
 from holdfast.policy.scope import EffectiveScope, Scope, compile_scope, union
+from holdfast.policy.source_grants import together
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
 HANDED_OVER = "handed over in code"
@@ -59,25 +60,31 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     found: FoundRules
     rules: Sequence[Rule] = ()
     hooks: Sequence[Hook] = ()
+    granted: Sequence[AgentRules] = ()
+    """Grants that came with the sources of tools."""
     headless: bool
 
 
 def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = manifest_rules(parts.profile_settings, parts.profile)
-    local = partial(from_the_workspace, workspace=parts.workspace, tools=parts.tools)
-    powers = Powers(
-        own=AgentRules(
-            rules=local((*manifest, *parts.found.rules, *parts.rules)),
-            standing={tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"},
-        ),
-        narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
-        look=_reach(parts),
-        watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
-        manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
-        headless=parts.headless,
+    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"}
+    granted = together([*parts.granted, AgentRules(standing=handed_over)])
+    local = partial(
+        from_the_workspace, workspace=parts.workspace, tools=parts.tools, facts=DiskPaths()
     )
     try:
+        powers = Powers(
+            own=AgentRules(
+                rules=local((*granted.rules, *manifest, *parts.found.rules, *parts.rules)),
+                standing=granted.standing,
+            ),
+            narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
+            look=_reach(parts),
+            watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
+            manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
+            headless=parts.headless,
+        )
         return PolicyJudge(powers, _grants(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
@@ -152,18 +159,18 @@ def _declared(tools: Sequence[Tool], places: Places) -> Scope:
         return compile_scope(union(tool.requires for tool in tools), places)
     except ValueError:
         for tool in tools:
-            with _belongs_to(f"tool {tool.name!r}: requires"):
+            with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):
                 compile_scope(tool.requires, places)
         raise
 
 
 @contextmanager
-def _belongs_to(whose: str) -> Generator[None]:
+def _belongs_to(whose: str, problem: type[ValueError] = ConfigurationError) -> Generator[None]:
     """Say whose pattern it is that cannot be one."""
     try:
         yield
-    except ValueError as problem:
-        raise ConfigurationError(f"{whose}: {problem}; correct or remove that entry") from None
+    except ValueError as said:
+        raise problem(f"{whose}: {said}; correct or remove that entry") from None
 
 
 def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
@@ -222,4 +229,4 @@ def _grants(parts: JudgeParts) -> GrantStore:
     state = parts.surroundings.state_home
     if state is None or parts.project is None:
         return _Nothing()
-    return GrantFile(state, parts.project)
+    return GrantFile(state, parts.project, parts.workspace)

@@ -70,7 +70,7 @@ def _check_value(kind: object, value: object, path: str, origin: str) -> None:
     elif get_origin(kind) is tuple and _is_struct(inside[0]) and isinstance(value, list):
         for place, item in enumerate(cast("list[object]", value), 1):
             where = f"{path} #{place}"
-            _check_table(inside[0], _as_table(item, path, origin), where, origin)
+            _check_table(inside[0], _as_table(item, path, origin, f"[[{path}]]"), where, origin)
     else:
         _check_leaf(kind, value, path, origin)
 
@@ -87,11 +87,14 @@ def _is_struct(kind: object) -> TypeGuard[type[msgspec.Struct]]:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def _as_table(value: object, path: str, origin: str) -> Mapping[str, object]:
+def _as_table(
+    value: object, path: str, origin: str, header: str | None = None
+) -> Mapping[str, object]:
     if isinstance(value, dict):
         return cast("Table", value)
+    head = header or f"[{path}]"
     raise ConfigurationError(
-        f"{origin}: {path}: expected a table; write [{path}] and its keys below it"
+        f"{origin}: {path}: expected a table; write {head} and its keys below it"
     )
 
 

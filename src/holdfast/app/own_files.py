@@ -4,6 +4,7 @@ Whoever can write a rule, a grant or a trusted project into them decides what ru
 them is not known here.
 """
 
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,13 +38,26 @@ def check_home(environment: Mapping[str, str]) -> None:
 
 
 def refuse_shared(path: Path | None) -> None:
-    """Raise ConfigurationError for a file that everybody on this machine can write."""
+    """Raise ConfigurationError for a file that everybody can write, or that is somebody else's."""
+    if path is not None and is_anothers(path):
+        raise ConfigurationError(
+            f"{path}: it belongs to another user, who would decide what may run; make it your own"
+        )
     shared = None if path is None else open_to_all(path)
     if shared is not None:
         raise ConfigurationError(
             f"{path}: everybody on this machine can write {shared}, and so decide what may run;"
             f" run: chmod o-w {shared}"
         )
+
+
+def is_anothers(path: Path) -> bool:
+    """Whether the file is another user's, other than the super-user, who decides anyhow."""
+    try:
+        owner = path.stat().st_uid
+    except OSError:
+        return False
+    return os.geteuid() not in (0, owner) and owner != 0
 
 
 def open_to_all(path: Path) -> Path | None:
@@ -56,6 +70,8 @@ def open_to_all(path: Path) -> Path | None:
             mode = one.stat().st_mode
         except OSError:
             return None
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        # Only of a folder does that bit mean that nobody else's files are exchanged there.
+        kept = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
+        if mode & stat.S_IWOTH and not kept:
             return one
     return None

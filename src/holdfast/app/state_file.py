@@ -6,12 +6,15 @@ What stands in them is not known here.
 import fcntl
 import os
 import secrets
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from holdfast.app.own_files import open_to_all
+from holdfast.app.own_files import is_anothers, open_to_all
 
+PATIENCE_SECONDS = 10.0
+_BETWEEN_TRIES = 0.02
 _OWNER_ONLY = 0o600
 _FOLDER = 0o700
 
@@ -25,6 +28,8 @@ def read_bytes(path: Path) -> bytes | None:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    if is_anothers(path):
+        raise PermissionError(f"{path} belongs to another user; remove it or make it your own")
     shared = open_to_all(path)
     if shared is not None:
         raise PermissionError(f"everybody can write {shared}; run: chmod o-w {shared}")
@@ -56,7 +61,10 @@ def _make_private(folder: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Keep other processes from changing the file meanwhile; makes its folder; raises OSError."""
+    """Keep other processes from changing the file meanwhile; makes its folder.
+
+    Raises OSError, also when another process keeps it for itself all the time.
+    """
     _make_private(path.parent)
     lock = os.open(
         path.with_name(f".{path.name}.lock"),
@@ -64,7 +72,21 @@ def locked(path: Path) -> Generator[None]:
         _OWNER_ONLY,
     )
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _take(lock, path)
         yield
     finally:
         os.close(lock)
+
+
+def _take(lock: int, path: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                message = f"{path}: another process keeps it locked; end that one, or try again"
+                raise TimeoutError(message) from None
+            time.sleep(_BETWEEN_TRIES)
+        else:
+            return

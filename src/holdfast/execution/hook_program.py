@@ -6,7 +6,7 @@ else, a failure included, is raised, and the watchdog takes that for a refusal.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, cast
 
 import msgspec
 from anyio import (
@@ -26,8 +26,6 @@ from holdfast.contract.watchdog import Inspection, Opinion
 DEFAULT_SECONDS = 10.0
 _MOST_OUTPUT = 64 * 1024
 _MOST_COMPLAINT = 200
-
-_StreamT = TypeVar("_StreamT")
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -71,7 +69,7 @@ class HookProgram:
             raise ValueError("its answer is too long")
         if ended.status != 0:
             said = ended.complained.decode("utf-8", "replace").strip()
-            raise RuntimeError(f"it ended with status {ended.status}: {said}")
+            raise RuntimeError(f"it ended with status {ended.status}{said and f': {said}'}")
         try:
             answer = _decode(ended.printed)
         except ValueError as problem:
@@ -83,9 +81,9 @@ class HookProgram:
         printed, complained = bytearray(), bytearray()
         try:
             async with create_task_group() as tasks:
-                tasks.start_soon(_feed, _given(process.stdin), shown)
-                tasks.start_soon(_keep_end, _given(process.stderr), complained)
-                async for piece in _given(process.stdout):
+                tasks.start_soon(_feed, cast("ByteSendStream", process.stdin), shown)
+                tasks.start_soon(_keep_end, cast("ByteReceiveStream", process.stderr), complained)
+                async for piece in cast("ByteReceiveStream", process.stdout):
                     printed += piece
                     if len(printed) > _MOST_OUTPUT:
                         process.kill()  # it may print for ever
@@ -117,10 +115,3 @@ async def _keep_end(stderr: ByteReceiveStream, kept: bytearray) -> None:
     async for piece in stderr:
         kept += piece
         del kept[:-_MOST_COMPLAINT]
-
-
-def _given(stream: _StreamT | None) -> _StreamT:
-    """A stream of a process that was started with all three."""
-    if stream is None:
-        raise RuntimeError("the program has no such stream")
-    return stream

@@ -144,8 +144,7 @@ class PolicyJudge:
         for one in looked:
             if one.refusal is not None:
                 return Considered(looked, [], one.refusal)
-        weigh = self._scales.weigh
-        return Considered(looked, [weigh(tool, one) for one in looked])
+        return Considered(looked, self._scales.weigh_all(tool, looked))
 
     def inspection(self, prepared: Prepared, considered: Considered) -> Inspection:
         """What the watchdog is shown."""
@@ -187,7 +186,7 @@ class PolicyJudge:
             return False
         yes = Answer(allowed=True, by="", remember="session")
         scales = self._scales.with_more(granted_by(ask, yes, self._now()))
-        weighed = [scales.weigh(tool, one) for one in considered.looked]
+        weighed = scales.weigh_all(tool, considered.looked)
         if watched and not _answers_the_watchdog(weighed):
             return False
         return strictest(weighed).action == "allow"
@@ -241,5 +240,6 @@ def _was_meant(rule: Rule) -> bool:
 
 def _grounds(weighed: Sequence[Weighed]) -> str:
     if len(weighed) == 1:
-        return words.grounds((weighed[0].rule,))
-    return words.grounds(tuple([one.rule for one in weighed]))
+        return words.grounds((weighed[0].rule,), (weighed[0].vouched,))
+    deciding = tuple([one.rule for one in weighed])
+    return words.grounds(deciding, tuple([one.vouched for one in weighed]))

@@ -20,7 +20,7 @@ is a doubt of the reader of command text."""
 
 SUBCOMMANDS: dict[str, frozenset[str]] = {
     "git": frozenset({
-        "add", "commit", "describe", "diff", "grep", "log", "ls-files", "ls-tree", "mv",
+        "add", "commit", "describe", "diff", "grep", "log", "ls-files", "ls-tree",
         "rev-parse", "show", "status",
     }),
 }  # fmt: skip

@@ -140,12 +140,12 @@ class Reach:
     def _by_text(self, use: Use, seen: PathProblem) -> Use:
         """The same where nobody can say where it leads: by its text alone, and in doubt."""
         text = normal_text(use.target) if seen.lexical is None else self._relative(seen.lexical)
-        doubt = use.doubt
-        # Without a workspace a plain name is what it is; `..` may be anywhere.
-        if seen.trouble != "no_workspace" or ".." in use.target.split("/"):
-            doubt = doubt or f"where {use.target!r} leads is not known"
         return Use(
-            capability=use.capability, kind="path", target=text, within=use.within, doubt=doubt
+            capability=use.capability,
+            kind="path",
+            target=text,
+            within=use.within,
+            doubt=use.doubt or f"where {use.target!r} leads is not known",
         )
 
     def _relative(self, path: str) -> str:
@@ -197,10 +197,10 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
     declared, *narrowing = [layer.requirements for layer in scope.layers]
     missing = [one.argv[0] for one in text.commands if not declared.admits_command(one.argv)]
     if not missing:
-        bounded = any(
-            not layer.admits_command(one.argv) for layer in narrowing for one in text.commands
-        )
-        return _BOUND_FROM_ABOVE if bounded else "A file it touches is outside of requires.fs."
+        for one in text.commands:
+            if not all(layer.admits_command(one.argv) for layer in narrowing):
+                return f"It stops at {one.text!r}. {_BOUND_FROM_ABOVE}"
+        return "A file it touches is outside of requires.fs."
     if any("/" in program for program in missing):
         return "Programs are named without a path: write for example git, not /usr/bin/git."
     wanted = ", ".join(f"{{'cmd': {program!r}}}" for program in dict.fromkeys(missing))

@@ -23,7 +23,7 @@ from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, TargetKind
 from holdfast.policy.examples import Example, examples_of
 from holdfast.policy.globs import GlobProblem
 from holdfast.policy.rules import check_patterns
-from holdfast.policy.targets import never_fits
+from holdfast.policy.targets import never_fits, never_used
 
 _TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
@@ -146,6 +146,10 @@ class _Reading:
             check_patterns(rule)
         except GlobProblem as problem:
             self._problem(line, str(problem))
+            return
+        unused = never_used(rule.permission)
+        if unused is not None:
+            self._problem(lines.get("permission", line), unused)
             return
         never = never_fits(rule.permission, rule.pattern)
         if never is not None:

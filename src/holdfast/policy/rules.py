@@ -5,6 +5,7 @@ remembered answer never outranks a deny; what nobody speaks of is asked. Judging
 its several uses, is `judge`'s work.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias, cast
@@ -12,10 +13,10 @@ from typing import TypeAlias, cast
 import msgspec
 
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
-from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity
+from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity, written_out
 from holdfast.policy.host_rules import fits_host, spelled_hosts
 from holdfast.policy.shell.analysis import canonical_pattern
-from holdfast.policy.targets import KINDS, never_fits
+from holdfast.policy.targets import KINDS, never_fits, never_used
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 _SCOPES: dict[RuleScope, int] = {"manifest": 0, "project": 1, "session": 2}
@@ -42,6 +43,8 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     """The one that decided; None when none spoke of it."""
     others: tuple[Rule, ...] = ()
     """The rules that also fit, the strongest first."""
+    vouched: str | None = None
+    """Who vouches for the tool where no rule speaks."""
 
 
 class RuleBook:
@@ -51,7 +54,7 @@ class RuleBook:
         """Silence is what is said of a use that no rule speaks of."""
         rules = list(rules)
         for rule in rules:
-            _checked(rule)
+            check_rule(rule)
         self.rules = tuple({_place(rule): rule for rule in rules}.values())
         self._silence: Action = silence
         self._plain: dict[str, list[Rule]] = {}
@@ -118,12 +121,15 @@ class RuleBook:
         return decisive.action, decisive
 
 
+_LINE = re.compile(r":\d+\Z")
+
+
 def _place(rule: Rule) -> tuple[object, ...]:
     """Where a rule stands: a later one in the same place replaces it.
 
     What two files say of the same is weighed, so that none takes back what the other forbids.
     """
-    origin = rule.source.rpartition(":")[0] or rule.source
+    origin = _LINE.sub("", rule.source)
     return rule.scope, rule.permission, rule.pattern, rule.capability, rule.remembered, origin
 
 
@@ -131,16 +137,17 @@ class RuleProblem(ValueError):
     """A rule that cannot be weighed; the message names it."""
 
 
-def _checked(rule: Rule) -> None:
-    """Refuse what no file could say: a rule made in code is as it was put together."""
+def check_rule(rule: Rule) -> None:
+    """Raise RuleProblem for what no file could say: one made in code is as it was put together."""
     if not isinstance(cast("object", rule), Rule):
         raise RuleProblem(f"{rule!r} is no Rule; write Rule(permission=..., pattern=..., ...)")
     try:
         msgspec.convert(msgspec.structs.asdict(rule), Rule)
     except msgspec.ValidationError as problem:
         raise RuleProblem(f"a rule made in code is wrong: {problem}") from None
-    if not rule.permission:
-        raise RuleProblem(f"{rule.source}: a rule needs a permission; `*` speaks of everything")
+    unused = never_used(rule.permission)
+    if unused is not None:
+        raise RuleProblem(f"{rule.source}: {unused}")
     try:
         check_patterns(rule)
     except GlobProblem as problem:
@@ -153,10 +160,15 @@ def _checked(rule: Rule) -> None:
 
 def check_patterns(rule: Rule) -> None:
     """Raise GlobProblem for what is too large to compare, in any spelling it is compared in."""
-    specificity(rule.permission)
-    specificity(rule.pattern)
-    specificity(canonical_pattern(rule.pattern))
-    for spelled in spelled_hosts(rule.pattern):
+    _check_spellings(rule.permission, rule.pattern)
+
+
+@lru_cache(maxsize=4096)
+def _check_spellings(permission: str, pattern: str) -> None:
+    # Once for each: every question is weighed with all rules and what an answer would add to them.
+    specificity(permission)
+    specificity(pattern)
+    for spelled in (*_canonical_patterns(pattern), *spelled_hosts(pattern)):
         specificity(spelled)
 
 
@@ -213,7 +225,14 @@ def _matcher(pattern: str, kind: TargetKind) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=4096)
 def _canonical_matcher(pattern: str) -> Callable[[str], bool]:
-    return compile_glob(canonical_pattern(pattern), "text")
+    first, *others = [compile_glob(one, "text") for one in _canonical_patterns(pattern)]
+    return (lambda text: first(text) or any(fits(text) for fits in others)) if others else first
+
+
+def _canonical_patterns(pattern: str) -> list[str]:
+    """Each alternative is a command of its own: ``rm {-r,-f} *`` also speaks of ``rm x -fr``."""
+    alternatives = written_out(pattern)
+    return [canonical_pattern(one) for one in (alternatives if alternatives[1:] else [pattern])]
 
 
 def _anything(_target: str) -> bool:

@@ -28,6 +28,14 @@ class Scales:
         """The same with further rules of one's own."""
         return Scales(self._powers, [*self._book.rules, *rules])
 
+    def weigh_all(self, tool: Tool, looked: Sequence[Looked]) -> list[Weighed]:
+        """What all rules together say of the uses of one call."""
+        weighed = [self.weigh(tool, one) for one in looked]
+        if len(weighed) > 1 and any(map(_rests_on_an_answer, weighed)):
+            # An answer about a command was given for that, and not for the files it is sent to.
+            return [_asked_with_it(one) for one in weighed]
+        return weighed
+
     def weigh(self, tool: Tool, looked: Looked) -> Weighed:
         """What all rules together say of one use."""
         use, name = looked.use, tool.name
@@ -36,15 +44,30 @@ class Scales:
             names = self._names[name] = ToolNames(name, tool.alias)
         ours = self._book.weigh(names, use)
         if ours.rule is None:
-            free = looked.free or name in self._standing
-            ours = _with_standing(ours, tool, free=free)
+            ours = _with_standing(ours, tool, self._standing.get(name), free=looked.free)
         if not self._parents and not self._narrowing:
             return ours
         found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
         for book, standing in self._parents:
-            free = looked.free or name in standing
-            found.append(_with_standing(book.weigh(names, use), tool, free=free))
+            above = book.weigh(names, use)
+            found.append(_with_standing(above, tool, standing.get(name), free=looked.free))
         return max(found, key=lambda one: STRICTNESS[one.action])
+
+
+def _rests_on_an_answer(weighed: Weighed) -> bool:
+    """Whether a person decides about a command, or has decided."""
+    rule = weighed.rule
+    remembered = rule is not None and rule.remembered
+    return weighed.use.kind == "command" and (weighed.action == "ask" or remembered)
+
+
+def _asked_with_it(weighed: Weighed) -> Weighed:
+    """A redirection that no rule speaks of does not pass in silence beside such a command."""
+    use = weighed.use
+    redirected = use.kind == "path" and use.within is not None
+    if weighed.rule is None and weighed.action == "allow" and redirected:
+        return msgspec.structs.replace(weighed, action="ask")
+    return weighed
 
 
 def _without_reasons(rules: Sequence[Rule]) -> RuleBook:
@@ -53,11 +76,11 @@ def _without_reasons(rules: Sequence[Rule]) -> RuleBook:
     return RuleBook(bare, silence="allow")
 
 
-def _with_standing(weighed: Weighed, tool: Tool, *, free: bool) -> Weighed:
+def _with_standing(weighed: Weighed, tool: Tool, vouched: str | None, *, free: bool) -> Weighed:
     """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
     if weighed.rule is not None or weighed.use.doubt is not None:
         return weighed
     ours = tool.ownership != "mcp" and weighed.use.capability is None
-    if not ours and not free:
+    if not ours and not free and vouched is None:
         return weighed
-    return msgspec.structs.replace(weighed, action="allow")
+    return msgspec.structs.replace(weighed, action="allow", vouched=vouched)

@@ -162,10 +162,11 @@ class EffectiveScope:
     def admits_command(self, command: str | ShellText) -> Leave:
         """Judge a command text: every command in it, and every file its redirections open."""
         text = analyse(command) if isinstance(command, str) else command
-        for layer in self.layers:
+        for place, layer in enumerate(self.layers):
             may_touch = partial(self._may_touch, layer)
             if not admits_command(layer.requirements.shell, text, may_touch):
-                return Refused("The command is not among those that `requires` declares.")
+                listed = "may run" if place else "`requires` declares"
+                return Refused(f"The command is not among those that {listed}.")
         return _LEAVE
 
     def admits_capability(self, name: str) -> Leave:

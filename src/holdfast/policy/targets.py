@@ -1,5 +1,7 @@
 """What the target of a rule is by its permission, and which patterns can fit none of them."""
 
+from difflib import get_close_matches
+
 from holdfast.contract.rules import TargetKind
 from holdfast.policy.host_patterns import HostPatternProblem, HostPatterns
 
@@ -9,6 +11,20 @@ KINDS: dict[str, TargetKind] = {
     **dict.fromkeys(("web_fetch", "web_search", "net.fetch"), "host"),
     **dict.fromkeys(("task", "skill", "todo", "question", "tool_search"), "name"),
 }
+_CAPABILITIES = tuple(name for name in KINDS if "." in name)
+_FAMILIES = tuple({f"{name.partition('.')[0]}." for name in _CAPABILITIES})
+_WILD = frozenset("*?{")
+
+
+def never_used(permission: str) -> str | None:
+    """Why no call has this permission, whatever the author of the rule thinks."""
+    if not permission:
+        return "a rule needs a permission; `*` speaks of everything"
+    if permission in KINDS or not permission.startswith(_FAMILIES) or _WILD & {*permission}:
+        return None
+    near = get_close_matches(permission, _CAPABILITIES, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_CAPABILITIES)}"
+    return f"there is no capability {permission!r}; {hint}"
 
 
 def never_fits(permission: str, pattern: str) -> str | None:

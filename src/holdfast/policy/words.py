@@ -51,21 +51,21 @@ def confirmation_denied(tool: str, note: str | None) -> str:
     return f"The user denied confirmation for {tool}{said}"
 
 
-def question(tool: str, weighed: Weighed) -> str:
-    """Why a person is asked."""
-    use = weighed.use
-    if use.doubt is not None:
-        return f"Tool '{tool}': {described(use)} cannot be judged: {use.doubt}."
-    if weighed.rule is None:
-        return f"Tool '{tool}': no rule speaks of {described(use)}."
-    return f"Tool '{tool}': {cited(weighed.rule)} says to ask about {described(use)}."
-
-
 def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
-    """The same for several: a few one by one, the rest by their number."""
-    told = [question(tool, one) for one in asked[:_MOST_QUESTIONS]]
-    left = len(asked) - len(told)
-    return [*told, f"{left} more are in question."] if left else told
+    """Why a person is asked: each reason once, with a few of what it is about."""
+    told: dict[str, list[str]] = {}
+    doubts: dict[str, None] = {}
+    for one in asked[:_MOST_QUESTIONS]:
+        if one.use.doubt is not None:
+            doubts[f"{described(one.use)} cannot be judged: {one.use.doubt}"] = None
+        else:
+            rule = one.rule
+            why = "no rule speaks of" if rule is None else f"{cited(rule)} says to ask about"
+            told.setdefault(why, []).append(described(one.use))
+    reasons = [*(f"{why} {', '.join(dict.fromkeys(uses))}" for why, uses in told.items()), *doubts]
+    left = len(asked) - _MOST_QUESTIONS
+    more = [f"{left} more are in question."] if left > 0 else []
+    return [*(f"Tool '{tool}': {reason}." for reason in reasons), *more]
 
 
 def described(use: Use) -> str:
@@ -92,7 +92,11 @@ def cited(rule: Rule) -> str:
 
 
 @lru_cache(maxsize=1024)
-def grounds(deciding: tuple[Rule | None, ...]) -> str:
-    """Why a call is allowed: the rules that decided, each once."""
+def grounds(deciding: tuple[Rule | None, ...], vouched: tuple[str | None, ...]) -> str:
+    """Why a call is allowed: the rules that decided, each once, or who vouches for the tool."""
     rules = dict.fromkeys([cited(rule) for rule in deciding if rule is not None])
-    return f"allowed by {', '.join(rules)}" if rules else "no rule speaks against it"
+    if rules:
+        return f"allowed by {', '.join(rules)}"
+    named = dict.fromkeys([who for who in vouched if who])
+    said = "no rule speaks against it"
+    return f"{said}: {', '.join(named)}" if named else said

@@ -31,6 +31,8 @@ def programs() -> Iterator[Path]:
 )
 @given(texts)
 @example("beta - 1>o1")
+@example("beta \\ - 1>o1")
+@example("alpha x - <<'E' y\nx\nE\nbeta - 2>o1 - 1>o2")
 @example("( beta \\  )")
 @example("gamma {f}>o1")
 @example(">&2\\`beta\\`x")

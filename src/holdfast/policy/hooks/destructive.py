@@ -35,6 +35,11 @@ _ASKED = {
     r"kubectl delete": "it deletes what runs in a cluster",
     r"(terraform|tofu|pulumi) destroy": "it takes infrastructure down",
     r"(dropdb|mysqladmin drop)": "it drops a database",
+    r"(psql|mysql|mariadb|sqlite3) (.* )?((?i:drop|truncate) .*)": "it drops a part of a database",
+    r"redis-cli (.* )?(?i:flushall|flushdb)": "it empties a database",
+    r"helm (uninstall|delete)": "it takes a release down",
+    r"aws s3 rb": "it deletes a bucket",
+    r"gcloud (\S+ ){1,5}delete": "it deletes what runs in a cloud",
 }
 _ANY_ASKED = re.compile(f"(?:{'|'.join(_ASKED)})(?: |$)")
 _OVERWRITES = frozenset({"-f", "--force-with-lease", "--force-if-includes", "--mirror", "-d"})
@@ -45,6 +50,10 @@ _ASKED_WITH_FLAG: tuple[tuple[str, frozenset[str], str], ...] = (
     ("git branch", frozenset({"-D"}), "it deletes a branch that is not merged"),
     ("git checkout", frozenset({"-f"}), "it throws changes away"),
     ("git switch", frozenset({"-f"}), "it throws changes away"),
+    ("git worktree remove", frozenset({"-f", "--force"}), "it throws changes away"),
+    ("docker compose down", frozenset({"-v", "--volumes"}), "it deletes containers' files"),
+    ("docker-compose down", frozenset({"-v", "--volumes"}), "it deletes containers' files"),
+    ("aws s3 rm", frozenset({"--recursive"}), "it deletes whatever is stored there"),
     ("crontab", frozenset({"-r"}), "it deletes every scheduled job"),
     ("iptables", frozenset({"-F"}), "it takes the firewall down"),
     ("find", frozenset({"-delete"}), "it deletes what it finds"),

@@ -26,6 +26,9 @@ _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "set"})
 _UPLOADS = re.compile(
     r"^(-[dFT]|--(data(-\w+)?|form(-\w+)?|upload-file|post-file|post-data|body-file|json))(=|$)"
 )
+_STORES_ELSEWHERE = re.compile(
+    r"(aws s3|gsutil|gcloud storage) (cp|mv|sync|rsync) .*(s3|gs)://\S+$"
+)
 _SOCKET = re.compile(r"/dev/(tcp|udp)/")
 _LONG_QUERY = re.compile(r"^https?://[^\s?#]*\?[^\s#]{400,}", re.IGNORECASE)
 
@@ -57,6 +60,10 @@ def _of_network(speaks_out: list[Line], lines: list[Line], uses: tuple[Use, ...]
             return Opinion("ask", f"It sends data out with {line.program}.")
         if line.program in {"scp", "rsync", "sftp"} and any(":" in word for word in line.operands):
             return Opinion("ask", f"It copies files to another machine with {line.program}.")
+        if _STORES_ELSEWHERE.match(line.text):
+            return Opinion("ask", f"It copies files to another place with {line.program}.")
+        if line.program in _PIPES and redirected:
+            return Opinion("ask", "It sends a file over the network.")
     if len(lines) > len(speaks_out) and any(line.program in _PIPES for line in speaks_out):
         return Opinion("ask", "It sends what another command writes over the network.")
     return NOTHING_AGAINST_IT

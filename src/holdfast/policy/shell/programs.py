@@ -18,15 +18,19 @@ from holdfast.policy.shell.runners import (
     GIT_RUNS_ANYWHERE,
     GIT_VALUED,
     PROGRAM_FLAGS,
+    PYTHON_MODULE,
+    PYTHON_PLAIN,
     SED_PLAIN,
     SHELLS,
     STREAM,
+    VALUED_BEFORE_SCRIPT,
 )
 from holdfast.policy.shell.tame import ONLY_READS
 from holdfast.policy.shell.values import Word, shown
 
 _TELLS_ABOUT_ITSELF = frozenset({"--version", "-V", "--help", "-h"})
 _PYTHON = frozenset({"python", "pypy"})
+_RUN = frozenset({("bun", "run"), ("deno", "run")})
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FIND_HANDS_OVER = frozenset({"-exec", "-execdir"})
 _FIND_CHANGES = frozenset({"-delete", "-fprint", "-fprint0", "-fprintf", "-fls"})
@@ -204,25 +208,40 @@ def _interpreter(words: Sequence[Word]) -> Inside | None:
     """Code in an argument, or from standard input, is opaque; a script file is not looked at."""
     name = _name(words)
     flags = CODE_FLAGS[name]
+    valued = VALUED_BEFORE_SCRIPT.get(name, frozenset())
     arguments = [word.literal for word in words[1:]]
+    files = False
     previous = ""
     for argument in arguments:
-        if name in _PYTHON and previous == "-m":
-            opaque = argument in CODE_MODULES
-            return doubted(f"{shown(f'{name} -m {argument}')} runs code") if opaque else None
+        if name in _PYTHON and (module := PYTHON_MODULE.fullmatch(previous)):
+            return _module(name, module[1] or argument)
         if flags.fullmatch(argument):
             return doubted(f"{shown(f'{name} {argument}')} runs code that is not followed here")
         if STREAM.fullmatch(argument):
             return doubted(f"{shown(name)} runs whatever it is given to read")
-        if not argument.startswith("-") and not previous.startswith("-"):
-            return None
+        if not argument.startswith("-") and (name, argument) not in _RUN:
+            if _is_followed_by_a_script(name, previous):
+                return None
+            files = files or previous not in valued
         previous = argument
-    files = [argument for argument in arguments if not argument.startswith("-")]
+    if name in _PYTHON and (module := PYTHON_MODULE.fullmatch(previous)):
+        return _module(name, module[1])
     # To python -v is no question but a noisier way to read.
     asks = _TELLS_ABOUT_ITSELF if name in _PYTHON else _TELLS_ABOUT_ITSELF | {"-v"}
     if not files and not asks.intersection(arguments):
         return doubted(f"{shown(name)} runs whatever it is given to read")
     return None
+
+
+def _is_followed_by_a_script(name: str, previous: str) -> bool:
+    """Whether the next word is the script for certain, and no value of an option."""
+    if name in _PYTHON and PYTHON_PLAIN.fullmatch(previous):
+        return True
+    return not previous.startswith("-")
+
+
+def _module(name: str, module: str) -> Inside | None:
+    return doubted(f"{shown(f'{name} -m {module}')} runs code") if module in CODE_MODULES else None
 
 
 def _program_flags(words: Sequence[Word]) -> Inside | None:

@@ -19,8 +19,8 @@ BASH_ONLY = re.compile(
 """What a plain POSIX shell reads differently from bash."""
 
 CODE_FLAGS: dict[str, re.Pattern[str]] = {
-    "python": re.compile(r"-[A-Za-z]*c.*"),
-    "pypy": re.compile(r"-[A-Za-z]*c.*"),
+    "python": re.compile(r"-[A-Za-z]*c.*|-[bBdEIOPqsSuvx]*i.*"),
+    "pypy": re.compile(r"-[A-Za-z]*c.*|-[bBdEIOPqsSuvx]*i.*"),
     "perl": re.compile(r"-[A-Za-z0-9]*[eE].*|-[A-Za-z0-9]*[dMmI].*"),
     "ruby": re.compile(r"-[A-Za-z0-9]*e.*|-r.*"),
     **dict.fromkeys(
@@ -28,8 +28,8 @@ CODE_FLAGS: dict[str, re.Pattern[str]] = {
         re.compile(r"-[ep].*|--eval.*|--print.*|-r.*|--require.*|--import.*|--.*loader.*"),
     ),
     "bun": re.compile(r"-e.*|--eval.*|-p.*|--print.*|x|exec"),
-    "deno": re.compile(r"eval"),
-    "php": re.compile(r"-[rBRE].*"),
+    "deno": re.compile(r"eval|repl|(?:https?|data|npm|jsr|blob):.*", re.DOTALL),
+    "php": re.compile(r"-[rBREa].*|--"),
     "lua": re.compile(r"-e.*|-l.*"),
     "rscript": re.compile(r"-e.*"),
     "r": re.compile(r"-e.*"),
@@ -46,7 +46,23 @@ CODE_FLAGS: dict[str, re.Pattern[str]] = {
 }
 """Interpreters and the options that carry code."""
 
-STREAM = re.compile(r"/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
+PYTHON_PLAIN = re.compile(r"-[bBdEIOPqsSuvx]+")
+"""Options of python without a value: what follows is another option or the script."""
+
+PYTHON_MODULE = re.compile(r"-[bBdEIOPqsSuvx]*m(.*)", re.DOTALL)
+
+VALUED_BEFORE_SCRIPT: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("python", "pypy"), frozenset({"-W", "-X", "--check-hash-based-pycs"})),
+    **dict.fromkeys(
+        ("node", "nodejs"),
+        frozenset({"-C", "--conditions", "--env-file", "--input-type", "--title"}),
+    ),
+    "php": frozenset({"-c", "-d", "-z"}),
+    "ruby": frozenset({"-C", "-E", "-I"}),
+}
+"""Options of interpreters that take the next word, which is then no script."""
+
+STREAM = re.compile(r"-|/dev/(?:stdin|fd/.*)|/proc/.*/fd/.*")
 """Paths that are no file, but whatever is piped in."""
 
 CODE_MODULES = frozenset({
@@ -117,7 +133,7 @@ GIT_RUNS: dict[str, re.Pattern[str]] = {
     "filter-branch": re.compile(r".*", re.DOTALL),
     "difftool": re.compile(r".*", re.DOTALL),
     "mergetool": re.compile(r".*", re.DOTALL),
-    "grep": re.compile(r"-O.*|--op.*"),
+    "grep": re.compile(r"-[A-Za-dg-z0-9]*O.*|--op.*"),
     "push": re.compile(r"--rece.*|--e.*"),
     "fetch": re.compile(r"--upl.*"),
     "pull": re.compile(r"--upl.*"),

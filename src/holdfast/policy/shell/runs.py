@@ -9,8 +9,8 @@ from holdfast.policy.shell.values import Word
 from holdfast.policy.shell.words import read_word
 
 _BLANK = re.compile(rb"(?:[ \t]|\\\n)+")
-
-
+_LONE_DASH = re.compile(rb"(?<!\\)[ \t]+-[ \t]+")
+_REDIRECTS = frozenset({"file_redirect", "heredoc_redirect"})
 _ONE_BLANK = ord(" ")
 _BLANK_OR_LINES = re.compile(rb"(?:[ \t\n]|\\\n)*")
 
@@ -20,7 +20,7 @@ def left_out(
 ) -> str | None:
     """What between the nodes, from start to end, the grammar left out although it is not blank.
 
-    It does so without an error, as with the dash in ``cat - 2>&1``. With ``lines`` a line end is
+    It does so without an error, as with the blank in ``ls \\ -x``. With ``lines`` a line end is
     blank, too.
     """
     blank = _BLANK_OR_LINES if lines else _BLANK
@@ -33,6 +33,21 @@ def left_out(
     if start != end and not blank.fullmatch(source, start, end):
         return source[start:end].decode("utf-8", "replace")
     return None
+
+
+def lost_dash(source: bytes, statement: Node) -> bool:
+    """Whether the grammar left out the last word of a command, a dash, before its redirections.
+
+    It does so in ``git commit -F - <<'E'`` and ``cat - 2>&1``, and nothing else can stand there.
+    """
+    if statement.type != "redirected_statement" or statement.child_count == 1:
+        return False
+    body, redirect = statement.children[:2]
+    return (
+        body.type == "command"
+        and redirect.type in _REDIRECTS
+        and _LONE_DASH.fullmatch(source, body.end_byte, redirect.start_byte) is not None
+    )
 
 
 def piece(source: bytes, node: Node) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from holdfast.policy.shell.redirects import here_document, opened_by
-from holdfast.policy.shell.runs import words_of
+from holdfast.policy.shell.runs import lost_dash, words_of
 from holdfast.policy.shell.tame import HARMLESS_ASSIGNMENT, settled
 from holdfast.policy.shell.values import Word, shown
 from holdfast.policy.shell.walk import Handler, Walk
@@ -123,7 +123,7 @@ def lone_file(walk: Walk, node: Node) -> None:
 def redirected(walk: Walk, node: Node) -> None:
     """A statement with redirections; words behind a redirection belong to its command."""
     bodies: list[Node] = []
-    more: list[Word] = []
+    more = [read_word("-")] if lost_dash(walk.source, node) else []
     later: list[Node] = []
     redirects: list[Node] = []
     for child in node.children:

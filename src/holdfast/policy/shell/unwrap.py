@@ -88,7 +88,9 @@ def _two_words(words: Sequence[Word], subcommands: Collection[str]) -> Inside | 
     inner = words[position + 1 :]
     found = Inside()
     named_first = program_name(words[0]) in PLACE_BEFORE_COMMAND
-    if named_first or position > 1 or not inner or literals[position + 1].startswith("-"):
+    if not named_first and inner and inner[0].literal == "--":
+        inner = inner[1:]
+    if named_first or position > 1 or not inner or inner[0].literal.startswith("-"):
         found.doubts.append(f"{shown(' '.join(literals[: position + 1]))} runs another program")
     if named_first:
         inner = [word for word in inner[1:] if word.literal != "--"]

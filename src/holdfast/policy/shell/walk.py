@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tree_sitter import Node
 
-from holdfast.policy.shell.runs import left_out, piece, words_of
+from holdfast.policy.shell.runs import left_out, lost_dash, piece, words_of
 from holdfast.policy.shell.values import Redirection, Word, shown
 
 DEEPEST = 50
@@ -59,6 +59,9 @@ class Walk:
         if children:
             # The root begins and ends where the text does, not where its children do.
             start, end = (0, len(self.source)) if self._depth == 1 else node.byte_range
+            if lost_dash(self.source, node):
+                children = children[1:]
+                start = children[0].start_byte
             lines = node.type not in _ONE_LINE
             gap = left_out(self.source, children, start, end, lines=lines)
             if gap is not None:

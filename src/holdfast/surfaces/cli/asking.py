@@ -61,6 +61,7 @@ class TerminalApprover:
             await wait_readable(self._answers.fileno())
             line = self._answers.readline()
             if not line:
+                self._questions.write("\n")
                 return None
             answer = _answer(line)
             objection = _objection(answer, ask, self._lasting)

@@ -13,6 +13,7 @@ from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import FailureKind
 from holdfast.envelope.render import TEXT_DIALECTS, render
+from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.cli.asking import approver_here
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.pairs import arguments_from
@@ -47,20 +48,26 @@ def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     sent = _sent(arguments)
     opened = chosen(arguments, screen)
+    # The session ends with the call: what would hold as long as it is not offered.
+    approver = approver_here(lasting=("once", "project"))
     with progress_here() as progress:
         holdfast = Holdfast(
             tools=opened.tools,
             profile=opened.profile,
             workspace=arguments.workspace,
             configuration=opened.configuration,
-            # The session ends with the call: what would hold as long as it is not offered.
-            approver=approver_here(lasting=("once", "project")),
+            approver=approver,
             progress=progress,
             keep_outputs=True,
         )
         envelope = _settled(holdfast, arguments.tool, sent)
     _show(envelope, arguments, screen)
     _remark(envelope, opened, [tool.name for tool in holdfast.tools], screen)
+    if approver is None and envelope.failure and envelope.failure.message == NOBODY_TO_ASK:
+        screen.remark(
+            "nobody is there to be asked; holdfast policy explain with the same words says what is"
+            " in question, and a rule or a remembered answer can allow it"
+        )
     return _status(envelope)
 
 

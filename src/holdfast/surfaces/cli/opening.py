@@ -11,7 +11,7 @@ from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.settings import DEFAULT_PROFILE
-from holdfast.app.tool_files import load_tools
+from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
@@ -40,7 +40,11 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     loaded = configured(arguments, screen)
     files = unlike([*loaded.settings.tools.files, *arguments.files])
     profile = arguments.profile or DEFAULT_PROFILE
-    return Chosen(configuration=loaded, profile=profile, tools=load_tools(files))
+    try:
+        tools = load_tools(files)
+    except ToolFileError as problem:
+        raise ToolFileError(loaded.as_written(str(problem))) from problem
+    return Chosen(configuration=loaded, profile=profile, tools=tools)
 
 
 def configured(arguments: Namespace, screen: Screen) -> Configuration:

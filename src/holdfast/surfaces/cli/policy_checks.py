@@ -28,7 +28,7 @@ def check_policy(loaded: Configuration) -> Iterator[Finding]:
     trusted = TrustFile(state_home(variables()))
     yield from check_state_file("trust", trusted.path, lambda: _projects(trusted))
     if loaded.project is not None:
-        grants = GrantFile(state_home(variables()), loaded.project)
+        grants = GrantFile(state_home(variables()), loaded.project, loaded.workspace)
         yield from check_state_file("grants", grants.path, lambda: _answers(grants))
     told = surroundings_of_this_process(loaded.settings)
     for argv in filter(None, loaded.settings.watchdog.commands):

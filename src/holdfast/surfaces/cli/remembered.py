@@ -18,7 +18,9 @@ from holdfast.surfaces.cli.screen import Screen
 def grants_of(loaded: Configuration) -> GrantFile | None:
     """Where the answers for this project are kept; None where there is no project."""
     project = loaded.project
-    return None if project is None else GrantFile(state_home(variables()), project)
+    if project is None:
+        return None
+    return GrantFile(state_home(variables()), project, loaded.workspace)
 
 
 def list_grants(arguments: Namespace, screen: Screen) -> int:

@@ -30,10 +30,10 @@ def check_tools(loaded: Configuration) -> Iterator[Finding]:
     if not problems:
         problems = list(_opened(tools, loaded))
     for name, problem in problems:
-        what, _, step = one_line(problem).rpartition("; ")
+        what, _, step = one_line(loaded.as_written(problem)).rpartition("; ")
         yield Finding("FAIL", name, what or step, step if what else "correct it")
     if files and not problems:
-        read = ", ".join(map(str, files))
+        read = loaded.as_written(", ".join(map(str, files)))
         yield Finding("OK", "tool files", f"{read} ({len(tools)} tools)")
     for doubt in vain_limits(settings.limits, () if problems else tools):
         yield Finding("WARN", "configuration", one_line(doubt.what), one_line(doubt.step))

@@ -40,6 +40,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
+    if arguments.yes + arguments.revoke + arguments.list > 1:
+        raise UsageError("give one of --yes, --revoke and --list; nothing was changed")
     check_home(variables())
     trusted = TrustFile(state_home(variables()))
     if arguments.list:
