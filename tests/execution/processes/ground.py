@@ -1,5 +1,6 @@
 """A workspace, a scratch place and a started warden for tests, in every kind of confinement."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncGenerator, Callable
@@ -7,7 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
+from execution.processes import measured
 
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes.capture import Capture
@@ -81,14 +84,41 @@ async def opened(
         place.mkdir()
     workspace, scratch, root, temporary, outside = places
     home = Scratch(str(root), str(temporary), str(folder / "home"))
-    warden = await start_in(_tier(kind), policy or policy_of(workspace), home)
+    warden = await start_in(_tier(kind), _measurable(policy or policy_of(workspace)), home)
     try:
         yield Ground(warden, workspace, scratch, outside)
     finally:
+        if measured.RUNS:
+            warden.rest()
+            await asyncio.sleep(0.3)  # they write down what they measured
         await warden.close()
+
+
+def _measurable(policy: SandboxPolicy) -> SandboxPolicy:
+    """Under coverage a warden has to write what it measured."""
+    if not measured.RUNS:
+        return policy
+    place = str(measured.ROOT)
+    return msgspec.structs.replace(
+        policy, readable=(*policy.readable, place), writable=(*policy.writable, place)
+    )
 
 
 def _tier(kind: str) -> Tier:
     if kind == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.fail("bubblewrap is missing")
     return TIERS[kind]
+
+
+def family_of(ground: Ground) -> list[int]:
+    """The keeper and the processes below it that are no command."""
+    keeper = ground.warden.keeper
+    found = [keeper]
+    for parent in found:
+        listed = Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii")
+        found += [int(pid) for pid in listed.split() if _is_ours(int(pid))]
+    return found
+
+
+def _is_ours(pid: int) -> bool:
+    return b"holdfast.execution.warden" in Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -2,12 +2,18 @@
 
 import asyncio
 import os
+import signal
 from pathlib import Path
 
 import pytest
-from execution.processes.ground import Ground, each, opened
+from execution.processes.ground import Ground, each, family_of, opened
 
-from holdfast.execution.processes.command import Limits, Report
+from holdfast.execution.kernel.landlock import READ
+from holdfast.execution.processes import command as commanding
+from holdfast.execution.processes import spawners
+from holdfast.execution.processes.command import Command, Limits, Report, run, start
+from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable, Start
+from holdfast.runtime.abort import Abort
 
 QUICK = Limits(wall=0.3, grace=0.3)
 
@@ -169,3 +175,98 @@ async def test_files_move_between_directories(tmp_path: Path, kind: str) -> None
         )
         assert (status(report), text(report)) == (0, "")
         assert (ground.workspace / "b" / "f").exists()
+
+
+@each("landlock")
+async def test_a_person_or_an_abort_ends_a_command(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        running = await start(
+            ground.warden,
+            Command(["sleep", "60"], str(ground.workspace), {"PATH": os.defpath}),
+            Limits(grace=0.3),
+            ground.capture,
+        )
+        finishing = asyncio.create_task(running.finish())
+        await asyncio.to_thread(running.terminate)
+        running.terminate()
+        assert (await finishing).killed_by == "user"
+        abort = Abort()
+        aborted = asyncio.create_task(
+            run(
+                ground.warden,
+                Command(["sleep", "60"], str(ground.workspace), {"PATH": os.defpath}),
+                Limits(grace=0),
+                ground.capture,
+                abort,
+            )
+        )
+        await asyncio.sleep(0.05)
+        abort.set()
+        report = await aborted
+        assert (report.killed_by, status(report)) == ("abort", -9)
+
+
+@pytest.mark.usefixtures("unmeasured")
+@each("unconfined")
+async def test_an_outer_deadline_holds_when_nobody_answers(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commanding, "OUTER_SECONDS", 0.2)
+    async with opened(tmp_path, kind) as ground:
+        running = asyncio.create_task(ground.run("touch begun; sleep 60", QUICK))
+        while not (ground.workspace / "begun").exists():
+            await asyncio.sleep(0.005)
+        family = family_of(ground)
+        for pid in family:
+            os.kill(pid, signal.SIGSTOP)
+        report = await running
+        assert (report.killed_by, report.ended) == ("lost", None)
+        for pid in family:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.usefixtures("unmeasured")
+@each("unconfined")
+async def test_a_spawner_that_does_not_end_a_call_is_let_go(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spawners, "ENDING_SECONDS", 0.1)
+    async with opened(tmp_path, kind) as ground:
+        spawner = await ground.warden.spawner()
+        family = family_of(ground)
+        for pid in family:
+            os.kill(pid, signal.SIGSTOP)
+        await ground.warden.give_back(spawner)
+        assert spawner.lost
+        for pid in family:
+            os.kill(pid, signal.SIGCONT)
+        assert status(await ground.run("true")) == 0
+
+
+@each("unconfined")
+async def test_a_spawner_that_was_lost_while_idle_is_not_used(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        spawner = await ground.warden.spawner()
+        await ground.warden.give_back(spawner)
+        spawner.close()
+        spawner.close()
+        with pytest.raises(SandboxLost):
+            await spawner.end()
+        assert status(await ground.run("true")) == 0
+
+
+@each("namespaces", "landlock")
+async def test_a_narrower_policy_reaches_less(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        (ground.workspace / "secret").write_text("x", "utf-8")
+        paths = [(path, int(READ)) for path in ("/usr", "/bin", "/lib", "/lib64", "/proc")]
+        narrower: dict[str, object] = {"paths": paths, "ports": False, "families": []}
+        spawner = await ground.warden.spawner(narrower)
+        null = os.open(os.devnull, os.O_RDWR)
+        reading = ["cat", str(ground.workspace / "secret")]
+        start_it = Start(reading, "/", {"PATH": os.defpath}, [null, null, null])
+        assert (await spawner.start(start_it)).exit == 1
+        await ground.warden.give_back(spawner)
+        os.close(null)
+        with pytest.raises(SandboxUnavailable, match="cannot be entered"):
+            await ground.warden.spawner({**narrower, "paths": [("/usr\0", 1)]})

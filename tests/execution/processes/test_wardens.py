@@ -6,12 +6,14 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from execution.processes.ground import Ground, each, opened
+from execution.processes.ground import Ground, each, family_of, opened
 
 from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.execution.kernel import landlock
 from holdfast.execution.processes.command import Limits
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable
@@ -47,6 +49,10 @@ def running_in(workspace: Path) -> list[int]:
     return found
 
 
+def _started(code: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-c", code])
+
+
 async def until_empty(workspace: Path) -> None:
     while running_in(workspace):
         await asyncio.sleep(0.01)
@@ -59,7 +65,7 @@ async def test_nothing_outlives_a_runtime_that_is_killed(tmp_path: Path, kind: s
         folder = tmp_path / str(round_)
         folder.mkdir()
         code = VICTIM.format(tests=str(TESTS), folder=str(folder), kind=kind)
-        with subprocess.Popen([sys.executable, "-c", code]) as runtime:
+        with _started(code) as runtime:
             workspace = folder.resolve() / "workspace"
             if round_ % 2:
                 while not (workspace / "begun").exists():
@@ -69,6 +75,7 @@ async def test_nothing_outlives_a_runtime_that_is_killed(tmp_path: Path, kind: s
         await until_empty(workspace)
 
 
+@pytest.mark.usefixtures("unmeasured")
 @each()
 async def test_a_warden_that_is_killed_takes_everything_along(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
@@ -76,26 +83,12 @@ async def test_a_warden_that_is_killed_takes_everything_along(tmp_path: Path, ki
         while not (ground.workspace / "begun").exists():
             await asyncio.sleep(0.005)
         # With namespaces this is the first process in them; without, the one below the keeper.
-        os.kill(_family(ground)[1], signal.SIGKILL)
+        os.kill(family_of(ground)[1], signal.SIGKILL)
         report = await running
         assert (report.ended, report.killed_by) == (None, "lost")
         await until_empty(ground.workspace)
         with pytest.raises(SandboxLost):
             await ground.run("true")
-
-
-def _family(ground: Ground) -> list[int]:
-    """The keeper and the processes below it that are no command."""
-    keeper = ground.warden.keeper
-    found = [keeper]
-    for parent in found:
-        listed = Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii")
-        found += [int(pid) for pid in listed.split() if _is_ours(int(pid))]
-    return found
-
-
-def _is_ours(pid: int) -> bool:
-    return b"holdfast.execution.warden" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @each()
@@ -128,12 +121,12 @@ async def test_many_commands_leave_no_files_and_no_threads(tmp_path: Path, kind:
 
 
 def _open_files(ground: Ground) -> int:
-    family = [os.getpid(), *_family(ground)]
+    family = [os.getpid(), *family_of(ground)]
     return sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in family)
 
 
 def _threads(ground: Ground) -> int:
-    return sum(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in _family(ground))
+    return sum(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in family_of(ground))
 
 
 async def test_a_sandbox_that_cannot_be_had_says_why(
@@ -176,3 +169,98 @@ async def test_a_command_larger_than_a_packet_is_started(tmp_path: Path, kind: s
         assert report.captured.stdout.head == b"480007\n"
         too_long = await ground.run_argv(["true", "x" * 200_000], Limits(wall=5))
         assert "too long" in str(too_long.unstarted)
+
+
+@each("unconfined")
+async def test_a_line_that_is_gone_is_noticed_by_sending(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        spawner = await ground.warden.spawner()
+        (own,) = family_of(ground)[2:]
+        os.kill(own, signal.SIGKILL)
+        while Path(f"/proc/{own}").exists():
+            time.sleep(0.005)  # noqa: ASYNC251 - the loop must not hear of it first
+        spawner.signal(0)
+        assert spawner.lost
+
+
+async def test_without_landlock_there_is_no_such_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    with pytest.raises(SandboxUnavailable, match="has no Landlock"):
+        await start_in(STRONGEST_FIRST[2], SandboxPolicy(), _scratch(tmp_path))
+
+
+async def test_a_helper_that_cannot_be_started_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helper = tmp_path / "bwrap"
+    helper.write_text("#!/nonexistent/interpreter\n", "utf-8")
+    helper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SandboxUnavailable, match="cannot be started"):
+        await start_in(STRONGEST_FIRST[1], SandboxPolicy(), _scratch(tmp_path))
+
+
+@each("namespaces")
+async def test_a_view_that_cannot_be_built_says_why(tmp_path: Path, kind: str) -> None:
+    nowhere = Scratch(str(tmp_path / "none"), str(tmp_path), str(tmp_path / "home"))
+    with pytest.raises(SandboxUnavailable, match="mount: No such file"):
+        await start_in(STRONGEST_FIRST[0], SandboxPolicy(), nowhere)
+    assert kind == "namespaces"
+
+
+@each("namespaces", "bubblewrap")
+async def test_who_is_granted_hosts_gets_a_door_that_the_runtime_opens(
+    tmp_path: Path, kind: str
+) -> None:
+    workspace = str(tmp_path.resolve() / "workspace")
+    policy = SandboxPolicy(network="hosts", hosts=(("example.com",),), readable=(workspace,))
+    async with opened(tmp_path, kind, policy) as ground:
+        listener = ground.warden.listener
+        assert listener is not None
+        port = listener.getsockname()[1]
+        ask = f"exec 3<>/dev/tcp/127.0.0.1/{port}; echo hello >&3; cat <&3"
+        asking = asyncio.create_task(ground.run_argv(["bash", "-c", ask], Limits(wall=10)))
+        listener.settimeout(10)
+        asked, _ = await asyncio.to_thread(listener.accept)
+        with asked:
+            assert await asyncio.to_thread(asked.recv, 100) == b"hello\n"
+            asked.sendall(b"answer")
+        assert (await asking).captured.stdout.head == b"answer"
+
+
+HELD = """
+import asyncio, os, sys, time
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from execution.processes import measured
+from execution.processes.ground import opened
+from holdfast.execution.processes import wardens
+
+if measured.RUNS:
+    wardens.BOOT = measured.boot(wardens.BOOT)
+
+async def main():
+    async with opened(Path({folder!r}), "landlock") as ground:
+        holder = os.fork()
+        if not holder:
+            time.sleep(60)
+            os._exit(0)
+        Path({folder!r}, "holder").write_text(str(holder))
+        await ground.run("touch begun; setsid sleep 60 & sleep 60")
+
+asyncio.run(main())
+"""
+
+
+async def test_a_copy_of_the_line_in_other_hands_keeps_nothing_alive(tmp_path: Path) -> None:
+    workspace = tmp_path.resolve() / "workspace"
+    with _started(HELD.format(tests=str(TESTS), folder=str(tmp_path))) as runtime:
+        while not (workspace / "begun").exists():
+            await asyncio.sleep(0.005)
+        runtime.kill()
+    try:
+        await until_empty(workspace)
+    finally:
+        os.kill(int((tmp_path / "holder").read_text("utf-8")), signal.SIGKILL)

@@ -1,13 +1,11 @@
 """What a thread gives up for good: capabilities, and ever getting more than it has."""
 
 import ctypes
-import os
 import struct
 from contextlib import suppress
 
 from holdfast.execution.kernel.system_calls import system_call
 
-_PR_SET_DUMPABLE = 4
 _PR_CAPBSET_READ = 23
 _PR_CAPBSET_DROP = 24
 _PR_SET_SECUREBITS = 28
@@ -45,24 +43,6 @@ def drop_capabilities() -> None:
 def adopt_orphans() -> None:
     """Processes below this one that lose their parent become its children."""
     system_call("prctl", _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def is_unreadable() -> None:
-    """Other processes of the same user cannot look into this one."""
-    system_call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-
-def effective_capabilities() -> int:
-    """The bits of the calling thread's capabilities."""
-    with open(f"/proc/self/task/{_thread_id()}/status", encoding="ascii") as status:
-        for line in status:
-            if line.startswith("CapEff:"):
-                return int(line.split()[1], 16)
-    return 0
-
-
-def _thread_id() -> int:
-    return int(os.readlink("/proc/thread-self").rpartition("/")[2])
 
 
 def _is_known(capability: int) -> bool:

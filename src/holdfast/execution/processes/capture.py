@@ -111,7 +111,7 @@ class Capture:
         self._streams: dict[StreamName, _Stream] = {}
         self._pieces: list[tuple[StreamName, int]] = []
         self._room = bytearray(_PIPE)
-        self._closed = asyncio.Event()
+        self._closed: asyncio.Future[None] = self._loop.create_future()
         self._writing: asyncio.Future[None] | None = None
 
     def pipe(self, name: StreamName) -> int:
@@ -125,10 +125,8 @@ class Capture:
 
     async def wait_closed(self, seconds: float) -> bool:
         """Wait until the pipes are closed and everything is read; whether they are."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._closed.wait()
-        return self._closed.is_set()
+        await asyncio.wait([self._closed], timeout=seconds)
+        return self._closed.done()
 
     def so_far(self) -> Captured:
         """What was printed up to now."""
@@ -138,7 +136,7 @@ class Capture:
             pieces=tuple(self._pieces),
             path=self._spool.path,
             dropped=self._spool.dropped(self._in_memory()),
-            closed=self._closed.is_set(),
+            closed=self._closed.done(),
         )
 
     def close(self) -> None:
@@ -156,12 +154,7 @@ class Capture:
         return sum(len(one.head) + len(one.tail) for one in both)
 
     def _read(self, stream: _Stream) -> None:
-        try:
-            count = os.readv(stream.pipe, [self._room])
-        except BlockingIOError:
-            return
-        except OSError:
-            count = 0
+        count = os.readv(stream.pipe, [self._room])
         if count == 0:
             self._end(stream)
             return
@@ -208,11 +201,10 @@ class Capture:
             self._loop.add_reader(pipe, self._read, stream)
 
     def _end(self, stream: _Stream) -> None:
-        if self._open.pop(stream.pipe, None) is None:
-            return
+        del self._open[stream.pipe]
         self._loop.remove_reader(stream.pipe)
         os.close(stream.pipe)
         if stream.scrubber is not None:
             self._take(stream, stream.scrubber.rest())
         if not self._open:
-            self._closed.set()
+            self._closed.set_result(None)

@@ -23,7 +23,7 @@ KilledBy = Literal["user", "timeout", "idle", "abort", "lost"]
 
 GRACE_SECONDS = 3.0
 DRAIN_SECONDS = 0.25
-_OUTER_SECONDS = 10.0
+OUTER_SECONDS = 10.0
 """Past every other limit: then the command is given up, whatever it waits for."""
 
 
@@ -138,7 +138,7 @@ class Running:
         take_back = abort.subscribe(lambda: self.terminate("abort")) if abort else None
         try:
             killed_by = await self._over
-            async with asyncio.timeout(self._limits.grace + _OUTER_SECONDS):
+            async with asyncio.timeout(self._limits.grace + OUTER_SECONDS):
                 return await self._reported(killed_by)
         except TimeoutError:
             return self._given_up("lost")

@@ -19,8 +19,8 @@ class Feed:
             return
         self.end, self._pipe = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._pipe, False)
-        self._loop.add_writer(self._pipe, self._write)
-        self._write()
+        self._loop.add_writer(self._pipe, self._write, self._pipe)
+        self._write(self._pipe)
 
     def close(self) -> None:
         """Write no more."""
@@ -29,12 +29,10 @@ class Feed:
             os.close(self._pipe)
             self._pipe = None
 
-    def _write(self) -> None:
-        if self._pipe is None:
-            return
+    def _write(self, pipe: int) -> None:
         try:
             while self._left:
-                self._left = self._left[os.write(self._pipe, self._left) :]
+                self._left = self._left[os.write(pipe, self._left) :]
         except BlockingIOError:
             return
         except OSError:

@@ -7,13 +7,15 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Ended, Hungup, Message
 
-_ENDING_SECONDS = 5.0
+ENDING_SECONDS = 5.0
 _MOST_HEARD = 4096
+
+_T = TypeVar("_T")
 
 
 class SandboxUnavailable(Exception):
@@ -51,7 +53,7 @@ class Spawner:
         answer = await self._answer()
         if "error" in answer:
             self.close()
-            raise SandboxUnavailable(f"the sandbox cannot be entered: {_text(answer)}")
+            raise SandboxUnavailable(f"the sandbox cannot be entered: {answer['error']}")
 
     def start(self, start: Start) -> "asyncio.Future[Ended]":
         """Start a process; how it ended is the future's, or OSError: it could not be started."""
@@ -72,7 +74,7 @@ class Spawner:
         """End everything that was started, hidden or not."""
         answered = self._answer()
         self._send({"end": True})
-        async with asyncio.timeout(_ENDING_SECONDS):
+        async with asyncio.timeout(ENDING_SECONDS):
             await answered
         self._ended = None
 
@@ -89,33 +91,26 @@ class Spawner:
         return future
 
     def _send(self, message: Message, files: Sequence[int] = ()) -> None:
+        if self.lost:
+            return
         try:
             wire.send(self._line, message, files)
-        except (Hungup, OSError):
+        except Hungup:
             self._lose()
 
     def _read(self) -> None:
-        try:
-            packed = self._line.recv(_MOST_HEARD)
-        except BlockingIOError:
-            return
-        except OSError:
-            packed = b""
+        packed = self._line.recv(_MOST_HEARD)
         if not packed:
             self._lose()
             return
         message = wire.heard(packed)
-        ended = self._ended
         if isinstance(message, Ended):
-            if ended is not None and not ended.done():
-                ended.set_result(message)
+            _settle(self._ended, message)
         elif "unstarted" in message:
-            if ended is not None and not ended.done():
-                ended.set_exception(OSError(*cast("tuple[int, str]", message["unstarted"])))
-        elif self._answers:
-            answer = self._answers.popleft()
-            if not answer.done():
-                answer.set_result(message)
+            why = OSError(*cast("tuple[int, str]", message["unstarted"]))
+            _settle(self._ended, why)
+        else:
+            _settle(self._answers.popleft(), message)
 
     def _lose(self) -> None:
         if self.lost:
@@ -124,12 +119,18 @@ class Spawner:
         self._loop.remove_reader(self._line)
         self._line.close()
         lost = SandboxLost("the sandbox is gone")
-        for answer in (*self._answers, self._ended):
-            if answer is not None and not answer.done():
-                answer.set_exception(lost)
-                answer.exception()  # nobody may be waiting
+        for answer in self._answers:
+            _settle(answer, lost)
+        _settle(self._ended, lost)
         self._answers.clear()
 
 
-def _text(answer: Message) -> str:
-    return cast("tuple[int, str]", answer["error"])[1]
+def _settle(waiting: "asyncio.Future[_T] | None", told: "_T | Exception") -> None:
+    """Tell who waits; nobody may, any more."""
+    if waiting is None or waiting.done():
+        return
+    if isinstance(told, Exception):
+        waiting.set_exception(told)
+        waiting.exception()
+    else:
+        waiting.set_result(told)

@@ -111,6 +111,6 @@ def _bubblewrap(view: Sequence[Shown]) -> list[str]:
                 words += ["--bind-try", one.source, one.path]
             case "private":
                 words += ["--perms", "0700", "--tmpfs", one.path]
-            case "link":
+            case _:
                 words += ["--symlink", one.source, one.path]
     return [*words, "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/"]

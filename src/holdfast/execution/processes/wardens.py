@@ -9,10 +9,12 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable, Spawner
 from holdfast.execution.warden import wire
@@ -23,7 +25,7 @@ MOST_IDLE = 4
 _STARTING_SECONDS = 20.0
 
 _ROOT = str(Path(__file__).resolve().parents[3])
-_BOOT = (
+BOOT = (
     "import sys; sys.path.insert(0, {root!r});"
     " from holdfast.execution.warden.main import main; main({line}, {runtime})"
 )
@@ -48,9 +50,8 @@ class Warden:
                 return spawner
         ours, theirs = wire.pair()
         try:
-            policy = narrower or {"paths": None, "ports": False, "families": None}
-            wire.send(self._line, {"spawner": policy}, [theirs.fileno()])
-        except (Hungup, OSError):
+            wire.send(self._line, {"spawner": narrower or {}}, [theirs.fileno()])
+        except Hungup:
             ours.close()
             raise SandboxLost("the sandbox is gone") from None
         finally:
@@ -88,16 +89,27 @@ class Warden:
         lines = said.decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else f"it ended with status {self._keeper.returncode}"
 
-    async def close(self) -> None:
-        """End it, and with it everything it started; returns when nothing is left."""
+    def rest(self) -> None:
+        """Let go of the spawners that wait for the next call."""
         for spawner in self._idle:
             spawner.close()
+
+    def abandon(self) -> None:
+        """End it without waiting for that: it hears that the line is cut."""
+        self._line.close()
+        threading.Thread(target=self._reap, daemon=True).start()
+
+    def _reap(self) -> None:
+        self._keeper.wait()
+        cast("BinaryIO", self._keeper.stderr).close()
+
+    async def close(self) -> None:
+        """End it, and with it everything it started; returns when nothing is left."""
+        self.rest()
         if self.listener is not None:
             self.listener.close()
         self._line.close()
-        await asyncio.to_thread(self._keeper.wait)
-        if self._keeper.stderr is not None:
-            self._keeper.stderr.close()
+        await asyncio.to_thread(self._reap)
 
 
 async def start_warden(setup: Message, command: Callable[[list[str]], list[str]] = list) -> Warden:
@@ -117,7 +129,7 @@ async def start_warden(setup: Message, command: Callable[[list[str]], list[str]]
     try:
         await _made_ready(warden, ours, setup)
     except BaseException:
-        ours.close()  # it hears that, and ends
+        warden.abandon()
         raise
     return warden
 
@@ -126,7 +138,7 @@ def _launched(
     line: socket.socket, command: Callable[[list[str]], list[str]]
 ) -> "subprocess.Popen[bytes]":
     ourselves = os.pidfd_open(os.getpid())
-    boot = _BOOT.format(root=_ROOT, line=line.fileno(), runtime=ourselves)
+    boot = BOOT.format(root=_ROOT, line=line.fileno(), runtime=ourselves)
     try:
         return subprocess.Popen(
             command([sys.executable, "-I", "-S", "-c", boot]),

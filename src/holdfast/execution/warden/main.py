@@ -15,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import cast
 
-from holdfast.execution.kernel import landlock, namespaces, privileges, seccomp
+from holdfast.execution.kernel import landlock, namespaces, privileges
 from holdfast.execution.kernel.namespaces import Kind, Shown
-from holdfast.execution.kernel.system_calls import this_machine
+from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.descendants import end_descendants
 from holdfast.execution.warden.spawner import Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
@@ -35,12 +36,9 @@ def main(line_number: int, runtime: int) -> None:
     line = socket.socket(fileno=line_number)
     try:
         _begin(line, runtime)
-    except Hungup:
-        pass
-    except BaseException as problem:  # noqa: BLE001 - whatever it is, the runtime is told
-        with suppress(Hungup, OSError):
-            send(line, {"failed": f"{type(problem).__name__}: {problem}"})
-    os._exit(1)
+    except OSError as problem:
+        with suppress(Hungup):
+            send(line, {"failed": str(problem)})
 
 
 def _begin(line: socket.socket, runtime: int) -> None:
@@ -64,10 +62,7 @@ def _be_first(line: socket.socket, runtime: int, setup: Message, view: list[Show
 
 def _in_child(work: Callable[[], None], meanwhile: Callable[[int], None]) -> None:
     child = os.fork()
-    if child:
-        meanwhile(child)
-        os._exit(0)
-    work()
+    (partial(meanwhile, child) if child else work)()
     os._exit(0)
 
 
@@ -91,24 +86,14 @@ def _serve(line: socket.socket, runtime: int, setup: Message) -> None:
         resource.setrlimit(getattr(resource, name), (most, most))
     privileges.gain_nothing()
     privileges.drop_capabilities()
-    _confine(setup)
+    if setup["paths"] is not None:
+        confine(setup, landlock.version())
     warden = Warden(line, runtime, setup)
     files = [listener.fileno()] if listener else []
     port = listener.getsockname()[1] if listener else None
     send(line, {"ready": {"pid": os.getpid(), "port": port}}, files)
     with suppress(Hungup):
         warden.serve()
-
-
-def _confine(setup: Message) -> None:
-    abi = landlock.version()
-    paths = cast("list[tuple[str, int]] | None", setup["paths"])
-    if abi and paths is not None:
-        allowed = [(path, landlock.Right(rights)) for path, rights in paths]
-        landlock.confine_thread(allowed, abi, ports=cast("bool", setup["ports"]))
-    families = cast("list[int] | None", setup["families"])
-    if families is not None:
-        seccomp.confine_thread(seccomp.program(this_machine(), families))
 
 
 def _listener() -> socket.socket:
@@ -127,8 +112,9 @@ class Warden:
         self._runtime = runtime
         # As the super-user signals are sent to all only where there are no others.
         alone = bool(setup["separate"]) or os.getuid() != 0
-        confined = setup["paths"] is not None
-        self._scoped = confined and alone and landlock.version() >= landlock.SCOPES_SINCE
+        self._confined = setup["paths"] is not None
+        scopes = landlock.version() >= landlock.SCOPES_SINCE
+        self._scoped = self._confined and alone and scopes
         if not self._scoped:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # spawners that end are reaped at once
         self._deadline: float | None = None
@@ -154,23 +140,25 @@ class Warden:
         if "spawner" in message:
             policy = cast("Message", message["spawner"])
             self._open(socket.socket(fileno=files.pop()), policy)
-        elif "lease" in message:
+        else:
             self._deadline = time.monotonic() + cast("float", message["lease"])
-        for file in files:
-            os.close(file)
 
     def _open(self, line: socket.socket, policy: Message) -> None:
         if self._scoped:
-            spawner = Spawner(line, policy, os.getppid())
+            spawner = Spawner(line, policy, os.getppid(), domain=True)
             threading.Thread(target=spawner.serve, daemon=True).start()
-        elif os.fork():
-            line.close()
         else:
-            self._line.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            privileges.adopt_orphans()
-            # Confined is a thread of it: the process itself stays out of its children's reach.
-            serving = threading.Thread(target=Spawner(line, policy, None).serve, daemon=True)
-            serving.start()
-            serving.join()
-            os._exit(0)
+            child = os.fork()
+            (line.close if child else partial(self._spawn_alone, line, policy))()
+
+    def _spawn_alone(self, line: socket.socket, policy: Message) -> None:
+        """Be a spawner with a process of its own."""
+        self._line.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        privileges.adopt_orphans()
+        # Confined is a thread of it: the process itself stays out of its children's reach.
+        spawner = Spawner(line, policy, None, domain=self._confined)
+        serving = threading.Thread(target=spawner.serve, daemon=True)
+        serving.start()
+        serving.join()
+        os._exit(0)

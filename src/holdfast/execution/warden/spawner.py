@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
-from holdfast.execution.kernel import landlock, seccomp
-from holdfast.execution.kernel.system_calls import system_call, this_machine
+from holdfast.execution.kernel import landlock
+from holdfast.execution.kernel.system_calls import system_call
+from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.descendants import end_descendants, reap_orphans
 from holdfast.execution.warden.wire import Ended, Hungup, Message, receive, send, send_end
 
@@ -29,11 +30,14 @@ _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 class Spawner:
     """Serves one line until the other side hangs up."""
 
-    def __init__(self, line: socket.socket, policy: Message, outsider: int | None) -> None:
+    def __init__(
+        self, line: socket.socket, narrower: Message, outsider: int | None, *, domain: bool
+    ) -> None:
         """``outsider``: a process that no signal may reach; None: this is a process of its own."""
         self._line = line
-        self._policy = policy
+        self._narrower = narrower
         self._outsider = outsider
+        self._domain = domain
         self._poll = select.poll()
         self._leader = 0
         self._watch: int | None = None
@@ -42,31 +46,28 @@ class Spawner:
         """Confine the calling thread, then start what is asked for."""
         try:
             self._confine()
-        except OSError as problem:
+            self._serve()
+        except Hungup:
+            self._end()
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the runtime must not wait
             with suppress(Hungup):
-                send(self._line, {"error": [problem.errno, str(problem)]})
+                send(self._line, {"error": str(problem)})
+        finally:
             self._line.close()
-            return
+
+    def _serve(self) -> None:
         self._poll.register(self._line, select.POLLIN)
-        with suppress(Hungup):
-            send(self._line, {"ready": True})
-            while True:
-                self._step()
-        self._end()
-        self._line.close()
+        send(self._line, {"ready": True})
+        while True:
+            self._step()
 
     def _confine(self) -> None:
         system_call("unshare", _OWN_WORKING_DIRECTORY)
         abi = landlock.version()
-        paths = cast("list[tuple[str, int]] | None", self._policy["paths"])
-        if abi and paths is not None:
-            allowed = [(path, landlock.Right(rights)) for path, rights in paths]
-            landlock.confine_thread(allowed, abi, ports=cast("bool", self._policy["ports"]))
-        elif abi >= landlock.SCOPES_SINCE:
+        if self._narrower:
+            confine(self._narrower, abi)
+        elif self._domain and abi >= landlock.SCOPES_SINCE:
             landlock.enter_domain(abi)
-        families = cast("list[int] | None", self._policy["families"])
-        if families is not None:
-            seccomp.confine_thread(seccomp.program(this_machine(), families))
         if self._outsider is not None and not _is_out_of_reach(self._outsider):
             raise OSError(errno.ENOTSUP, "signals are not kept inside a Landlock domain")
 
@@ -144,8 +145,6 @@ def _is_out_of_reach(outsider: int) -> bool:
         os.kill(outsider, 0)
     except PermissionError:
         return True
-    except ProcessLookupError:
-        return False
     return False
 
 

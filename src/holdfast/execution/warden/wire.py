@@ -96,9 +96,8 @@ def receive(line: socket.socket) -> tuple[Message, list[int]]:
     except ConnectionResetError:
         raise Hungup from None
     files = array.array("i")
-    for level, kind, content in beside:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            files.frombytes(content[: len(content) - len(content) % files.itemsize])
+    for _, _, content in beside:
+        files.frombytes(content[: len(content) - len(content) % files.itemsize])
     if not packed:
         raise Hungup
     passed = list(files)

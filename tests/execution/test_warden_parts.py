@@ -1,0 +1,82 @@
+"""Parts of the warden that need no process of their own."""
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.execution.kernel.privileges import gain_nothing
+from holdfast.execution.warden import descendants, wire
+from holdfast.execution.warden.confine import confine
+from holdfast.execution.warden.spawner import Spawner
+
+
+def waiting() -> int:
+    return os.posix_spawn("/bin/sleep", ["sleep", "60"], {})
+
+
+def test_children_are_found_also_where_the_kernel_keeps_no_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    child = waiting()
+    assert child in descendants.children()
+    listed: Callable[[str], list[str]] = os.listdir
+
+    def without_list(path: str) -> list[str]:
+        if path == "/proc/self/task":
+            raise FileNotFoundError(path)
+        return [*listed(path), "999999999"]
+
+    monkeypatch.setattr(descendants.os, "listdir", without_list)
+    assert child in descendants.children()
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    assert child not in descendants.children()
+
+
+def test_orphans_are_reaped_and_the_leader_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    leader, orphan, running = waiting(), waiting(), waiting()
+    for ended in (leader, orphan):
+        os.kill(ended, 9)
+        while Path(f"/proc/{ended}/stat").read_text("utf-8").split()[2] != "Z":
+            pass
+    gone = 999_999_999
+    monkeypatch.setattr(descendants, "children", lambda: [leader, orphan, running, gone])
+    descendants.reap_orphans(leader)
+    assert not Path(f"/proc/{orphan}").exists()
+    assert os.waitpid(leader, 0)[0] == leader
+    os.kill(running, 9)
+    os.waitpid(running, 0)
+
+
+def test_a_spawner_whose_signals_get_out_serves_nobody() -> None:
+    ours, theirs = wire.pair()
+    spawner = Spawner(theirs, {}, os.getppid(), domain=False)
+    thread = threading.Thread(target=spawner.serve)
+    thread.start()
+    thread.join()
+    message, _ = wire.receive(ours)
+    assert "signals are not kept inside" in str(message["error"])
+    with pytest.raises(wire.Hungup):
+        wire.receive(ours)
+    ours.close()
+
+
+def test_without_landlock_the_filter_still_holds() -> None:
+    refused: list[str] = []
+
+    def confined() -> None:
+        gain_nothing()
+        confine({"paths": [], "ports": False, "families": []}, 0)
+        try:
+            socket.socket()
+        except PermissionError as problem:
+            refused.append(str(problem))
+
+    thread = threading.Thread(target=confined)
+    thread.start()
+    thread.join()
+    assert refused
