@@ -30,7 +30,7 @@ def test_children_are_found_also_where_the_kernel_keeps_no_list(
             raise FileNotFoundError(path)
         return [*listed(path), "999999999"]
 
-    monkeypatch.setattr(descendants.os, "listdir", without_list)
+    monkeypatch.setattr(os, "listdir", without_list)
     assert child in descendants.children()
     os.kill(child, 9)
     os.waitpid(child, 0)
