@@ -14,6 +14,8 @@ from holdfast.contract.truncate import truncate_for_model
 from holdfast.envelope.detect import failure_kind, is_error, is_success, success_payload
 from holdfast.envelope.dialects import ok, program
 from holdfast.envelope.from_error import failure_from
+from holdfast.execution.program_environment import program_environment
+from holdfast.execution.shell_warnings import shell_warnings
 from holdfast.policy.path_guard import PathRefusal, guard_path, require_path
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 
@@ -222,7 +224,25 @@ def _collapsed(path: str) -> str:
     return "/".join(["", *(segment for segment in path.split("/") if segment not in {"", "."})])
 
 
+def _shell_warnings(case: Case) -> Iterator[str]:
+    exit_code = case.get("exit_code")
+    if not isinstance(exit_code, int):
+        raise ValueError("the case has no number 'exit_code'")
+    printed = text(case, "stdout"), text(case, "stderr")
+    found = shell_warnings(text(case, "command"), exit_code, *printed)
+    yield from differs("kinds", [one.kind for one in found], case.get("expect_kinds"))
+
+
+def _runner_env(case: Case) -> Iterator[str]:
+    parent = {name: value for name, value in part(case, "parent").items() if isinstance(value, str)}
+    found = program_environment(parent, texts(case, "envPassthrough"))
+    yield from differs("child", found.variables, case.get("expect_child"))
+    yield from differs("envKeys", list(found.passed), case.get("expect_envKeys"))
+
+
 _SUITES: dict[str, Check] = {
+    "shell_warnings": _shell_warnings,
+    "runner_env": _runner_env,
     "envelope_build": _envelope_build,
     "from_error": _from_error,
     "truncate": _truncate,

@@ -1,0 +1,27 @@
+"""The environment of a program that somebody declared: PATH, HOME, and what it was allowed.
+
+Nothing else of the parent's reaches it. Names are checked where they are declared.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+_BASE = ("PATH", "HOME")
+
+
+class ProgramEnvironment(NamedTuple):
+    """What the program gets, and which of the allowed names that includes."""
+
+    variables: dict[str, str]
+    passed: tuple[str, ...]
+
+
+def program_environment(parent: Mapping[str, str], allowed: Iterable[str]) -> ProgramEnvironment:
+    """The base as far as the parent has it, and the allowed variables that the parent has.
+
+    An empty value is passed on; an empty PATH or HOME is not.
+    """
+    variables = {name: parent[name] for name in _BASE if parent.get(name)}
+    wanted = [name for name in dict.fromkeys(allowed) if name not in _BASE]
+    passed = tuple(name for name in wanted if name in parent)
+    return ProgramEnvironment(variables | {name: parent[name] for name in passed}, passed)
