@@ -110,6 +110,8 @@ class Warden:
     def __init__(self, line: socket.socket, runtime: int, setup: Message) -> None:
         self._line = line
         self._runtime = runtime
+        # Remembered: should it be gone later, a signal to whoever took its place proves nothing.
+        self._keeper = os.getppid()
         # As the super-user signals are sent to all only where there are no others.
         alone = bool(setup["separate"]) or os.getuid() != 0
         self._confined = setup["paths"] is not None
@@ -145,7 +147,7 @@ class Warden:
 
     def _open(self, line: socket.socket, policy: Message) -> None:
         if self._scoped:
-            spawner = Spawner(line, policy, os.getppid(), domain=True)
+            spawner = Spawner(line, policy, self._keeper, domain=True)
             threading.Thread(target=spawner.serve, daemon=True).start()
         else:
             child = os.fork()
