@@ -244,12 +244,16 @@ if measured.RUNS:
 
 async def main():
     async with opened(Path({folder!r}), "landlock") as ground:
-        holder = os.fork()
+        running = asyncio.create_task(ground.run("touch begun; setsid sleep 60 & sleep 60"))
+        while not (ground.workspace / "begun").exists():
+            await asyncio.sleep(0.005)
+        holder = os.fork()  # with a copy of every line there is
         if not holder:
             time.sleep(60)
             os._exit(0)
-        Path({folder!r}, "holder").write_text(str(holder))
-        await ground.run("touch begun; setsid sleep 60 & sleep 60")
+        Path({folder!r}, "part").write_text(str(holder))
+        Path({folder!r}, "part").rename(Path({folder!r}, "holder"))
+        await running
 
 asyncio.run(main())
 """
@@ -258,8 +262,9 @@ asyncio.run(main())
 async def test_a_copy_of_the_line_in_other_hands_keeps_nothing_alive(tmp_path: Path) -> None:
     workspace = tmp_path.resolve() / "workspace"
     with _started(HELD.format(tests=str(TESTS), folder=str(tmp_path))) as runtime:
-        while not (workspace / "begun").exists():
+        while not (tmp_path / "holder").exists():
             await asyncio.sleep(0.005)
+        assert running_in(workspace)
         runtime.kill()
     try:
         await until_empty(workspace)
