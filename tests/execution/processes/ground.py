@@ -122,3 +122,21 @@ def family_of(ground: Ground) -> list[int]:
 
 def _is_ours(pid: int) -> bool:
     return b"holdfast.execution.warden" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def running_in(workspace: Path) -> list[int]:
+    """The processes that still run in a directory."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cwd").readlink() == workspace:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+async def until_empty(workspace: Path) -> None:
+    """They have the signal that nothing survives; the kernel may still be taking them down."""
+    while running_in(workspace):
+        await asyncio.sleep(0.01)

@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from execution.processes.ground import Ground, each, family_of, opened
+from execution.processes.ground import each, family_of, opened, until_empty
 
 from holdfast.execution.kernel.landlock import READ
 from holdfast.execution.processes import command as commanding
@@ -91,24 +91,6 @@ HIDING = {
 }
 
 
-def marked(ground: Ground) -> list[int]:
-    """The processes of this workspace that still run."""
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").readlink() == ground.workspace:
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
-async def nothing_left(ground: Ground) -> None:
-    """They have the signal that nothing survives; the kernel may still be taking them down."""
-    while marked(ground):
-        await asyncio.sleep(0.01)
-
-
 @each()
 @pytest.mark.parametrize("way", HIDING)
 async def test_nothing_is_left_of_a_command_that_was_ended(
@@ -117,7 +99,7 @@ async def test_nothing_is_left_of_a_command_that_was_ended(
     async with opened(tmp_path, kind) as ground:
         report = await ground.run(f"{HIDING[way]}; exec sleep 60", QUICK)
         assert report.killed_by == "timeout"
-        await nothing_left(ground)
+        await until_empty(ground.workspace)
         assert status(await ground.run("true")) == 0
 
 
@@ -129,7 +111,7 @@ async def test_what_hides_without_holding_the_output_ends_with_its_leader(
         for way in ("session", "twice", "stopped", "hopping"):
             report = await ground.run(HIDING[way])
             assert (status(report), report.left) == (0, None)
-            await nothing_left(ground)
+            await until_empty(ground.workspace)
 
 
 @each()
@@ -163,7 +145,7 @@ async def test_who_cancels_takes_the_command_with_him(tmp_path: Path, kind: str)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await nothing_left(ground)
+        await until_empty(ground.workspace)
         assert status(await ground.run("true")) == 0
 
 

@@ -10,7 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
-from execution.processes.ground import Ground, each, family_of, opened
+from execution.processes.ground import (
+    Ground,
+    each,
+    family_of,
+    opened,
+    running_in,
+    until_empty,
+)
 
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.kernel import landlock
@@ -39,24 +46,8 @@ asyncio.run(main())
 """
 
 
-def running_in(workspace: Path) -> list[int]:
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").readlink() == workspace:
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
 def _started(code: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", code])
-
-
-async def until_empty(workspace: Path) -> None:
-    while running_in(workspace):
-        await asyncio.sleep(0.01)
 
 
 @each()
