@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from holdfast.contract.paths import is_within
+
 _DIRECTORIES = frozenset(
     {".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".holdfast", ".ssh", ".gnupg"}
 )
@@ -73,11 +75,6 @@ def is_protected(path: str, roots: Iterable[str]) -> bool:
             if _named(path[len(root.rstrip("/")) :]):
                 return True
     return below_none and _named(path)
-
-
-def is_within(path: str, root: str) -> bool:
-    """Whether the path is the root or lies below it; both absolute and without dots."""
-    return path == root or path.startswith(root if root.endswith("/") else root + "/")
 
 
 def _named(below: str) -> bool:

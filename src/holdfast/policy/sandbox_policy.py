@@ -8,10 +8,11 @@ intersected, of two nested directories the deeper one stays, and nothing depends
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
+from holdfast.contract.paths import is_within
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
 from holdfast.policy.host_patterns import common_hosts
 from holdfast.policy.paths import PathPatterns, literal_root
-from holdfast.policy.protected import KEPT_FROM_COMMANDS, is_within
+from holdfast.policy.protected import KEPT_FROM_COMMANDS
 from holdfast.policy.scope import EffectiveScope, Scope
 
 _NO_LIMITS = SandboxLimits()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.contract.paths import is_within
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.kernel.landlock import DEVICE, READ, WRITE, Right
 from holdfast.execution.kernel.namespaces import Shown
@@ -43,8 +44,7 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
         places[path] = Shown("read", path, path)
     if not _lies_in(_TEMPORARY, policy.writable):
         places[_TEMPORARY] = Shown("write", _TEMPORARY, scratch.temporary)
-    inside = [*places]
-    if not any(_is_within(path, scratch.home) or path == scratch.home for path in inside):
+    if not any(is_within(path, scratch.home) for path in places):
         places[scratch.home] = Shown("private", scratch.home, "")
     return sorted(places.values(), key=lambda one: one.path.split("/"))
 
@@ -82,8 +82,4 @@ def _between(path: str, roots: tuple[str, ...]) -> Iterator[str]:
 
 
 def _lies_in(path: str, roots: tuple[str, ...]) -> bool:
-    return any(path == root or _is_within(path, root) for root in roots)
-
-
-def _is_within(path: str, root: str) -> bool:
-    return path.startswith(root.rstrip("/") + "/")
+    return any(is_within(path, root) for root in roots)
