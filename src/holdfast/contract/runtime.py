@@ -3,12 +3,18 @@
 Protocols and values. Who implements them is not known here.
 """
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import NoReturn, Protocol, TypeVar
 
 import msgspec
 
+from holdfast.contract.errors import Unavailable
+from holdfast.contract.files import Files
 from holdfast.contract.json_value import JsonValue
+from holdfast.contract.net import Net
+from holdfast.contract.shell import Shell
+
+_T = TypeVar("_T")
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,10 +62,77 @@ class SessionFacts(msgspec.Struct, frozen=True, kw_only=True):
     workspace: str | None = None
 
 
+class Hand(Protocol):
+    """The sandbox as a session sees it: what its calls reach the world with."""
+
+    def files(self, runtime: "Runtime", /) -> Files:
+        """The files within a call's reach."""
+        ...
+
+    def shell(self, runtime: "Runtime", /) -> Shell:
+        """Commands within a call's reach."""
+        ...
+
+    def net(self, runtime: "Runtime", /) -> Net:
+        """Hosts within a call's reach."""
+        ...
+
+    def wait(self, work: Coroutine[object, object, _T], /) -> _T:
+        """Wait, in a thread of a tool, for work of the event loop."""
+        ...
+
+
+class NoHand:
+    """A session without a sandbox: pure tools work, and others are told."""
+
+    def files(self, runtime: "Runtime", /) -> NoReturn:
+        """There are none."""
+        raise _nothing_to_reach(runtime, "fs")
+
+    def shell(self, runtime: "Runtime", /) -> NoReturn:
+        """There is none."""
+        raise _nothing_to_reach(runtime, "shell")
+
+    def net(self, runtime: "Runtime", /) -> NoReturn:
+        """There is none."""
+        raise _nothing_to_reach(runtime, "net")
+
+    def wait(self, work: Coroutine[object, object, object], /) -> NoReturn:
+        """There is nothing to wait for."""
+        work.close()
+        raise Unavailable("rt.wait: this session has no sandbox")
+
+
+def _nothing_to_reach(runtime: "Runtime", port: str) -> Unavailable:
+    return Unavailable(f"rt.{port}: this session has no sandbox for tool '{runtime.tool}'")
+
+
 class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     """The capability surface of one call."""
 
     call_id: str
+    tool: str = ""
+    """The name of the tool that is called."""
     session: SessionFacts
     progress: ProgressSink
     abort: AbortSignal
+    hand: Hand = NoHand()
+
+    @property
+    def fs(self) -> Files:
+        """Files. Blocking: use it from a synchronous tool, which runs in a thread."""
+        return self.hand.files(self)
+
+    @property
+    def shell(self) -> Shell:
+        """Commands, background jobs and the persistent shell."""
+        return self.hand.shell(self)
+
+    @property
+    def net(self) -> Net:
+        """Hosts."""
+        return self.hand.net(self)
+
+    def wait(self, work: Coroutine[object, object, _T], /) -> _T:
+        """For synchronous tools: ``report = rt.wait(rt.shell.run("make"))``."""
+        return self.hand.wait(work)

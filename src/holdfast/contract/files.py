@@ -1,0 +1,104 @@
+"""Files as a tool reaches them: `rt.fs`. Blocking calls, for tools that run in a thread.
+
+Paths are written as a model writes them: relative to the workspace, or absolute. Trouble is raised
+as the errors of `contract.errors`, so that it ends in the right kind of failure.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, Protocol
+
+import msgspec
+
+FileKind = Literal["file", "directory", "link", "other"]
+
+
+class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one entry without opening it."""
+
+    path: str
+    """As the asking tool would write it: relative to the workspace where it lies in one."""
+    name: str
+    kind: FileKind
+    byte_count: int
+    modified_ns: int
+    mode: int
+    """The permission bits alone."""
+
+
+class FileText(msgspec.Struct, frozen=True, kw_only=True):
+    """A text file, and what it takes to write it back the same way."""
+
+    text: str
+    encoding: str
+    """``utf-8``, ``utf-8-sig``, ``utf-16-le`` ...; what it was decoded with."""
+    newline: Literal["\n", "\r\n", "\r"]
+    """The line ending it mostly has."""
+    byte_count: int
+    revision: str
+    """Stands for exactly this content, to notice a change between reading and writing."""
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True):
+    """What a write did."""
+
+    path: str
+    byte_count: int
+    created: bool
+    revision: str
+
+
+class Files(Protocol):
+    """The files within a call's reach. What is judged is what is opened; no link wins a race."""
+
+    def stat(self, path: str, /) -> FileFacts:
+        """What there is; FileNotFound when there is nothing."""
+        ...
+
+    def exists(self, path: str, /) -> bool:
+        """Whether something is there; False also for what may not be seen."""
+        ...
+
+    def read_bytes(self, path: str, /, *, start: int = 0, limit: int | None = None) -> bytes:
+        """Read a file, or a part of it."""
+        ...
+
+    def read_text(self, path: str, /, *, encoding: str | None = None) -> FileText:
+        """Read a text; BinaryFile when it is none, unless an encoding says how to read it."""
+        ...
+
+    def write(
+        self,
+        path: str,
+        content: bytes | str,
+        /,
+        *,
+        mode: int | None = None,
+        new: bool = False,
+        revision: str | None = None,
+    ) -> Written:
+        """Put a whole file in place at once, keeping its mode; parents are made.
+
+        ``new``: it must not exist yet. ``revision``: it must still be as it was read.
+        """
+        ...
+
+    def edit(self, path: str, change: Callable[[str], str], /) -> Written:
+        """Change a text: nobody else of this session changes it meanwhile, encoding and line
+        endings stay."""
+        ...
+
+    def make_directory(self, path: str, /) -> None:
+        """Make a directory and what is missing above it."""
+        ...
+
+    def remove(self, path: str, /) -> None:
+        """Remove a file, a link or an empty directory."""
+        ...
+
+    def list(self, path: str = ".", /) -> tuple[FileFacts, ...]:
+        """The entries of a directory, sorted by name."""
+        ...
+
+    def walk(self, path: str = ".", /) -> Iterator[FileFacts]:
+        """Everything below a directory, parents first, sorted; links are named, not followed."""
+        ...
