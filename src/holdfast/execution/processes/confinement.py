@@ -65,6 +65,12 @@ def admitted(
         yield scratch.home, READ | WRITE
 
 
+def temporary_of(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> str:
+    """Where the processes of a policy see their temporary directory."""
+    shown_there = own_files and not _lies_in(_TEMPORARY, policy.writable)
+    return _TEMPORARY if shown_there else scratch.temporary
+
+
 def _as_it_is(path: str) -> Shown:
     """A link of the base system stays one: on most machines /bin is."""
     link = Path(path)

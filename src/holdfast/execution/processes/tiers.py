@@ -7,9 +7,10 @@ allows is compiled elsewhere.
 import os
 import shutil
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
+from holdfast.contract.shell import Confinement
 from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
@@ -18,13 +19,11 @@ from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.processes.wardens import Warden, start_warden
 from holdfast.execution.warden.wire import Message
 
-TierName = Literal["namespaces", "bubblewrap", "landlock", "unconfined"]
-
 
 class Tier(NamedTuple):
     """One kind of confinement."""
 
-    name: TierName
+    name: Confinement
     separate: bool
     """Own processes, files, network and shared memory."""
 

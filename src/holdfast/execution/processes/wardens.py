@@ -78,6 +78,11 @@ class Warden:
             wire.send(self._line, {"lease": seconds})
 
     @property
+    def lost(self) -> bool:
+        """Whether it is gone: its outermost process has ended, or it was let go."""
+        return self._line.fileno() < 0 or self._keeper.poll() is not None
+
+    @property
     def keeper(self) -> int:
         """The number of its outermost process."""
         return self._keeper.pid

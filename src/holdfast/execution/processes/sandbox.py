@@ -1,0 +1,114 @@
+"""One policy's sandbox: opened when it is first needed, in the strongest confinement there is.
+
+It owns the warden, the environment its processes begin with, and the places their output goes to.
+It runs nothing itself. A sandbox that is lost is opened anew for the next command.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.contract.shell import Confinement
+from holdfast.execution.processes.capture import Capture, Scrubber
+from holdfast.execution.processes.confinement import Scratch, temporary_of
+from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.processes.spool import Spool
+from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
+from holdfast.execution.processes.wardens import Warden
+
+_BASE = ("PATH", "LANG")
+
+
+class Spools(Protocol):
+    """Gives files for outputs that memory shall not hold."""
+
+    def __call__(self, name: str, /) -> Spool:
+        """A spool for an output of this name, opened when it is needed."""
+        ...
+
+
+class SandboxParts(NamedTuple):
+    """What a sandbox is made from."""
+
+    policy: SandboxPolicy
+    scratch: Scratch
+    workspace: str
+    """Where commands begin that name no directory."""
+    environment: Mapping[str, str]
+    """The parent's, of which little is passed on."""
+    spools: Spools
+    scrubber: Callable[[], Scrubber] | None = None
+    """None: no secret is known, and output is kept as it comes."""
+    variables: Mapping[str, str] = {}
+    """Beside the base: what every command of the session is told."""
+    confinement: Confinement | None = None
+    """This one and no other; None: the strongest there is, and never none at all."""
+
+
+class Sandbox:
+    """Confinement for the processes of one policy."""
+
+    def __init__(self, parts: SandboxParts) -> None:
+        self.parts = parts
+        self._opening = asyncio.Lock()
+        self._opened: tuple[Tier, Warden] | None = None
+        self._closed = False
+
+    @property
+    def confinement(self) -> Confinement:
+        """How strong it is; asked only when a warden was had."""
+        assert self._opened is not None
+        return self._opened[0].name
+
+    async def warden(self) -> Warden:
+        """The warden, started if there is none; raises SandboxUnavailable with all reasons."""
+        if self._opened is not None and not self._opened[1].lost:
+            return self._opened[1]
+        async with self._opening:
+            if self._closed:
+                raise SandboxUnavailable("the session is closed")
+            if self._opened is not None and self._opened[1].lost:
+                self._opened[1].abandon()
+                self._opened = None
+            if self._opened is None:
+                self._opened = await open_strongest(self.parts)
+        return self._opened[1]
+
+    def environment(self, own: Mapping[str, str] | None = None) -> dict[str, str]:
+        """What a command begins with: a small base, the session's variables, its own ones."""
+        parent, separate = self.parts.environment, bool(self._opened and self._opened[0].separate)
+        temporary = temporary_of(self.parts.policy, self.parts.scratch, own_files=separate)
+        base = {name: parent[name] for name in _BASE if parent.get(name)}
+        places = {"HOME": f"{temporary}/home", "TMPDIR": temporary}
+        return {"LANG": "C.UTF-8"} | base | places | {**self.parts.variables} | {**(own or {})}
+
+    def capture(self, name: str) -> Callable[[Callable[[], None]], Capture]:
+        """Makes the capture of one command, whose whole output is kept under the name."""
+        spool = self.parts.spools(name)
+        return lambda heard: Capture(spool, self.parts.scrubber, heard)
+
+    async def close(self) -> None:
+        """End it, and with it all that runs in it."""
+        self._closed = True
+        async with self._opening:
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened[1].close()
+
+
+async def open_strongest(parts: SandboxParts) -> tuple[Tier, Warden]:
+    """Start a warden in the strongest confinement that can be had; nothing else is proof."""
+    reasons: list[str] = []
+    for tier in _candidates(parts.confinement):
+        try:
+            return tier, await start_in(tier, parts.policy, parts.scratch)
+        except SandboxUnavailable as problem:
+            reasons.append(f"{tier.name}: {problem}")
+    raise SandboxUnavailable("; ".join(reasons))
+
+
+def _candidates(wanted: Confinement | None) -> tuple[Tier, ...]:
+    if wanted is None:
+        return STRONGEST_FIRST
+    return tuple(tier for tier in (*STRONGEST_FIRST, UNCONFINED) if tier.name == wanted)
