@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.contract.gates import Access
 from holdfast.contract.ports import PathFacts
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.paths import (
-    Access,
     AdmittedPath,
     PathPatternProblem,
     PathPatterns,

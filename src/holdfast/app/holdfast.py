@@ -6,8 +6,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
+from anyio import CancelScope
+
 from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.judging import JudgeParts, judge_for, profile_settings
+from holdfast.app.hands import HandSetup, hand_for, remarks_of
+from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
 from holdfast.app.locations import project_root
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
@@ -87,22 +90,33 @@ class Holdfast:
             session_quota=settings.limits.sidecar_session_bytes,
         )
         place = None if self._session.workspace is None else Path(self._session.workspace)
-        self._judge = judge_for(
-            JudgeParts(
-                settings=settings,
-                profile=profile,
-                profile_settings=chosen,
+        judging = JudgeParts(
+            settings=settings,
+            profile=profile,
+            profile_settings=chosen,
+            surroundings=surroundings,
+            tools=self.tools,
+            workspace=place,
+            project=configuration.project or (None if place is None else project_root(place)),
+            session_id=self._session.id,
+            found=configuration.rules,
+            rules=tuple(options.get("rules", ())),
+            hooks=tuple(options.get("hooks", ())),
+            headless=options.get("approver") is None,
+        )
+        reach = reach_of(judging)
+        self._judge = judge_for(judging, reach, clock.now)
+        redactor = Redactor(surroundings.secrets)
+        self._hand = hand_for(
+            HandSetup(
+                session=self._session,
+                tools={tool.name: tool for tool in self.tools},
+                reach=reach,
+                settings=settings.sandbox,
                 surroundings=surroundings,
-                tools=self.tools,
-                workspace=place,
-                project=configuration.project or (None if place is None else project_root(place)),
-                session_id=self._session.id,
-                found=configuration.rules,
-                rules=tuple(options.get("rules", ())),
-                hooks=tuple(options.get("hooks", ())),
-                headless=options.get("approver") is None,
-            ),
-            clock.now,
+                sidecars=self._sidecars,
+                redactor=redactor,
+            )
         )
         self._pipeline = Pipeline(
             Parts(
@@ -111,9 +125,11 @@ class Holdfast:
                 approver=options.get("approver") or _nobody,
                 clock=clock,
                 sidecars=self._sidecars,
-                redactor=Redactor(surroundings.secrets),
+                redactor=redactor,
                 session=self._session,
                 progress=options.get("progress") or _unheard,
+                hand=self._hand,
+                remarks=remarks_of(settings.sandbox),
                 max_argument_bytes=settings.limits.argument_bytes,
             )
         )
@@ -134,6 +150,8 @@ class Holdfast:
     ) -> None:
         self._open = False
         self._abort.set()
+        with CancelScope(shield=True):
+            await self._hand.close()
         if not self._keep_outputs:
             self._sidecars.forget(self._session.id)
 

@@ -65,7 +65,7 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     headless: bool
 
 
-def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
+def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = manifest_rules(parts.profile_settings, parts.profile)
     handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"}
@@ -80,7 +80,7 @@ def judge_for(parts: JudgeParts, now: Callable[[], datetime]) -> PolicyJudge:
                 standing=granted.standing,
             ),
             narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
-            look=_reach(parts),
+            look=reach,
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
             manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
             headless=parts.headless,
@@ -124,7 +124,8 @@ def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
     )
 
 
-def _reach(parts: JudgeParts) -> Reach:
+def reach_of(parts: JudgeParts) -> Reach:
+    """What the calls of a session reach; ConfigurationError says what cannot be compiled."""
     facts = DiskPaths()
     data = str(parts.surroundings.data_home)
     variables = {

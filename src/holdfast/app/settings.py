@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from holdfast.contract.rules import Action
+from holdfast.contract.shell import Confinement
 from holdfast.contract.tool import Limits, Tool
 from holdfast.execution.sidecars import DEFAULT_CALL_QUOTA, DEFAULT_SESSION_QUOTA
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
@@ -118,6 +119,18 @@ class WatchdogSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """How long a hook in Python may think; `inf` takes the limit away."""
 
 
+class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[sandbox]` table: what processes are confined in, and what they may use together."""
+
+    confinement: Confinement | None = None
+    """This kind and no other; without it, the strongest there is. `unconfined` says so in every
+    answer."""
+    memory_bytes: Count | None = None
+    processes: Count | None = 512
+    cpu_seconds: Seconds | None = None
+    file_bytes: Count | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -126,6 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     tools: ToolSettings = ToolSettings()
     policy: PolicySettings = PolicySettings()
     watchdog: WatchdogSettings = WatchdogSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     profile: dict[str, ProfileSettings] = {}
 
 

@@ -19,6 +19,7 @@ from holdfast.contract.json_value import (
     encode_json,
     text_of,
 )
+from holdfast.envelope.stream_redaction import StreamRedaction
 
 REDACTED = "***REDACTED***"
 SHORTEST_SECRET = 6
@@ -67,6 +68,10 @@ class Redactor:
         for form in self._forms:
             content = content.replace(form.encode(), REDACTED.encode())
         return content
+
+    def stream(self) -> StreamRedaction:
+        """Takes secrets out of one stream of bytes that comes in pieces."""
+        return StreamRedaction([form.encode() for form in self._forms], REDACTED.encode())
 
     def json(self, encoded: bytes) -> bytes:
         """The JSON text without secrets, still JSON."""

@@ -8,10 +8,11 @@ Exceptions of the body pass through; what they mean is not known here.
 """
 
 import asyncio
-from collections.abc import Coroutine, Generator
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
-from typing import cast
+from typing import TypeVar, cast
+from weakref import WeakKeyDictionary
 
 from holdfast.contract.call import Ending, Interrupted, Returned, TimedOut
 from holdfast.contract.runtime import AbortSignal
@@ -40,6 +41,7 @@ class Wakeup:
 
 
 Work = Coroutine[object, object, object]
+Cancel = Callable[[], object]
 
 
 class Suspended:
@@ -167,3 +169,40 @@ class Suspended:
             return self._stopped_by
         # An interrupted body may answer with what it has.
         return returned or self._stopped_by or Interrupted()
+
+
+_T = TypeVar("_T")
+
+
+class LoopCaller:
+    """Takes work to the event loop it was made on, from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def begin(self, work: Coroutine[object, object, _T]) -> tuple[Callable[[], _T], Cancel]:
+        """Begin it; what waits for its result in the calling thread, and what cancels it."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:  # the loop has ended
+            work.close()
+            raise
+        return future.result, future.cancel
+
+
+class Turns:
+    """Lets so many through at once; the others wait in the order they came."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
+            WeakKeyDictionary()
+        )
+
+    def here(self) -> AbstractAsyncContextManager[None]:
+        """A turn on the running loop."""
+        loop = asyncio.get_running_loop()
+        found = self._by_loop.get(loop)
+        if found is None:
+            found = self._by_loop[loop] = asyncio.Semaphore(self._most)
+        return found

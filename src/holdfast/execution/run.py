@@ -11,7 +11,6 @@ from types import CoroutineType
 from typing import cast
 
 import msgspec
-from anyio import to_thread
 
 from holdfast.contract.call import (
     Ask,
@@ -28,6 +27,7 @@ from holdfast.contract.ports import Answer, Approver, is_answer
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, Runtime
 from holdfast.contract.tool import Body, Tool
 from holdfast.execution.drive import CancelledError, Suspended, Work
+from holdfast.execution.threads import in_thread
 
 _log = logging.getLogger("holdfast")
 
@@ -171,8 +171,7 @@ async def _asked(approver: Approver, ask: Ask) -> object:
 
 
 async def _in_thread(call: Callable[[], object]) -> object:
-    # Abandoned at the deadline: a thread cannot be stopped, but nobody waits for it.
-    value = await to_thread.run_sync(call, abandon_on_cancel=True)
+    value = await in_thread(call)
     if type(value) is CoroutineType:
         return await cast("Work", value)
     return value

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from holdfast.contract.ports import StoredOutput
 from holdfast.contract.truncate import cut_utf8
+from holdfast.execution.spool import Spool, SpoolFile
 
 DEFAULT_CALL_QUOTA = 64 * 1024 * 1024
 DEFAULT_SESSION_QUOTA = 512 * 1024 * 1024
@@ -51,6 +52,23 @@ class SidecarFiles:
         self._release(session_id, granted - (0 if path is None else len(shown)))
         return None if path is None else StoredOutput(path=str(path), stored_bytes=len(shown))
 
+    def spool(self, session_id: str, name: str) -> Spool:
+        """A place for output that is still coming; a file of its own once it is large."""
+        return Spool(lambda: self._spool_file(session_id, name), self._call_quota)
+
+    def _spool_file(self, session_id: str, name: str) -> SpoolFile:
+        granted = self._reserve(session_id, self._call_quota)
+        try:
+            path, handle = self._create(session_id, name)
+        except OSError:
+            self._release(session_id, granted)
+            raise
+
+        def give_back(used: int) -> None:
+            self._release(session_id, granted - used)
+
+        return SpoolFile(str(path), handle, granted, give_back)
+
     def forget(self, session_id: str) -> None:
         """Remove everything kept for the session, following no links."""
         with self._lock:
@@ -75,23 +93,27 @@ class SidecarFiles:
             self._used[session_id] = max(self._used.get(session_id, 0) - granted, 0)
 
     def _write(self, session_id: str, name: str, content: bytes) -> Path:
+        path, handle = self._create(session_id, name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+
+    def _create(self, session_id: str, name: str) -> tuple[Path, int]:
+        """A new file, opened; no link on the way is followed."""
         session = self._root / _safe(session_id)
         path = session / _DIRECTORY / _safe(name)
-        _make_private(self._root)
+        make_private(self._root)
         with ExitStack() as opened:
             above = _opened(opened, self._root, 0)
             for part in (session.name, _DIRECTORY):
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=above)
                 above = _opened(opened, part, os.O_NOFOLLOW, above)
-            handle = os.open(path.name, _NEW_FILE, 0o600, dir_fd=above)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-            except OSError:
-                os.unlink(path.name, dir_fd=above)
-                raise
-        return path
+            return path, os.open(path.name, _NEW_FILE, 0o600, dir_fd=above)
 
 
 def _opened(opened: ExitStack, folder: str | Path, flags: int, above: int | None = None) -> int:
@@ -108,7 +130,7 @@ def _empty(session: int) -> None:
         os.unlink(_DIRECTORY, dir_fd=session)
 
 
-def _make_private(folder: Path) -> None:
+def make_private(folder: Path) -> None:
     """Make the folder and what is missing above it, each for its owner alone."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     for place in reversed(missing):

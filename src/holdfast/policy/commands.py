@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from holdfast.contract.gates import Access
 from holdfast.contract.requirements import ShellRunRequirement
-from holdfast.policy.paths import Access
 from holdfast.policy.shell.admission import ANY_PROGRAM
 from holdfast.policy.shell.analysis import ShellText, admits, analyse
 

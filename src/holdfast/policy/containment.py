@@ -3,10 +3,11 @@
 For calls whose arguments name nothing: they may reach whatever the tool declares.
 """
 
+from holdfast.contract.gates import Access
 from holdfast.contract.rules import Use
 from holdfast.contract.variables import expand
 from holdfast.policy.host_patterns import HostPatterns
-from holdfast.policy.paths import Access, PathPatterns, literal_root
+from holdfast.policy.paths import PathPatterns, literal_root
 from holdfast.policy.scope import Scope
 from holdfast.policy.shell.admission import ANY_PROGRAM
 

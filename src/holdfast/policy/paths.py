@@ -10,17 +10,17 @@ An admitted path carries the one canonical path that may then be opened, without
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
+from holdfast.contract.gates import Access
 from holdfast.contract.ports import PathProblem, PathTrouble, PathView
 from holdfast.contract.variables import expand
 from holdfast.policy.globs import Matches, compile_glob, escaped, path_segments, plain_text
 from holdfast.policy.places import Places
 from holdfast.policy.protected import is_protected
 
-Access: TypeAlias = Literal["read", "write"]
 LONGEST_SHOWN = 200
 
 

@@ -7,16 +7,17 @@ here.
 
 from typing import cast
 
+from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.containment import holds
 from holdfast.policy.host_rules import with_port
-from holdfast.policy.hosts import HostProblem, host_of
-from holdfast.policy.paths import Access, Refused, judge_path, normal_text
+from holdfast.policy.hosts import Host, HostProblem, host_of
+from holdfast.policy.paths import Refused, judge_path, normal_text
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
-from holdfast.policy.scope import EffectiveScope, compile_scope, strictly
+from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, strictly
 from holdfast.policy.shell.analysis import ShellText
 from holdfast.policy.uses import analysed
 from holdfast.policy.words import described
@@ -57,7 +58,7 @@ class Reach:
         """Find the target and see whether it is within reach."""
         if use.capability is None:
             return Looked(use)
-        scope = self._scope(tool)
+        scope = self.scope(tool)
         if use.declared:
             return self._of_declared(scope, use)
         match use.kind:
@@ -70,7 +71,8 @@ class Reach:
             case _:
                 return Looked(use, _refusal(scope.admits_capability(use.capability)))
 
-    def _scope(self, tool: Tool) -> EffectiveScope:
+    def scope(self, tool: Tool) -> EffectiveScope:
+        """What counts for a tool: the agent's, or in strict mode its own within that."""
         if not self._strict:
             return self._agent
         if tool.name not in self._by_tool:
@@ -93,21 +95,39 @@ class Reach:
         if not isinstance(seen, PathView):
             return self._of_lost(scope, use, access, seen)
         found = self._placed(use, seen)
-        if access == "write" and self._is_kept(seen):
-            return Looked(found, f"{use.target!r} is holdfast's own; no call writes there.")
-        if use.within is not None:
+        if use.within is not None and not (access == "write" and self._is_kept(seen)):
             # A redirection: the command text was judged as a whole, this one included.
             return Looked(found)
-        if access == "read" and self._own and seen.physical.startswith(self._own):
+        if self._is_own(access, seen):
             return Looked(found, free=True)
-        verdict = scope.judge_seen(access, use.target, seen)
+        verdict = self._judged(scope, access, use.target, seen)
+        return Looked(found, None if isinstance(verdict, PathLeave) else _said(verdict))
+
+    def path(self, tool: Tool, access: Access, path: str) -> PathLeave | Refusal:
+        """Whether a body may open a path, and which one exactly: asked at the moment of use."""
+        seen = self._facts.look(path, self._base)
+        if isinstance(seen, PathView) and self._is_own(access, seen):
+            return PathLeave(seen.physical)
+        return self._judged(self.scope(tool), access, path, seen)
+
+    def _is_own(self, access: Access, seen: PathView) -> bool:
+        return access == "read" and bool(self._own) and seen.physical.startswith(self._own)
+
+    def _judged(
+        self, scope: EffectiveScope, access: Access, path: str, seen: PathView | PathProblem
+    ) -> PathLeave | Refusal:
+        if isinstance(seen, PathView) and access == "write" and self._is_kept(seen):
+            return Refusal(target=path, reason=f"{path!r} is holdfast's own; no call writes there.")
+        verdict = scope.judge_seen(access, path, seen)
         if not isinstance(verdict, Refused):
-            return Looked(found)
-        declared = judge_path([scope.layers[0].paths(access)], access, use.target, seen)
+            return PathLeave(verdict.canonical)
+        if isinstance(seen, PathProblem):
+            return Refusal(target=path, reason=verdict.reason)
+        declared = judge_path([scope.layers[0].paths(access)], access, path, seen)
         if not isinstance(declared, Refused):
-            return Looked(found, f"{verdict.reason} {_BOUND_FROM_ABOVE}")
-        wanted = f"requires.fs.{access} = [{found.target!r}]"
-        return Looked(found, f"{verdict.reason} It would be admitted by {wanted}.")
+            return Refusal(target=path, reason=f"{verdict.reason} {_BOUND_FROM_ABOVE}")
+        wanted = f"requires.fs.{access} = [{self._relative(seen.lexical)!r}]"
+        return Refusal(target=path, reason=verdict.reason, requirement=wanted)
 
     def _of_lost(
         self, scope: EffectiveScope, use: Use, access: Access, seen: PathProblem
@@ -168,12 +188,24 @@ class Reach:
             spellings=() if host.port is None else (with_port(host),),
             doubt=use.doubt,
         )
-        refusal = _refusal(scope.admits_host(use.target))
-        if refusal is not None and scope.layers[0].hosts.match(host) is not None:
-            refusal = f"{refusal} {_BOUND_FROM_ABOVE}"
-        elif refusal is not None:
-            refusal = f"{refusal} It would be admitted by requires.net.hosts = [{host.name!r}]."
-        return Looked(found, refusal)
+        verdict = self._reached(scope, use.target, host)
+        return Looked(found, None if isinstance(verdict, HostLeave) else _said(verdict))
+
+    def host(self, tool: Tool, text: str) -> HostLeave | Refusal:
+        """Whether a body or a process may reach a host, and which addresses of it."""
+        host = host_of(text)
+        if isinstance(host, HostProblem):
+            return Refusal(target=text, reason=f"The host is refused: {host.reason}.")
+        return self._reached(self.scope(tool), text, host)
+
+    def _reached(self, scope: EffectiveScope, text: str, host: Host) -> HostLeave | Refusal:
+        verdict = scope.admits_host(text)
+        if isinstance(verdict, AdmittedHost):
+            return HostLeave(host.name, host.port, verdict.admits_address)
+        if scope.layers[0].hosts.match(host) is not None:
+            return Refusal(target=host.name, reason=f"{verdict.reason} {_BOUND_FROM_ABOVE}")
+        wanted = f"requires.net.hosts = [{host.name!r}]"
+        return Refusal(target=host.name, reason=verdict.reason, requirement=wanted)
 
     def _of_command(self, scope: EffectiveScope, use: Use) -> Looked:
         text = use.target if use.within is None else use.within
@@ -205,6 +237,12 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
         return "Programs are named without a path: write for example git, not /usr/bin/git."
     wanted = ", ".join(f"{{'cmd': {program!r}}}" for program in dict.fromkeys(missing))
     return f"It would be admitted by requires.shell = [{wanted}]."
+
+
+def _said(refusal: Refusal) -> str:
+    if refusal.requirement is None:
+        return refusal.reason
+    return f"{refusal.reason} It would be admitted by {refusal.requirement}."
 
 
 def _refusal(verdict: object) -> str | None:

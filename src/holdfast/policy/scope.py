@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from holdfast.contract.gates import Access
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.requirements import FsRequirement, NetRequirement, RequirementSet
 from holdfast.contract.variables import expand
@@ -27,7 +28,7 @@ from holdfast.policy.host_patterns import (
     judge_hops,
 )
 from holdfast.policy.hosts import Host, HostProblem, host_of
-from holdfast.policy.paths import Access, PathPatterns, PathVerdict, Refused, judge_path
+from holdfast.policy.paths import PathPatterns, PathVerdict, Refused, judge_path
 from holdfast.policy.places import Places
 
 CAPABILITIES = ("fs.read", "fs.write", "shell.run", "net.fetch", "secrets.has", "stream.send")

@@ -25,7 +25,14 @@ from holdfast.contract.call import (
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
-from holdfast.contract.runtime import AbortSignal, ProgressSink, Runtime, SessionFacts
+from holdfast.contract.runtime import (
+    AbortSignal,
+    Hand,
+    NoHand,
+    ProgressSink,
+    Runtime,
+    SessionFacts,
+)
 from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
@@ -54,6 +61,9 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     redactor: Redactor
     session: SessionFacts
     progress: ProgressSink
+    hand: Hand = NoHand()
+    remarks: tuple[str, ...] = ()
+    """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
 
 
@@ -87,7 +97,12 @@ class Pipeline:
             if isinstance(verdict, Failure):
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
         runtime = Runtime(
-            call_id=call.id, session=parts.session, progress=self._progress, abort=abort
+            call_id=call.id,
+            tool=call.tool,
+            session=parts.session,
+            progress=self._progress,
+            abort=abort,
+            hand=parts.hand,
         )
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):
@@ -153,7 +168,7 @@ class Pipeline:
             failure=envelope.failure,
             tool=call.tool[:MAX_NAME_CHARACTERS],
             call_id=call.id,
-            warnings=envelope.warnings,
+            warnings=self._parts.remarks + envelope.warnings,
             metadata=metadata,
         )
         return self._redactor.envelope(sealed) if self._redactor.active else sealed

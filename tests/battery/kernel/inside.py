@@ -15,8 +15,8 @@ from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.command import Command, Limits, run
 from holdfast.execution.processes.confinement import Scratch
-from holdfast.execution.processes.spool import Spool
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, start_in
+from holdfast.execution.spool import Spool
 
 
 async def main(kind: str, folder: Path, targets: dict[str, object]) -> dict[str, str]:

@@ -16,9 +16,9 @@ from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.command import Command, Limits, Report, run
 from holdfast.execution.processes.confinement import Scratch
-from holdfast.execution.processes.spool import Spool
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
+from holdfast.execution.spool import Spool, SpoolFile
 
 TIERS: dict[str, Tier] = {tier.name: tier for tier in (*STRONGEST_FIRST, UNCONFINED)}
 UNLIMITED = Limits()
@@ -62,9 +62,10 @@ class Ground(NamedTuple):
     def capture(self, heard: Callable[[], None]) -> Capture:
         return Capture(Spool(self.create, 1 << 30), None, heard)
 
-    def create(self) -> tuple[str, int]:
+    def create(self) -> SpoolFile:
         path = self.scratch / f"out{len(list(self.scratch.iterdir()))}"
-        return str(path), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        return SpoolFile(str(path), handle, 1 << 40)
 
 
 def policy_of(workspace: Path) -> SandboxPolicy:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.contract.shell import Printed
 from holdfast.execution.processes import capture as capturing
 from holdfast.execution.processes.capture import HEAD_BYTES, TAIL_BYTES, Capture, Captured, Scrubber
-from holdfast.execution.processes.spool import Spool
+from holdfast.execution.spool import Spool, SpoolFile
 
 
 def silent() -> None:
@@ -19,9 +20,10 @@ def silent() -> None:
 
 
 def spool_in(folder: Path, quota: int = 1 << 40) -> Spool:
-    def create() -> tuple[str, int]:
+    def create() -> SpoolFile:
         path = folder / f"out{len(list(folder.iterdir()))}"
-        return str(path), os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        return SpoolFile(str(path), handle, quota)
 
     return Spool(create, quota)
 
@@ -50,7 +52,7 @@ async def captured(
     return found._replace(path=capture.so_far().path)
 
 
-def check_stream(found: capturing.Printed, whole: bytes) -> None:
+def check_stream(found: Printed, whole: bytes) -> None:
     assert found.total == len(whole)
     assert found.head == whole[:HEAD_BYTES]
     assert found.tail == whole[HEAD_BYTES:][-TAIL_BYTES:]
@@ -108,10 +110,10 @@ async def test_what_is_past_the_quota_is_read_and_counted(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("trouble", ["full", "none", "broken"])
 async def test_a_disk_that_keeps_nothing_stops_nothing(tmp_path: Path, trouble: str) -> None:
-    def create() -> tuple[str, int] | None:
+    def create() -> SpoolFile | None:
         match trouble:
             case "full":
-                return "/dev/full", os.open("/dev/full", os.O_WRONLY)
+                return SpoolFile("/dev/full", os.open("/dev/full", os.O_WRONLY), 1 << 40)
             case "none":
                 return None
             case _:

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, NamedTuple, Protocol
 
-from holdfast.execution.processes.spool import Spool
+from holdfast.contract.shell import Printed
+from holdfast.execution.spool import Spool
 
 StreamName = Literal["stdout", "stderr"]
 
@@ -35,21 +36,6 @@ class Scrubber(Protocol):
     def rest(self) -> bytes:
         """What was held back because a secret might have begun there."""
         ...
-
-
-class Printed(NamedTuple):
-    """What one stream held; the whole is in the file of the capture."""
-
-    head: bytes
-    tail: bytes
-    """The end, as far as it is not in the head."""
-    total: int
-    """All bytes that came, whether kept or not."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether head and tail are all there was."""
-        return len(self.head) + len(self.tail) == self.total
 
 
 class Captured(NamedTuple):

@@ -10,16 +10,15 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.shell import KilledBy
 from holdfast.execution.processes.capture import Capture, Captured
 from holdfast.execution.processes.feed import Feed
 from holdfast.execution.processes.spawners import SandboxLost, Spawner, Start
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.warden.wire import Ended
-
-KilledBy = Literal["user", "timeout", "idle", "abort", "lost"]
 
 GRACE_SECONDS = 3.0
 DRAIN_SECONDS = 0.25

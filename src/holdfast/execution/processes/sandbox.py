@@ -13,9 +13,9 @@ from holdfast.contract.shell import Confinement
 from holdfast.execution.processes.capture import Capture, Scrubber
 from holdfast.execution.processes.confinement import Scratch, temporary_of
 from holdfast.execution.processes.spawners import SandboxUnavailable
-from holdfast.execution.processes.spool import Spool
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
+from holdfast.execution.spool import Spool
 
 _BASE = ("PATH", "LANG")
 

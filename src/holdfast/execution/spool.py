@@ -4,18 +4,31 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 BEFORE_A_FILE = 256 * 1024
 """So much is held in memory before a file is worth its cost. No more than what memory shows."""
 _AT_ONCE = 256 * 1024
 
 
+class SpoolFile(NamedTuple):
+    """A file to write to."""
+
+    path: str
+    handle: int
+    quota: int
+    """How much of it may be written."""
+    closed: Callable[[int], None] = lambda _written: None
+    """Told how much was written, when no more comes."""
+
+
 class Spool:
     """Takes pieces, and writes them when it is told to."""
 
-    def __init__(self, create: Callable[[], tuple[str, int] | None], quota: int) -> None:
+    def __init__(self, create: Callable[[], SpoolFile | None], quota: int) -> None:
         self._create = create
         self._quota = quota
+        self._closed: Callable[[int], None] = lambda _written: None
         self._waiting = bytearray()
         self._piece: memoryview | bytes = b""
         self._handle: int | None = None
@@ -71,12 +84,14 @@ class Spool:
             with suppress(OSError):
                 os.close(self._handle)
             self._handle = None
+            self._closed(self._written)
 
     def _open(self) -> None:
         created = self._create()
         if created is None:
             raise OSError("there is no place to keep it")
-        self.path, self._handle = created
+        self.path, self._handle, quota, self._closed = created
+        self._quota = min(self._quota, quota)
 
     def _write(self, part: memoryview) -> None:
         assert self._handle is not None

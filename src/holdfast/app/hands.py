@@ -1,0 +1,72 @@
+"""Putting a session's hand together: gates and policies from what its tools reach."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import msgspec
+
+from holdfast.app.settings import SandboxSettings, Surroundings
+from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
+from holdfast.contract.tool import Tool
+from holdfast.envelope.redact import Redactor
+from holdfast.execution.processes.call_shell import Leaves
+from holdfast.execution.processes.hand import HandParts, SessionHand
+from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy.reach import Reach
+from holdfast.policy.sandbox_policy import sandbox_policy
+
+UNCONFINED_REMARK = (
+    "Processes of this session run unconfined: the configuration says so"
+    " (sandbox.confinement = 'unconfined')."
+)
+
+
+class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """What a hand is made from."""
+
+    session: SessionFacts
+    tools: Mapping[str, Tool]
+    reach: Reach
+    settings: SandboxSettings
+    surroundings: Surroundings
+    sidecars: SidecarFiles
+    redactor: Redactor
+
+
+def hand_for(setup: HandSetup) -> SessionHand:
+    """The hand of a session. Nothing is started or made before a call needs it."""
+    around = setup.surroundings
+    return SessionHand(
+        HandParts(
+            session=setup.session,
+            folder=around.data_home / "sessions" / setup.session.id,
+            leaves=partial(_leaves, setup),
+            policy=partial(_policy, setup),
+            environment=around.environment,
+            spools=partial(setup.sidecars.spool, setup.session.id),
+            scrubber=setup.redactor.stream if setup.redactor.active else None,
+            confinement=setup.settings.confinement,
+        )
+    )
+
+
+def remarks_of(settings: SandboxSettings) -> tuple[str, ...]:
+    """What every answer has to say about the sandbox."""
+    return (UNCONFINED_REMARK,) if settings.confinement == "unconfined" else ()
+
+
+def _leaves(setup: HandSetup, name: str) -> Leaves:
+    tool = setup.tools[name]
+    return Leaves(partial(setup.reach.path, tool), partial(setup.reach.host, tool))
+
+
+def _policy(setup: HandSetup, name: str) -> SandboxPolicy:
+    wanted = setup.settings
+    limits = SandboxLimits(
+        cpu_seconds=wanted.cpu_seconds,
+        memory_bytes=wanted.memory_bytes,
+        processes=wanted.processes,
+        file_bytes=wanted.file_bytes,
+    )
+    return sandbox_policy(setup.reach.scope(setup.tools[name]), limits)

@@ -1,0 +1,143 @@
+"""`rt.shell` of one call: commands of its tool's policy, confined, bounded, reported.
+
+A text is run by bash with pipefail; a sequence is a program with its arguments. That a command
+fails is a report; that there is no sandbox, or no leave for its directory, is raised.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, NoReturn
+
+import msgspec
+
+from holdfast.contract.errors import PolicyDenied, Unavailable
+from holdfast.contract.gates import HostGate, PathGate, Refusal
+from holdfast.contract.paths import is_within
+from holdfast.contract.runtime import Runtime
+from holdfast.contract.shell import (
+    NO_LIMITS,
+    CommandLimits,
+    CommandReport,
+    CommandText,
+    Confinement,
+)
+from holdfast.execution.processes.command import Command, Limits, Report, run
+from holdfast.execution.processes.denials import Confined, denials
+from holdfast.execution.processes.sandbox import Sandbox
+from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.shell_warnings import shell_warnings
+
+_SIGNALLED = 128
+
+
+class Leaves(NamedTuple):
+    """What a tool may open and reach."""
+
+    open: PathGate
+    reach: HostGate
+
+
+class CallShell:
+    """Runs commands for one call."""
+
+    def __init__(self, runtime: Runtime, sandbox: Sandbox, leaves: Leaves) -> None:
+        self._runtime = runtime
+        self._sandbox = sandbox
+        self._leaves = leaves
+
+    async def run(
+        self,
+        command: CommandText,
+        /,
+        *,
+        cwd: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        limits: CommandLimits = NO_LIMITS,
+    ) -> CommandReport:
+        """Run a command to its end."""
+        sandbox = self._sandbox
+        try:
+            warden = await sandbox.warden()
+            place = self._directory(cwd)
+            begun = Command(argv_of(command), place, sandbox.environment(environment), stdin)
+            capture = sandbox.capture(f"{self._runtime.tool}-{self._runtime.call_id}")
+            within = Limits(limits.wall, limits.idle, limits.grace)
+            report = await run(warden, begun, within, capture, self._runtime.abort)
+        except SandboxUnavailable as problem:
+            raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
+        told = reported(report, command, sandbox.confinement)
+        return self._with_denials(told, place)
+
+    @property
+    def jobs(self) -> NoReturn:
+        """Background jobs."""
+        raise Unavailable("rt.shell.jobs: not yet")
+
+    @property
+    def persistent(self) -> NoReturn:
+        """The persistent shell."""
+        raise Unavailable("rt.shell.persistent: not yet")
+
+    def _directory(self, asked: str | None) -> str:
+        """Where it begins: what was asked for if that is within reach, or the workspace."""
+        parts = self._sandbox.parts
+        if asked is None:
+            visible = (*parts.policy.readable, *parts.policy.writable)
+            inside = any(is_within(parts.workspace, root) for root in visible)
+            return parts.workspace if inside else self._sandbox.environment()["TMPDIR"]
+        verdict = self._leaves.open("read", asked)
+        if isinstance(verdict, Refusal):
+            raise denied(verdict)
+        return verdict.path
+
+    def _with_denials(self, report: CommandReport, cwd: str) -> CommandReport:
+        if report.exit_code == 0 or report.confinement == "unconfined":
+            return report
+        parts = self._sandbox.parts
+        confined = Confined(parts.policy, parts.scratch, cwd, self._leaves.open, self._leaves.reach)
+        said = report.unstarted or report.stderr.text()
+        found = denials(confined, said)
+        return msgspec.structs.replace(report, refusals=found) if found else report
+
+
+def argv_of(command: CommandText) -> list[str]:
+    """A text for bash, whose pipelines fail where any part does; or the words as they are."""
+    if isinstance(command, str):
+        return ["bash", "-o", "pipefail", "-c", command]
+    return list(command)
+
+
+def denied(refusal: Refusal) -> PolicyDenied:
+    """The error that names what was refused and what would permit it."""
+    told = {"target": refusal.target, "requirement": refusal.requirement}
+    return PolicyDenied(refusal.reason, extras=told)
+
+
+def reported(report: Report, command: CommandText, confinement: Confinement) -> CommandReport:
+    """A report in the words of the contract."""
+    ended, captured = report.ended, report.captured
+    status = None if ended is None else ended.exit
+    number = -status if status is not None and status < 0 else None
+    exit_code = status if number is None else _SIGNALLED + number
+    if report.killed_by is not None:
+        exit_code = None
+    warnings: list[str] = []
+    if isinstance(command, str) and exit_code is not None:
+        out, err = captured.stdout.text(), captured.stderr.text()
+        warnings = [one.text for one in shell_warnings(command, exit_code, out, err)]
+    return CommandReport(
+        exit_code=exit_code,
+        signal=number,
+        killed_by=report.killed_by,
+        unstarted=report.unstarted,
+        stdout=captured.stdout,
+        stderr=captured.stderr,
+        order=captured.pieces,
+        output_path=captured.path,
+        dropped_bytes=captured.dropped,
+        seconds=report.seconds,
+        cpu_seconds=0.0 if ended is None else ended.user_seconds + ended.system_seconds,
+        peak_memory_bytes=0 if ended is None else ended.peak_bytes,
+        warnings=tuple(warnings),
+        confinement=confinement,
+    )

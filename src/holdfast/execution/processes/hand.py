@@ -1,0 +1,105 @@
+"""The hand: the sandbox as a session sees it, and the files, commands and hosts its calls reach.
+
+A sandbox per policy, opened at the first command; calls of equal policies share one. Nothing is
+decided here: gates and policies are handed in.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import NamedTuple, NoReturn, TypeVar
+
+from holdfast.contract.errors import Unavailable
+from holdfast.contract.runtime import Runtime, SessionFacts
+from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.contract.shell import Confinement
+from holdfast.execution.processes.call_shell import CallShell, Leaves
+from holdfast.execution.processes.capture import Scrubber
+from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
+from holdfast.execution.processes.scratch import make_scratch, remove_scratch
+from holdfast.execution.threads import wait_in_thread
+
+_T = TypeVar("_T")
+
+
+class HandParts(NamedTuple):
+    """What a session's hand is made from."""
+
+    session: SessionFacts
+    folder: Path
+    """The session's own, outside of every workspace."""
+    leaves: Callable[[str], Leaves]
+    """What a tool may open and reach, by its name."""
+    policy: Callable[[str], SandboxPolicy]
+    """What the processes of a tool are confined to."""
+    environment: Mapping[str, str]
+    spools: Spools
+    scrubber: Callable[[], Scrubber] | None = None
+    confinement: Confinement | None = None
+
+
+class SessionHand:
+    """Lends each call what it reaches the world with. Used on one event loop; closed with it."""
+
+    def __init__(self, parts: HandParts) -> None:
+        self._parts = parts
+        self._sandboxes: dict[SandboxPolicy, Sandbox] = {}
+
+    def files(self, runtime: Runtime, /) -> NoReturn:
+        """Files within the call's reach."""
+        raise Unavailable(f"rt.fs: not yet for {runtime.tool}")
+
+    def shell(self, runtime: Runtime, /) -> CallShell:
+        """Commands within the call's reach."""
+        sandbox = self._sandbox(self._parts.policy(runtime.tool))
+        return CallShell(runtime, sandbox, self._parts.leaves(runtime.tool))
+
+    def net(self, runtime: Runtime, /) -> NoReturn:
+        """Hosts within the call's reach."""
+        raise Unavailable(f"rt.net: not yet for {runtime.tool}")
+
+    def wait(self, work: Coroutine[object, object, _T], /) -> _T:
+        """Wait, in a thread of a tool, for work of the event loop."""
+        return wait_in_thread(work)
+
+    async def close(self) -> None:
+        """End every process of the session and remove its sandboxes' directories."""
+        sandboxes, self._sandboxes = self._sandboxes, {}
+        for number, sandbox in enumerate(sandboxes.values()):
+            await sandbox.close()
+            remove_scratch(self._folder(number))
+
+    def _sandbox(self, policy: SandboxPolicy) -> Sandbox:
+        found = self._sandboxes.get(policy)
+        if found is None:
+            found = self._sandboxes[policy] = self._made(policy)
+        return found
+
+    def _made(self, policy: SandboxPolicy) -> Sandbox:
+        parts = self._parts
+        folder = self._folder(len(self._sandboxes))
+        try:
+            scratch = make_scratch(folder, parts.environment.get("HOME"))
+        except OSError as problem:
+            raise Unavailable(
+                f"There is no place for a sandbox's files: {folder} cannot be made"
+                f" ({problem.strerror}). Set HOLDFAST_HOME to a directory that can be written."
+            ) from None
+        workspace = parts.session.workspace
+        variables = {"HOLDFAST_SESSION": parts.session.id}
+        if workspace is not None:
+            variables["HOLDFAST_WORKSPACE"] = workspace
+        return Sandbox(
+            SandboxParts(
+                policy=policy,
+                scratch=scratch,
+                workspace=workspace or scratch.temporary,
+                environment=parts.environment,
+                spools=parts.spools,
+                scrubber=parts.scrubber,
+                variables=variables,
+                confinement=parts.confinement,
+            )
+        )
+
+    def _folder(self, number: int) -> Path:
+        return self._parts.folder / "scratch" / str(number)

@@ -1,0 +1,36 @@
+"""Secrets in a stream, cut anywhere."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from holdfast.envelope.redact import REDACTED, Redactor
+
+SECRETS = ("hunter2hunter", "abcabcabc", "bcabcaxyz", "aaaaaa")
+CUTS = st.lists(st.integers(1, 9), max_size=60)
+TEXT = st.lists(
+    st.sampled_from([*SECRETS, "hunter2", "abcabc", "aaa", "plain ", "\n", "x", "é"]), max_size=12
+).map("".join)
+
+
+def _streamed(text: str, cuts: list[int]) -> str:
+    redaction = Redactor(SECRETS).stream()
+    content, shown = text.encode(), b""
+    for size in cuts:
+        shown += redaction.feed(content[:size])
+        content = content[size:]
+    shown += redaction.feed(content) + redaction.rest()
+    return shown.decode()
+
+
+@given(TEXT, CUTS)
+@example("abcabcaxyz", [9])
+@example("aaaaaaa" * 3, [1] * 21)
+def test_a_stream_shows_what_the_whole_text_would(text: str, cuts: list[int]) -> None:
+    assert _streamed(text, cuts) == Redactor(SECRETS).text(text)
+
+
+def test_no_more_is_held_back_than_a_secret_is_long() -> None:
+    redaction = Redactor(SECRETS).stream()
+    shown = b"".join(redaction.feed(b"aaaaaaa") for _ in range(10_000))
+    assert shown == REDACTED.encode()
+    assert len(redaction.feed(b"z" * 1000)) >= 1000 - max(map(len, SECRETS)) * 4
