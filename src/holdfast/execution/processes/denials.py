@@ -84,11 +84,11 @@ def _of_path(confined: Confined, written: str, accesses: tuple[Access, ...]) -> 
 
 def _is_admitted(confined: Confined, access: Access, path: str) -> bool:
     """Whether the kernel was told to let it through."""
-    policy, scratch = confined.policy, confined.scratch
-    if any(is_within(path, own) for own in (scratch.temporary, "/tmp", "/dev", "/proc")):
-        return True
+    policy = confined.policy
+    own = (confined.scratch.temporary, "/tmp", "/dev", "/proc")
     if access == "write":
-        inside = any(is_within(path, root) for root in policy.writable)
-        return inside and not any(is_within(path, kept) for kept in policy.protected)
-    roots = (*policy.readable, *base_system.readable())
+        if any(is_within(path, root) for root in policy.writable):
+            return not any(is_within(path, kept) for kept in policy.protected)
+        return any(is_within(path, place) for place in own)
+    roots = (*policy.readable, *base_system.readable(), *own)
     return any(is_within(path, root) for root in roots)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
+from anyio import to_thread
+
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
@@ -64,9 +66,10 @@ class SessionHand:
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
         sandboxes, self._sandboxes = self._sandboxes, {}
-        for number, sandbox in enumerate(sandboxes.values()):
+        for sandbox in sandboxes.values():
             await sandbox.close()
-            remove_scratch(self._folder(number))
+        if sandboxes:
+            await to_thread.run_sync(remove_scratch, self._parts.folder / "scratch")
 
     def _sandbox(self, policy: SandboxPolicy) -> Sandbox:
         found = self._sandboxes.get(policy)
@@ -76,7 +79,7 @@ class SessionHand:
 
     def _made(self, policy: SandboxPolicy) -> Sandbox:
         parts = self._parts
-        folder = self._folder(len(self._sandboxes))
+        folder = parts.folder / "scratch" / str(len(self._sandboxes))
         try:
             scratch = make_scratch(folder, parts.environment.get("HOME"))
         except OSError as problem:
@@ -100,6 +103,3 @@ class SessionHand:
                 confinement=parts.confinement,
             )
         )
-
-    def _folder(self, number: int) -> Path:
-        return self._parts.folder / "scratch" / str(number)

@@ -7,6 +7,8 @@ allows is compiled elsewhere.
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
@@ -15,6 +17,7 @@ from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
 from holdfast.execution.processes.confinement import Scratch, admitted, shown
+from holdfast.execution.processes.control_groups import RESERVED_PROCESSES, make_groups
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.processes.wardens import Warden, start_warden
 from holdfast.execution.warden.wire import Message
@@ -37,12 +40,6 @@ UNCONFINED = Tier("unconfined", separate=False)
 """Never chosen, only named by a person."""
 
 _CORE = "RLIMIT_CORE"
-_LIMITS = {
-    "cpu_seconds": "RLIMIT_CPU",
-    "memory_bytes": "RLIMIT_DATA",
-    "processes": "RLIMIT_NPROC",
-    "file_bytes": "RLIMIT_FSIZE",
-}
 
 
 async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warden:
@@ -50,12 +47,17 @@ async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warde
     reason = _missing(tier, policy)
     if reason is not None:
         raise SandboxUnavailable(reason)
-    setup = _setup(tier, policy, scratch)
+    groups = make_groups(policy.limits)
+    setup = _setup(tier, policy, scratch, groups.limited)
+    program: list[str] = []
     if tier.name == "bubblewrap":
-        program = shutil.which("bwrap") or "bwrap"
         view = shown(policy, scratch)
-        return await start_warden(setup, lambda argv: [program, *_bubblewrap(view), "--", *argv])
-    return await start_warden(setup)
+        program = [shutil.which("bwrap") or "bwrap", *_bubblewrap(view), "--"]
+    try:
+        return await start_warden(setup, lambda argv: groups.entering([*program, *argv]), groups)
+    except BaseException:
+        groups.remove()
+        raise
 
 
 def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:
@@ -74,7 +76,7 @@ def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:
     return None
 
 
-def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Message:
+def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozenset[str]) -> Message:
     confined = tier.name != "unconfined"
     networked = tier.separate or policy.network == "open"
     allowed = admitted(policy, scratch, own_files=tier.separate)
@@ -83,7 +85,7 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Message:
         "view": [list(one) for one in view],
         "at": scratch.root,
         "separate": tier.separate,
-        "limits": {_CORE: 0, **_limits(policy.limits)},
+        "limits": {_CORE: 0, **_limits(policy.limits, limited)},
         "paths": [(path, int(rights)) for path, rights in allowed] if confined else None,
         "ports": networked,
         "families": ([INTERNET, INTERNET6] if networked else []) if confined else None,
@@ -91,9 +93,32 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Message:
     }
 
 
-def _limits(limits: SandboxLimits) -> dict[str, int]:
-    wanted = {name: getattr(limits, field) for field, name in _LIMITS.items()}
+def _limits(limits: SandboxLimits, limited: frozenset[str]) -> dict[str, int]:
+    """The limits of each single process, and those of all that no control group holds."""
+    wanted = {
+        "RLIMIT_CPU": limits.cpu_seconds,
+        "RLIMIT_FSIZE": limits.file_bytes,
+        "RLIMIT_DATA": limits.memory_bytes,
+        "RLIMIT_NPROC": None if "processes" in limited else _processes(limits),
+    }
     return {name: int(most) for name, most in wanted.items() if most is not None}
+
+
+def _processes(limits: SandboxLimits) -> int | None:
+    """The kernel counts all of a user's processes together, and the super-user's never."""
+    if limits.processes is None or os.geteuid() == 0:
+        return None
+    return _running_already() + limits.processes + RESERVED_PROCESSES
+
+
+def _running_already() -> int:
+    """The tasks of this user, as far as they can be seen."""
+    own, total = os.getuid(), 0
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            if entry.name.isdigit() and entry.stat().st_uid == own:
+                total += sum(1 for _ in (entry / "task").iterdir())
+    return total
 
 
 def _bubblewrap(view: Sequence[Shown]) -> list[str]:

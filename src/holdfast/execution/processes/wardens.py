@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from holdfast.execution.processes.control_groups import NO_GROUPS, ControlGroups
 from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable, Spawner
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Hungup, Message
@@ -34,8 +35,14 @@ BOOT = (
 class Warden:
     """A started warden and its spawners."""
 
-    def __init__(self, line: socket.socket, keeper: "subprocess.Popen[bytes]") -> None:
+    def __init__(
+        self,
+        line: socket.socket,
+        keeper: "subprocess.Popen[bytes]",
+        groups: ControlGroups = NO_GROUPS,
+    ) -> None:
         self._line = line
+        self._groups = groups
         self._keeper = keeper
         self._idle: deque[Spawner] = deque()
         self._loop = asyncio.get_running_loop()
@@ -106,6 +113,7 @@ class Warden:
 
     def _reap(self) -> None:
         self._keeper.wait()
+        self._groups.remove()
         cast("BinaryIO", self._keeper.stderr).close()
 
     async def close(self) -> None:
@@ -117,10 +125,15 @@ class Warden:
         await asyncio.to_thread(self._reap)
 
 
-async def start_warden(setup: Message, command: Callable[[list[str]], list[str]] = list) -> Warden:
+async def start_warden(
+    setup: Message,
+    command: Callable[[list[str]], list[str]] = list,
+    groups: ControlGroups = NO_GROUPS,
+) -> Warden:
     """Start one; raises SandboxUnavailable with the reason.
 
-    ``command`` may put a program around its command line that enters namespaces first.
+    ``command`` may put a program around its command line that enters namespaces first. The groups
+    it is in are removed after it.
     """
     ours, theirs = wire.pair()
     try:
@@ -130,7 +143,7 @@ async def start_warden(setup: Message, command: Callable[[list[str]], list[str]]
         raise SandboxUnavailable(f"its process cannot be started ({problem.strerror})") from None
     finally:
         theirs.close()
-    warden = Warden(ours, keeper)
+    warden = Warden(ours, keeper, groups)
     try:
         await _made_ready(warden, ours, setup)
     except BaseException:

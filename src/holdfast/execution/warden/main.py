@@ -146,6 +146,15 @@ class Warden:
             self._deadline = time.monotonic() + cast("float", message["lease"])
 
     def _open(self, line: socket.socket, policy: Message) -> None:
+        try:
+            self._begin(line, policy)
+        except (OSError, RuntimeError) as problem:
+            # There are as many processes as there may be: this one is refused, the others go on.
+            with suppress(Hungup):
+                send(line, {"error": str(problem)})
+            line.close()
+
+    def _begin(self, line: socket.socket, policy: Message) -> None:
         if self._scoped:
             spawner = Spawner(line, policy, self._keeper, domain=True)
             threading.Thread(target=spawner.serve, daemon=True).start()
