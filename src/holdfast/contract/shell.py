@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from holdfast.contract.errors import PolicyDenied
 from holdfast.contract.gates import Refusal
 
 KilledBy = Literal["user", "timeout", "idle", "abort", "lost"]
@@ -79,6 +80,28 @@ class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
     """What the sandbox kept it from."""
     warnings: tuple[str, ...] = ()
     confinement: Confinement
+
+
+def denial_of(report: CommandReport) -> PolicyDenied | None:
+    """What a tool raises for a command that failed because of the sandbox; None: it did not.
+
+    The failure names what was refused and what would permit it, and keeps what was printed.
+    """
+    if report.exit_code == 0 or not report.refusals:
+        return None
+    first = report.refusals[0]
+    wanted = [one.requirement for one in report.refusals if one.requirement is not None]
+    hint = f" It would be admitted by {wanted[0]}." if wanted else ""
+    return PolicyDenied(
+        f"The sandbox refused it: {first.reason}{hint}",
+        extras={
+            "target": first.target,
+            "requirements": [*wanted],
+            "exit_code": report.exit_code,
+            "stdout": report.stdout.text(),
+            "stderr": report.stderr.text(),
+        },
+    )
 
 
 JobState = Literal["running", "exited", "killed"]

@@ -5,6 +5,7 @@ a host; it is named as refused when the policy really does not admit it. Whether
 looked at: what lies outside is refused in one way.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -72,7 +73,7 @@ def _in_line(confined: Confined, line: str) -> Iterator[Refusal]:
 def _of_path(confined: Confined, written: str, accesses: tuple[Access, ...]) -> Iterator[Refusal]:
     if "\0" in written or written.startswith("~"):
         return
-    path = written if written.startswith("/") else f"{confined.cwd}/{written}"
+    path = posixpath.normpath(posixpath.join(confined.cwd, written))
     for access in accesses:
         if _is_admitted(confined, access, path):
             continue
