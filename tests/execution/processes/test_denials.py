@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.sandbox import SandboxPolicy
-from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.denials import MOST_NAMED, Confined, denials
 
 POLICY = SandboxPolicy(readable=("/w",), writable=("/w",), protected=("/w/.git/hooks",))
@@ -24,7 +23,7 @@ def may_reach(host: str) -> HostLeave | Refusal:
     return Refusal(reason="no host", target=host, requirement="requires.net.hosts")
 
 
-CONFINED = Confined(POLICY, Scratch("/s/root", "/s/tmp", "/home/me"), "/w/sub", may_open, may_reach)
+CONFINED = Confined(POLICY, "/tmp", "/w/sub", may_open, may_reach)
 
 SAID = [
     ("cat: /etc/shadow: Permission denied", "/etc/shadow", "read"),

@@ -84,7 +84,7 @@ class CallShell:
         if asked is None:
             visible = (*parts.policy.readable, *parts.policy.writable)
             inside = any(is_within(parts.workspace, root) for root in visible)
-            return parts.workspace if inside else self._sandbox.environment()["TMPDIR"]
+            return parts.workspace if inside else self._sandbox.temporary
         verdict = self._leaves.open("read", asked)
         if isinstance(verdict, Refusal):
             raise denied(verdict)
@@ -94,7 +94,9 @@ class CallShell:
         if report.exit_code == 0 or report.confinement == "unconfined":
             return report
         parts = self._sandbox.parts
-        confined = Confined(parts.policy, parts.scratch, cwd, self._leaves.open, self._leaves.reach)
+        confined = Confined(
+            parts.policy, self._sandbox.temporary, cwd, self._leaves.open, self._leaves.reach
+        )
         said = report.unstarted or report.stderr.text()
         found = denials(confined, said)
         return msgspec.structs.replace(report, refusals=found) if found else report

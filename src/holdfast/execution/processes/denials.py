@@ -14,7 +14,6 @@ from holdfast.contract.gates import Access, HostGate, PathGate, Refusal
 from holdfast.contract.paths import is_within
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes import base_system
-from holdfast.execution.processes.confinement import Scratch
 
 MOST_LINES = 200
 MOST_NAMED = 10
@@ -39,7 +38,8 @@ class Confined(NamedTuple):
     """What a command was confined to."""
 
     policy: SandboxPolicy
-    scratch: Scratch
+    temporary: str
+    """Where it sees its temporary directory."""
     cwd: str
     may_open: PathGate
     may_reach: HostGate
@@ -86,7 +86,7 @@ def _of_path(confined: Confined, written: str, accesses: tuple[Access, ...]) -> 
 def _is_admitted(confined: Confined, access: Access, path: str) -> bool:
     """Whether the kernel was told to let it through."""
     policy = confined.policy
-    own = (confined.scratch.temporary, "/tmp", "/dev", "/proc")
+    own = (confined.temporary, "/dev", "/proc")
     if access == "write":
         if any(is_within(path, root) for root in policy.writable):
             return not any(is_within(path, kept) for kept in policy.protected)

@@ -61,6 +61,12 @@ class Sandbox:
         assert self._opened is not None
         return self._opened[0].name
 
+    @property
+    def temporary(self) -> str:
+        """Where its processes see their temporary directory; asked when a warden was had."""
+        separate = bool(self._opened and self._opened[0].separate)
+        return temporary_of(self.parts.policy, self.parts.scratch, own_files=separate)
+
     async def warden(self) -> Warden:
         """The warden, started if there is none; raises SandboxUnavailable with all reasons."""
         if self._opened is not None and not self._opened[1].lost:
@@ -77,8 +83,7 @@ class Sandbox:
 
     def environment(self, own: Mapping[str, str] | None = None) -> dict[str, str]:
         """What a command begins with: a small base, the session's variables, its own ones."""
-        parent, separate = self.parts.environment, bool(self._opened and self._opened[0].separate)
-        temporary = temporary_of(self.parts.policy, self.parts.scratch, own_files=separate)
+        parent, temporary = self.parts.environment, self.temporary
         base = {name: parent[name] for name in _BASE if parent.get(name)}
         places = {"HOME": f"{temporary}/home", "TMPDIR": temporary}
         return {"LANG": "C.UTF-8"} | base | places | {**self.parts.variables} | {**(own or {})}

@@ -108,7 +108,7 @@ class Warden:
 
     def abandon(self) -> None:
         """End it without waiting for that: it hears that the line is cut."""
-        self._line.close()
+        self._let_go()
         threading.Thread(target=self._reap, daemon=True).start()
 
     def _reap(self) -> None:
@@ -116,12 +116,15 @@ class Warden:
         self._groups.remove()
         cast("BinaryIO", self._keeper.stderr).close()
 
-    async def close(self) -> None:
-        """End it, and with it everything it started; returns when nothing is left."""
+    def _let_go(self) -> None:
         self.rest()
         if self.listener is not None:
             self.listener.close()
         self._line.close()
+
+    async def close(self) -> None:
+        """End it, and with it everything it started; returns when nothing is left."""
+        self._let_go()
         await asyncio.to_thread(self._reap)
 
 
