@@ -27,10 +27,10 @@ CONFINED = Confined(POLICY, "/tmp", "/w/sub", may_open, may_reach)
 
 SAID = [
     ("cat: /etc/shadow: Permission denied", "/etc/shadow", "read"),
-    ("cat: /root/secret: No such file or directory", "/root/secret", "read"),
+    ("cat: /home/eve/secret: No such file or directory", "/home/eve/secret", "read"),
     ("touch: cannot touch '/usr/x': Read-only file system", "/usr/x", "write"),
     ("bash: line 1: ../.git/hooks/pre-push: Read-only file system", "../.git/hooks/pre-push", "w"),
-    ("PermissionError: [Errno 13] Permission denied: '/home/me/.ssh/id'", "/home/me/.ssh/id", "r"),
+    ("PermissionError: [Errno 13] Permission denied: '/home/me/ssh/id'", "/home/me/ssh/id", "r"),
     ("gcc: error: \u2018/srv/a b.c\u2019: No such file or directory", "/srv/a b.c", "read"),
     ("curl: (6) Could not resolve host: evil.example", "evil.example", "hosts"),
     ("dial tcp: lookup evil.example: no such host", "evil.example", "hosts"),

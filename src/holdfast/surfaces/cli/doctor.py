@@ -12,6 +12,7 @@ from holdfast.surfaces.cli.checks import (
 )
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.parsing import Parser, add_settings_options, overrides_in, workspace_in
+from holdfast.surfaces.cli.sandbox_checks import check_sandbox
 from holdfast.surfaces.cli.screen import Screen
 
 
@@ -30,6 +31,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         *check_configuration(workspace_in(arguments), overrides_in(arguments)),
         *check_data_directory(),
         *check_state_directory(),
+        *check_sandbox(),
     ]
     failed = any(found.status == "FAIL" for found in findings)
     if arguments.json:

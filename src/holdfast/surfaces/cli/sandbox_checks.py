@@ -1,0 +1,59 @@
+"""The checks of `holdfast doctor` about confinement: what there is, and what is missing."""
+
+import platform
+from collections.abc import Iterator
+
+import anyio
+
+from holdfast.app.sandbox_survey import SandboxSurvey, SurveyedTier, survey
+from holdfast.surfaces.cli.looks import Finding
+
+_INSTALL = "install the package bubblewrap"
+
+
+def check_sandbox(found: SandboxSurvey | None = None) -> Iterator[Finding]:
+    """Which confinement commands get here."""
+    if platform.system() != "Linux" and found is None:
+        return
+    seen = anyio.run(survey) if found is None else found
+    chosen = seen.chosen
+    if chosen is None:
+        reasons = "; ".join(f"{tier.name}: {tier.missing}" for tier in seen.tiers)
+        step = f"{_INSTALL}, or use a kernel with Landlock"
+        yield Finding("FAIL", "sandbox", f"no command can be confined ({reasons})", step)
+        return
+    yield Finding("OK", "sandbox", f"{chosen.name}: {_what_it_gives(chosen)}")
+    for tier in seen.tiers[: seen.tiers.index(chosen)]:
+        # Of two kinds that give the same, one is enough.
+        step = "" if chosen.separate else _INSTALL
+        yield Finding("WARN" if step else "OK", f"sandbox {tier.name}", f"{tier.missing}", step)
+    yield _landlock(seen)
+    yield _limits(seen)
+
+
+def _what_it_gives(tier: SurveyedTier) -> str:
+    if tier.separate:
+        return "own files, processes, network and shared memory; hosts by name through a proxy"
+    return (
+        "files, network and signals are confined; no hosts for commands, modes and times of files"
+        " outside can be changed, /dev/shm is shared"
+    )
+
+
+def _landlock(seen: SandboxSurvey) -> Finding:
+    if not seen.landlock:
+        return Finding("WARN", "landlock", "not in this kernel", "use Linux 5.13 or newer with it")
+    scoped = "signals stay inside" if seen.scoped else "signals are kept inside by other means"
+    return Finding("OK", "landlock", f"version {seen.landlock}; {scoped}")
+
+
+def _limits(seen: SandboxSurvey) -> Finding:
+    held = [name for name in ("processes", "memory") if name in seen.shared_limits]
+    if held:
+        return Finding("OK", "sandbox limits", f"{' and '.join(held)} of a sandbox as a whole")
+    return Finding(
+        "WARN",
+        "sandbox limits",
+        "no control group can be made: memory is limited per process, processes per user",
+        "run under systemd with delegation (systemd-run --user --scope -p Delegate=yes)",
+    )
