@@ -4,6 +4,7 @@ A spawner whose warden is gone fails what it was doing with SandboxLost: nothing
 """
 
 import asyncio
+import errno
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -57,23 +58,31 @@ class Spawner:
 
     def start(self, start: Start) -> "asyncio.Future[Ended]":
         """Start a process; how it ended is the future's, or OSError: it could not be started."""
-        wanted: Message = {
-            "argv": list(start.argv),
-            "cwd": start.cwd,
-            "environment": dict(start.environment),
-        }
         self._ended = self._loop.create_future()
-        self._send({"spawn": wanted}, start.files)
+        try:
+            packed = wire.pack_spawn(start.cwd, start.argv, start.environment)
+        except ValueError as problem:
+            _settle(self._ended, OSError(errno.EINVAL, str(problem)))
+        else:
+            self._send(packed, start.files)
         return self._ended
 
     def signal(self, number: int) -> None:
         """Send a signal to the process and its group."""
-        self._send({"signal": number})
+        self._send(wire.pack({"signal": number}))
+
+    @property
+    def alone(self) -> bool:
+        """Whether what was started has ended, and it is known that nothing else is left of it."""
+        ended = self._ended
+        if ended is None or not ended.done() or ended.exception() is not None:
+            return False
+        return ended.result().alone
 
     async def end(self) -> None:
         """End everything that was started, hidden or not."""
         answered = self._answer()
-        self._send({"end": True})
+        self._send(wire.pack({"end": True}))
         async with asyncio.timeout(ENDING_SECONDS):
             await answered
         self._ended = None
@@ -90,11 +99,11 @@ class Spawner:
             self._answers.append(future)
         return future
 
-    def _send(self, message: Message, files: Sequence[int] = ()) -> None:
+    def _send(self, packed: bytes, files: Sequence[int] = ()) -> None:
         if self.lost:
             return
         try:
-            wire.send(self._line, message, files)
+            wire.send_packed(self._line, packed, files)
         except Hungup:
             self._lose()
 

@@ -70,7 +70,8 @@ class Warden:
     async def give_back(self, spawner: Spawner) -> None:
         """End what is left of a call, and keep the spawner for the next."""
         try:
-            await spawner.end()
+            if not spawner.alone:
+                await spawner.end()
         except (SandboxUnavailable, TimeoutError):
             spawner.close()
             return

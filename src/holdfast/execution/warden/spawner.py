@@ -19,7 +19,15 @@ from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.system_calls import system_call
 from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.descendants import end_descendants, reap_orphans
-from holdfast.execution.warden.wire import Ended, Hungup, Message, receive, send, send_end
+from holdfast.execution.warden.wire import (
+    Ended,
+    Hungup,
+    Message,
+    Spawn,
+    receive_order,
+    send,
+    send_end,
+)
 
 _OWN_WORKING_DIRECTORY = 0x200
 """CLONE_FS, taken back."""
@@ -82,10 +90,10 @@ class Spawner:
                 self._obey()
 
     def _obey(self) -> None:
-        message, files = receive(self._line)
+        message, files = receive_order(self._line)
         try:
-            if "spawn" in message:
-                self._spawn(cast("Message", message["spawn"]), files)
+            if isinstance(message, Spawn):
+                self._spawn(message, files)
             elif "signal" in message:
                 self._signal(cast("int", message["signal"]))
             else:
@@ -95,12 +103,11 @@ class Spawner:
             for file in files:
                 os.close(file)
 
-    def _spawn(self, wanted: Message, files: Sequence[int]) -> None:
+    def _spawn(self, wanted: Spawn, files: Sequence[int]) -> None:
         actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
-        environment = cast("dict[str, str]", wanted["environment"])
         try:
-            os.chdir(cast("str", wanted["cwd"]))
-            self._leader = _started(cast("list[str]", wanted["argv"]), environment, actions)
+            os.chdir(wanted.cwd)
+            self._leader = _started(wanted.argv, wanted.environment, actions)
         except OSError as problem:
             send(self._line, {"unstarted": [problem.errno, problem.strerror or str(problem)]})
             return
@@ -111,9 +118,26 @@ class Spawner:
         """The leader has ended: its number may be another's from here on."""
         _, status, used = os.wait4(self._leader, 0)
         exit_code = os.waitstatus_to_exitcode(status)
-        peak = used.ru_maxrss * 1024
-        send_end(self._line, Ended(exit_code, used.ru_utime, used.ru_stime, peak))
+        peak, alone = used.ru_maxrss * 1024, self._is_alone()
+        send_end(self._line, Ended(exit_code, used.ru_utime, used.ru_stime, peak, alone))
         self._forget()
+        if alone:
+            self._rest()
+
+    def _is_alone(self) -> bool:
+        """Whether nothing of the call is left. False where that cannot be said for certain.
+
+        A signal that finds nobody at all, reachable or not, proves it: in namespaces that is so
+        while no other call runs.
+        """
+        try:
+            if self._outsider is None:
+                os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            else:
+                os.kill(-1, 0)
+        except (ProcessLookupError, ChildProcessError):
+            return True
+        return False
 
     def _forget(self) -> None:
         if self._watch is not None:
@@ -122,8 +146,12 @@ class Spawner:
         self._watch = None
 
     def _signal(self, number: int) -> None:
+        """To the leader's group; once the leader is gone, its number may be another's."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._leader, number)
+            if self._watch is not None:
+                os.killpg(self._leader, number)
+            elif self._leader and self._outsider is not None:
+                os.kill(-1, number)
 
     def _end(self) -> None:
         """Nothing of the call is left afterwards."""
@@ -135,6 +163,9 @@ class Spawner:
             if self._watch is not None:
                 os.wait4(self._leader, 0)
         self._forget()
+        self._rest()
+
+    def _rest(self) -> None:
         self._leader = 0
         os.chdir("/")  # so that a workspace can be removed meanwhile
 
@@ -149,10 +180,11 @@ def _is_out_of_reach(outsider: int) -> bool:
 
 
 def _started(
-    argv: list[str], environment: dict[str, str], actions: list[tuple[int, int, int]]
+    argv: list[bytes], environment: dict[bytes, bytes], actions: list[tuple[int, int, int]]
 ) -> int:
     """Start a program by path or by its name in PATH, as a session of its own."""
-    missing: OSError = FileNotFoundError(errno.ENOENT, f"{argv[0]}: there is no such program")
+    name = os.fsdecode(argv[0])
+    missing: OSError = FileNotFoundError(errno.ENOENT, f"{name}: there is no such program")
     for path in _candidates(argv[0], environment):
         try:
             return os.posix_spawn(
@@ -171,8 +203,8 @@ def _started(
     raise missing
 
 
-def _candidates(program: str, environment: dict[str, str]) -> list[str]:
-    if "/" in program:
+def _candidates(program: bytes, environment: dict[bytes, bytes]) -> list[bytes]:
+    if b"/" in program:
         return [program]
-    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    folders = environment.get(b"PATH", os.fsencode(os.defpath)).split(b":")
     return [os.path.join(folder, program) for folder in folders if folder]

@@ -1,7 +1,7 @@
 """What runtime and warden say to each other: one message a packet, open files beside it.
 
-A message is a JSON object; one that does not fit a packet travels in a file of memory. That a
-process has ended is told in numbers alone: every command waits for it.
+A message is a JSON object; one that does not fit a packet travels in a file of memory. What every
+command waits for is told more plainly: that one is to be started, and that one has ended.
 """
 
 import array
@@ -9,7 +9,7 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 Message = dict[str, object]
@@ -20,8 +20,19 @@ _IN_FILE = b"\x00"
 """Stands for a message that is in the last file passed along; no JSON begins so."""
 
 
-_EXIT = struct.Struct("=xqddq")
+_SPAWN = b"\x01"
+"""Begins what is to be started: words with a zero between them."""
+
+_EXIT = struct.Struct("=xqddq?")
 """Begins with a zero, like no JSON, and is longer than one."""
+
+
+class Spawn(NamedTuple):
+    """A process to be started."""
+
+    cwd: bytes
+    argv: list[bytes]
+    environment: dict[bytes, bytes]
 
 
 class Ended(NamedTuple):
@@ -31,6 +42,8 @@ class Ended(NamedTuple):
     user_seconds: float
     system_seconds: float
     peak_bytes: int
+    alone: bool = False
+    """Nothing else of its call is left: proved, not guessed."""
 
 
 class Hungup(Exception):
@@ -47,9 +60,30 @@ def pack(message: Message) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode("utf-8", "surrogateescape")
 
 
+def pack_spawn(cwd: str, argv: Sequence[str], environment: Mapping[str, str]) -> bytes:
+    """What is to be started, as bytes; ValueError for a word that no process can be given."""
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    words = [cwd, str(len(argv)), *argv, *variables]
+    packed = "\0".join(words).encode("utf-8", "surrogateescape")
+    if packed.count(b"\0") != len(words) - 1:
+        raise ValueError("a word, a directory or a variable holds a NUL character")
+    return _SPAWN + packed
+
+
+def _spawn_in(packed: bytes) -> Spawn:
+    cwd, count, *words = packed[1:].split(b"\0")
+    argc = int(count)
+    pairs = (word.partition(b"=") for word in words[argc:])
+    return Spawn(cwd, words[:argc], {name: value for name, _, value in pairs})
+
+
 def send(line: socket.socket, message: Message, files: Sequence[int] = ()) -> None:
     """Send one message and pass open files along; raises Hungup."""
-    packed = pack(message)
+    send_packed(line, pack(message), files)
+
+
+def send_packed(line: socket.socket, packed: bytes, files: Sequence[int] = ()) -> None:
+    """The same for what is packed already."""
     if len(packed) <= _MOST_BYTES:
         _send(line, packed, files)
         return
@@ -90,6 +124,19 @@ def receive(line: socket.socket) -> tuple[Message, list[int]]:
 
     Raises BlockingIOError when the line does not block and nothing is there.
     """
+    packed, files = _receive(line)
+    return json.loads(packed.decode("utf-8", "surrogateescape")), files
+
+
+def receive_order(line: socket.socket) -> tuple[Message | Spawn, list[int]]:
+    """The same for a line on which processes are started, too."""
+    packed, files = _receive(line)
+    if packed[:1] == _SPAWN:
+        return _spawn_in(packed), files
+    return json.loads(packed), files
+
+
+def _receive(line: socket.socket) -> tuple[bytes, list[int]]:
     room = socket.CMSG_SPACE(_MOST_FILES * 4)
     try:
         packed, beside, _, _ = line.recvmsg(_MOST_BYTES, room, socket.MSG_CMSG_CLOEXEC)
@@ -105,4 +152,4 @@ def receive(line: socket.socket) -> tuple[Message, list[int]]:
         with os.fdopen(passed.pop(), "rb") as kept:
             kept.seek(0)
             packed = kept.read()
-    return json.loads(packed.decode("utf-8", "surrogateescape")), passed
+    return packed, passed
