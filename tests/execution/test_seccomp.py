@@ -165,7 +165,7 @@ def confined(work: Callable[[], object]) -> object:
 
     def run() -> None:
         privileges.gain_nothing()
-        seccomp.confine_thread(seccomp.program(this_machine(), ()))
+        seccomp.confine_thread(seccomp.packed(seccomp.program(this_machine(), ())))
         try:
             said.append(work())
         except OSError as problem:
@@ -200,7 +200,7 @@ def test_a_call_by_the_old_gate_ends_the_process() -> None:
     child = os.fork()
     if not child:
         privileges.gain_nothing()
-        seccomp.confine_thread(seccomp.program("x86_64", ()))
+        seccomp.confine_thread(seccomp.packed(seccomp.program("x86_64", ())))
         _end_by_the_old_gate()
         os._exit(0)
     _, status = os.waitpid(child, 0)

@@ -120,13 +120,31 @@ def _ruleset(files: Right, network: int, abi: int) -> int:
     return system_call("landlock_create_ruleset", attributes, len(attributes), 0)
 
 
+_kept_open: dict[str, int] = {}
+
+
+def keep_open(paths: Iterable[str]) -> None:
+    """Open directories once that many threads of this process will be allowed."""
+    for path in paths:
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            _kept_open[path] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
 def _allow(rules: int, path: str, wanted: Right) -> None:
+    kept = _kept_open.get(path)
+    if kept is not None:
+        _add_rule(rules, kept, wanted)
+        return
     handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             wanted &= _OF_FILES
-        if wanted:
-            rule = struct.pack("=Qi", wanted, handle)
-            system_call("landlock_add_rule", rules, _PATH_BENEATH, rule, 0)
+        _add_rule(rules, handle, wanted)
     finally:
         os.close(handle)
+
+
+def _add_rule(rules: int, handle: int, wanted: Right) -> None:
+    if wanted:
+        rule = struct.pack("=Qi", wanted, handle)
+        system_call("landlock_add_rule", rules, _PATH_BENEATH, rule, 0)

@@ -114,9 +114,13 @@ def program(machine: Machine, families: Iterable[int]) -> list[Instruction]:
     return [*steps, _return(ALLOW)]
 
 
-def confine_thread(steps: Iterable[Instruction]) -> None:
+def packed(steps: Iterable[Instruction]) -> bytes:
+    """The filter as the kernel reads it."""
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def confine_thread(code: bytes) -> None:
     """Put the filter over the calling thread, which needs no_new_privs; raises OSError."""
-    code = b"".join(struct.pack("=HBBI", *step) for step in steps)
     kept = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("=HxxxxxxQ", len(code) // 8, ctypes.addressof(kept))
     system_call("seccomp", _SET_MODE_FILTER, 0, ctypes.create_string_buffer(header, len(header)))

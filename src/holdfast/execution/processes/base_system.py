@@ -20,6 +20,12 @@ _CONFIGURATION = (
 )  # fmt: skip
 _MACHINE = ("/sys/devices/system/cpu", "/sys/fs/cgroup")
 
+COARSELY = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/run", "/etc",
+    "/sys", "/proc",
+)  # fmt: skip
+"""Where all of it lies, and more."""
+
 DEVICES = (
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
     "/dev/pts",
@@ -31,7 +37,11 @@ _OURSELVES = Path(__file__).resolve().parents[1]
 
 def readable() -> tuple[str, ...]:
     """The paths, whether or not they exist here."""
-    interpreter = {
-        str(Path(place).resolve()) for place in (sys.base_prefix, sys.prefix, _OURSELVES)
-    }
-    return (*_PROGRAMS, *(f"/etc/{name}" for name in _CONFIGURATION), *_MACHINE, *interpreter)
+    configuration = (f"/etc/{name}" for name in _CONFIGURATION)
+    return (*_PROGRAMS, *configuration, *_MACHINE, *interpreter())
+
+
+def interpreter() -> tuple[str, ...]:
+    """Where the running Python is, and this package."""
+    places = (sys.base_prefix, sys.prefix, _OURSELVES)
+    return tuple(dict.fromkeys(str(Path(place).resolve()) for place in places))

@@ -65,6 +65,21 @@ def admitted(
         yield scratch.home, READ | WRITE
 
 
+def narrowed(
+    policy: SandboxPolicy, scratch: Scratch, *, own_files: bool
+) -> Iterator[tuple[str, Right]]:
+    """What Landlock lets a narrower policy reach inside of a confinement that is there already.
+
+    The base system is named coarsely: what of it may be reached was said before.
+    """
+    for path in (*base_system.COARSELY, *base_system.interpreter(), *policy.readable):
+        yield path, READ
+    yield "/dev", READ | WRITE | DEVICE
+    for path in policy.writable:
+        yield path, WRITE
+    yield temporary_of(policy, scratch, own_files=own_files), READ | WRITE
+
+
 def temporary_of(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> str:
     """Where the processes of a policy see their temporary directory."""
     shown_there = own_files and not _lies_in(_TEMPORARY, policy.writable)

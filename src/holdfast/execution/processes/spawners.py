@@ -40,7 +40,14 @@ class Start(NamedTuple):
 class Spawner:
     """One confined thread of a warden."""
 
-    def __init__(self, line: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        line: socket.socket,
+        loop: asyncio.AbstractEventLoop,
+        narrower: Message | None = None,
+    ) -> None:
+        self.narrower = narrower
+        """What it is confined to beyond its warden; None: nothing."""
         self._line = line
         self._loop = loop
         self._answers: deque[asyncio.Future[Message]] = deque()

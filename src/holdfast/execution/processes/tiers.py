@@ -16,7 +16,8 @@ from holdfast.contract.shell import Confinement
 from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
-from holdfast.execution.processes.confinement import Scratch, admitted, shown
+from holdfast.execution.processes import base_system
+from holdfast.execution.processes.confinement import Scratch, admitted, narrowed, shown
 from holdfast.execution.processes.control_groups import RESERVED_PROCESSES, make_groups
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.processes.wardens import Warden, start_warden
@@ -60,6 +61,24 @@ async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warde
         raise
 
 
+def narrower(
+    tier: Tier, own: SandboxPolicy, policy: SandboxPolicy, scratch: Scratch
+) -> Message | None:
+    """What tells a spawner to confine itself to less than its warden; None where it cannot.
+
+    ``policy`` lies within the warden's ``own``, but for the hosts, which are the same or none.
+    """
+    if tier.name == "unconfined" or not landlock.version():
+        return None
+    allowed = narrowed(policy, scratch, own_files=tier.separate)
+    return {
+        "paths": [(path, int(rights)) for path, rights in allowed],
+        "ports": tier.separate,
+        # A filter that is there already costs as much as a spawn to put on again.
+        "families": [] if policy.network == "none" != own.network else None,
+    }
+
+
 def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:
     """Why it cannot even be tried."""
     if tier.name == "namespaces" and os.geteuid() != 0:
@@ -90,6 +109,7 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
         "ports": networked,
         "families": ([INTERNET, INTERNET6] if networked else []) if confined else None,
         "proxy": tier.separate and policy.network == "hosts",
+        "often": base_system.COARSELY,
     }
 
 

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,8 @@ MOST_IDLE = 4
 """Spawners kept for the next calls; further ones are let go."""
 _STARTING_SECONDS = 20.0
 
+# Without dots: in a file system of its own only what it leads to is shown.
+_INTERPRETER = str(Path(sys.executable).parent.resolve() / Path(sys.executable).name)
 _ROOT = str(Path(__file__).resolve().parents[3])
 BOOT = (
     "import sys; sys.path.insert(0, {root!r});"
@@ -44,17 +45,18 @@ class Warden:
         self._line = line
         self._groups = groups
         self._keeper = keeper
-        self._idle: deque[Spawner] = deque()
+        self._idle: list[Spawner] = []
         self._loop = asyncio.get_running_loop()
         self.listener: socket.socket | None = None
         """Where its processes ask for hosts, if any are granted: to be served by the runtime."""
 
     async def spawner(self, narrower: Message | None = None) -> Spawner:
-        """One that is free: used before, or new."""
-        while narrower is None and self._idle:
-            spawner = self._idle.pop()
-            if not spawner.lost:
-                return spawner
+        """One that is free and confined like this: used before, or new."""
+        for place in reversed(range(len(self._idle))):
+            if self._idle[place].narrower == narrower:
+                spawner = self._idle.pop(place)
+                if not spawner.lost:
+                    return spawner
         ours, theirs = wire.pair()
         try:
             wire.send(self._line, {"spawner": narrower or {}}, [theirs.fileno()])
@@ -63,7 +65,7 @@ class Warden:
             raise SandboxLost("the sandbox is gone") from None
         finally:
             theirs.close()
-        spawner = Spawner(ours, self._loop)
+        spawner = Spawner(ours, self._loop, narrower)
         await spawner.ready()
         return spawner
 
@@ -75,10 +77,9 @@ class Warden:
         except (SandboxUnavailable, TimeoutError):
             spawner.close()
             return
-        if len(self._idle) < MOST_IDLE:
-            self._idle.append(spawner)
-        else:
-            spawner.close()
+        self._idle.append(spawner)
+        if len(self._idle) > MOST_IDLE:
+            self._idle.pop(0).close()
 
     def lease(self, seconds: float) -> None:
         """It ends all and itself unless it hears again within so many seconds."""
@@ -163,7 +164,7 @@ def _launched(
     boot = BOOT.format(root=_ROOT, line=line.fileno(), runtime=ourselves)
     try:
         return subprocess.Popen(
-            command([sys.executable, "-I", "-S", "-c", boot]),
+            command([_INTERPRETER, "-I", "-S", "-c", boot]),
             pass_fds=[line.fileno(), ourselves],
             env={},
             stdin=subprocess.DEVNULL,

@@ -87,6 +87,7 @@ def _serve(line: socket.socket, runtime: int, setup: Message) -> None:
     privileges.gain_nothing()
     privileges.drop_capabilities()
     if setup["paths"] is not None:
+        landlock.keep_open(cast("list[str]", setup["often"]))
         confine(setup, landlock.version())
     warden = Warden(line, runtime, setup)
     files = [listener.fileno()] if listener else []
