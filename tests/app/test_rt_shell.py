@@ -13,9 +13,11 @@ import pytest
 from holdfast import Holdfast, Runtime, tool
 from holdfast.app.hands import UNCONFINED_REMARK
 from holdfast.app.settings import LimitSettings, SandboxSettings, Settings, Surroundings
+from holdfast.contract.call import Ask
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import decode_json
+from holdfast.contract.ports import Answer, Approver
 from holdfast.contract.shell import CommandLimits, CommandReport, Confinement, denial_of
 from holdfast.contract.tool import Limits
 from holdfast.execution.processes.tiers import STRONGEST_FIRST
@@ -70,8 +72,10 @@ class Place:
         confinement: Confinement | None = None,
         environment: Mapping[str, str] | None = None,
         secrets: tuple[str, ...] = (),
+        approver: Approver | None = None,
     ) -> Holdfast:
         return Holdfast(
+            approver=approver,
             tools=tools or (run, run_in_a_thread, slow),
             workspace=self.workspace,
             settings=Settings(
@@ -83,6 +87,11 @@ class Place:
                 secrets=secrets,
             ),
         )
+
+
+async def willing(_ask: Ask) -> Answer:
+    """Says yes: without a file system of its own a writing command is asked about."""
+    return Answer(allowed=True, by="test")
 
 
 @pytest.fixture
@@ -124,7 +133,7 @@ async def test_what_the_sandbox_refuses_is_rejected_by_name(
 ) -> None:
     outside = elsewhere / "outside.txt"
     outside.write_text("not yours", "utf-8")
-    async with place.opened(confinement=confinement) as hf:
+    async with place.opened(confinement=confinement, approver=willing) as hf:
         for command, target, access in (
             (f"cat {outside}", str(outside), "read"),
             (f"echo no >{outside}", str(outside), "read"),
@@ -250,7 +259,7 @@ async def test_unconfined_is_said_in_every_answer(place: Place) -> None:
 
 
 async def test_a_sandbox_that_was_lost_is_opened_anew(place: Place) -> None:
-    async with place.opened(confinement="landlock") as hf:
+    async with place.opened(confinement="landlock", approver=willing) as hf:
         assert value(await hf.settle("run", {"command": "true"}))["exit_code"] == 0
         (keeper,) = _wardens_below(os.getpid())
         os.kill(keeper, signal.SIGKILL)
@@ -273,3 +282,25 @@ def _wardens_below(parent: int) -> list[int]:
         except OSError:
             continue
     return found
+
+
+@tool(
+    requires=EVERYTHING,
+    uses={"command": "shell.run"},
+)
+async def sh(rt: Runtime, command: str) -> int | None:
+    """Run a command that is judged."""
+    return (await rt.shell.run(command)).exit_code
+
+
+async def test_without_a_file_system_of_its_own_writing_commands_are_asked_about(
+    place: Place,
+) -> None:
+    async with place.opened(sh, confinement="landlock") as hf:
+        assert (await hf.settle("sh", {"command": "ls"})).ok
+        failure = (await hf.settle("sh", {"command": "touch x"})).failure
+        assert failure is not None
+        assert failure.kind == FailureKind.REJECTED
+    if os.geteuid() == 0:
+        async with place.opened(sh) as hf:
+            assert (await hf.settle("sh", {"command": "touch x"})).ok

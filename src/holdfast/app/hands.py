@@ -1,7 +1,7 @@
 """Putting a session's hand together: gates and policies from what its tools reach."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 
 import msgspec
 
@@ -42,7 +42,8 @@ def hand_for(setup: HandSetup) -> SessionHand:
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
             leaves=partial(_leaves, setup),
-            policy=partial(_policy, setup),
+            # What a session may reach never changes, and compiling it costs more than a decision.
+            policy=cache(partial(_policy, setup)),
             environment=around.environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
             scrubber=setup.redactor.stream if setup.redactor.active else None,

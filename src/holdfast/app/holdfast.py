@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
+import msgspec
 from anyio import CancelScope
 
 from holdfast.app.configuration import Configuration, load_configuration
@@ -105,7 +106,6 @@ class Holdfast:
             headless=options.get("approver") is None,
         )
         reach = reach_of(judging)
-        self._judge = judge_for(judging, reach, clock.now)
         redactor = Redactor(surroundings.secrets)
         self._hand = hand_for(
             HandSetup(
@@ -118,6 +118,8 @@ class Holdfast:
                 redactor=redactor,
             )
         )
+        judging = msgspec.structs.replace(judging, protects=self._hand.protects)
+        self._judge = judge_for(judging, reach, clock.now)
         self._pipeline = Pipeline(
             Parts(
                 catalog=self._catalog,
@@ -182,7 +184,13 @@ class Holdfast:
             id=self._ids.new("cal"), tool=tool, arguments=arguments, session_id=self._session.id
         )
         prepared = self._pipeline.prepare(call)
-        return prepared if isinstance(prepared, Failure) else await self._judge.explain(prepared)
+        if isinstance(prepared, Failure):
+            return prepared
+        try:
+            return await self._judge.explain(prepared)
+        finally:
+            if not self._open:
+                await self._hand.close()  # judging may have started a sandbox to see what it gives
 
     def settle(
         self,

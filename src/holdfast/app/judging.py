@@ -32,6 +32,7 @@ from holdfast.execution.timed_hook import TimedHook
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
 from holdfast.policy.hooks.secrets import SecretsInArguments
+from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.powers import AgentRules, Powers
@@ -62,6 +63,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     hooks: Sequence[Hook] = ()
     granted: Sequence[AgentRules] = ()
     """Grants that came with the sources of tools."""
+    protects: Protects = lambda _tool: True
+    """Whether a tool's commands are kept from protected places."""
     headless: bool
 
 
@@ -194,6 +197,7 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
         Specialist(destructive_commands, "shell.run", "fs.write"),
         Specialist(exfiltration_shapes, "shell.run", "net.fetch"),
         Specialist(secrets, "shell.run", "net.fetch", "fs.write"),
+        Specialist(UnprotectedWrites(parts.protects), "shell.run"),
     ]
     names = [name_of(hook) for hook in shipped]
     for name in wanted.off:

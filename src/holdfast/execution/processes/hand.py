@@ -5,6 +5,7 @@ decided here: gates and policies are handed in.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -18,6 +19,7 @@ from holdfast.execution.processes.call_shell import CallShell, Leaves
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
 from holdfast.execution.processes.scratch import make_scratch, remove_scratch
+from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.threads import wait_in_thread
 
 _T = TypeVar("_T")
@@ -58,6 +60,26 @@ class SessionHand:
     def net(self, runtime: Runtime, /) -> NoReturn:
         """Hosts within the call's reach."""
         raise Unavailable(f"rt.net: not yet for {runtime.tool}")
+
+    def protects(self, tool: str) -> bool | Coroutine[object, object, bool]:
+        """Whether the commands of a tool are kept from its protected places.
+
+        It is known once a sandbox was started; where none can be, nothing will run. Who chose to
+        run unconfined has chosen this, too.
+        """
+        policy = self._parts.policy(tool)
+        if not policy.protected or self._parts.confinement == "unconfined":
+            return True
+        try:
+            sandbox = self._sandbox(policy)
+        except Unavailable:
+            return True
+        return self._started(sandbox) if sandbox.separate is None else sandbox.separate
+
+    async def _started(self, sandbox: Sandbox) -> bool:
+        with suppress(SandboxUnavailable):
+            await sandbox.warden()
+        return sandbox.separate is not False
 
     def wait(self, work: Coroutine[object, object, _T], /) -> _T:
         """Wait, in a thread of a tool, for work of the event loop."""

@@ -62,10 +62,15 @@ class Sandbox:
         return self._opened[0].name
 
     @property
+    def separate(self) -> bool | None:
+        """Whether its processes have files, processes and a network of their own; None: unknown."""
+        return None if self._opened is None else self._opened[0].separate
+
+    @property
     def temporary(self) -> str:
         """Where its processes see their temporary directory; asked when a warden was had."""
-        separate = bool(self._opened and self._opened[0].separate)
-        return temporary_of(self.parts.policy, self.parts.scratch, own_files=separate)
+        own_files = self.separate is True
+        return temporary_of(self.parts.policy, self.parts.scratch, own_files=own_files)
 
     async def warden(self) -> Warden:
         """The warden, started if there is none; raises SandboxUnavailable with all reasons."""
