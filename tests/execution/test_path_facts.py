@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.execution import path_facts
+from holdfast.execution.kernel.openat2 import opener
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.testing.fakes import FakePaths
 from holdfast.testing.kits import check_path_facts
@@ -175,11 +176,11 @@ def test_without_the_system_call_paths_are_found_all_the_same(
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     with_it = [DiskPaths().look(name, str(tmp_path)) for name in ("real", "link", "new", ".")]
-    monkeypatch.setattr(path_facts, "_syscall", None)
+    monkeypatch.setattr(path_facts, "_open_link_free", None)
     without = [DiskPaths().look(name, str(tmp_path)) for name in ("real", "link", "new", ".")]
     assert without == with_it
 
 
 def test_other_systems_have_no_such_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    assert vars(path_facts)["_system_call"]() is None
+    assert opener(os.O_RDONLY) is None

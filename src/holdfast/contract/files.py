@@ -31,6 +31,8 @@ class FileText(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     encoding: str
     """``utf-8``, ``utf-8-sig``, ``utf-16-le`` ...; what it was decoded with."""
+    mark: bytes = b""
+    """The byte order mark it begins with; no part of the text."""
     newline: Literal["\n", "\r\n", "\r"]
     """The line ending it mostly has."""
     byte_count: int
@@ -78,13 +80,18 @@ class Files(Protocol):
     ) -> Written:
         """Put a whole file in place at once, keeping its mode; parents are made.
 
-        ``new``: it must not exist yet. ``revision``: it must still be as it was read.
+        ``new``: it must not exist yet. ``revision``: it must still be as it was read; otherwise
+        nothing is written, for the reason ``stale``.
         """
         ...
 
     def edit(self, path: str, change: Callable[[str], str], /) -> Written:
-        """Change a text: nobody else of this session changes it meanwhile, encoding and line
-        endings stay."""
+        """Change a text: nobody else of this session changes it meanwhile; byte order mark,
+        encoding and line endings stay, and an unchanged text is not written.
+
+        ``change`` sees line feeds where the file has one kind of line ending alone. The reason
+        ``stale``: somebody else changed the file meanwhile; it was not overwritten.
+        """
         ...
 
     def make_directory(self, path: str, /) -> None:
@@ -92,13 +99,20 @@ class Files(Protocol):
         ...
 
     def remove(self, path: str, /) -> None:
-        """Remove a file, a link or an empty directory."""
+        """Remove a file, a link (itself, not what it leads to) or an empty directory."""
         ...
 
     def list(self, path: str = ".", /) -> tuple[FileFacts, ...]:
-        """The entries of a directory, sorted by name."""
+        """The entries of a directory, sorted by name.
+
+        Leave to read a directory is leave to see what `ls -l` shows of it: links are named and
+        not followed; to read an entry takes leave of its own.
+        """
         ...
 
     def walk(self, path: str = ".", /) -> Iterator[FileFacts]:
-        """Everything below a directory, parents first, sorted; links are named, not followed."""
+        """Everything below a directory, parents first, sorted.
+
+        Each directory is judged once, and one that may not be read is named and not entered.
+        """
         ...

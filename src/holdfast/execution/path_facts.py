@@ -4,16 +4,14 @@ It only looks: nothing is opened for reading or writing, and what it says may be
 Whoever opens a judged path opens exactly the physical one, without following links.
 """
 
-import ctypes
 import errno
 import os
 import posixpath
 import stat
 import sys
-from collections.abc import Callable
-from ctypes import c_char_p, c_int, c_long, c_size_t, c_uint64, c_void_p
 
 from holdfast.contract.ports import PathProblem, PathTrouble, PathView
+from holdfast.execution.kernel.openat2 import opener
 
 _MOST_LINKS = 40
 """As many as the kernel follows."""
@@ -58,32 +56,9 @@ def _normal(path: str) -> str:
     return posixpath.normpath("/" + path.lstrip("/"))
 
 
-class _OpenHow(ctypes.Structure):
-    """What the system call is told beside the path."""
-
-    _fields_ = (("flags", c_uint64), ("mode", c_uint64), ("resolve", c_uint64))
-
-
-def _system_call() -> Callable[..., int] | None:
-    """The kernel's own entry; None where there is none, as on other systems."""
-    if not sys.platform.startswith("linux"):
-        return None
-    entry = ctypes.CDLL(None).syscall
-    entry.argtypes = (c_long, c_int, c_char_p, c_void_p, c_size_t)
-    entry.restype = c_long
-    return entry
-
-
 _ENCODING = sys.getfilesystemencoding()
 _ENCODING_ERRORS = sys.getfilesystemencodeerrors()
-_OPENAT2 = 437
-_RELATIVE_TO_HERE = -100
-_NO_LINKS = 0x04 | 0x02
-"""RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS."""
-_syscall = _system_call()
-_how = _OpenHow((_HANDLE_ONLY or 0) | os.O_CLOEXEC, 0, _NO_LINKS)
-_how_address = ctypes.addressof(_how)
-_how_size = ctypes.sizeof(_how)
+_open_link_free = opener(_HANDLE_ONLY or 0)
 
 
 def _is_free_of_links(path: str) -> bool:
@@ -91,10 +66,10 @@ def _is_free_of_links(path: str) -> bool:
 
     One system call instead of two. False where that is not so, and where the kernel cannot tell.
     """
-    if _syscall is None:
+    if _open_link_free is None:
         return False
-    encoded = path.encode(_ENCODING, _ENCODING_ERRORS)  # os.fsencode, at half the price
-    handle = _syscall(_OPENAT2, _RELATIVE_TO_HERE, encoded, _how_address, _how_size)
+    # os.fsencode, at half the price
+    handle = _open_link_free(path.encode(_ENCODING, _ENCODING_ERRORS))
     if handle < 0:
         return False
     os.close(handle)

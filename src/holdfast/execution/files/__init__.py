@@ -1,0 +1,1 @@
+"""Files within a call's reach, opened as they were judged; every change is kept for undo."""
