@@ -1,10 +1,13 @@
 """A workspace on the disk, a gate for it, and what it takes to change and undo."""
 
 import os
+import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from holdfast.contract.errors import ToolError
 from holdfast.contract.gates import Access, PathGate, PathLeave, Refusal
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import PathProblem
@@ -26,7 +29,9 @@ def gate_below(workspace: str, *closed: str) -> PathGate:
         if isinstance(seen, PathProblem):
             return Refusal(reason=f"{path}: {seen.trouble}", target=path)
         inside = all(is_within(one, workspace) for one in (seen.lexical, seen.physical))
-        if not inside or any(is_within(seen.physical, f"{workspace}/{one}") for one in closed):
+        shut = [f"{workspace}/{one}" for one in closed]
+        seen_in = (seen.lexical, seen.physical)
+        if not inside or any(is_within(one, place) for one in seen_in for place in shut):
             needed = f"requires.fs.{access} = ['{path}']"
             return Refusal(reason=f"{path} is out of reach", target=path, requirement=needed)
         return PathLeave(seen.physical)
@@ -55,10 +60,13 @@ class Ground:
         return DiskFiles(
             gate or gate_below(str(self.workspace), "closed"),
             str(self.workspace),
-            Recorder(self.changes, call_id, "probe"),
+            self.recorder(call_id),
             self.locks,
             largest_read=largest_read,
         )
+
+    def recorder(self, call_id: str = "cal_1") -> Recorder:
+        return Recorder(self.changes, call_id, "probe")
 
     def undo(self) -> Undo:
         return Undo(self.changes, self._new_id)
@@ -96,4 +104,47 @@ def tree_of(folder: Path) -> Tree:
     return found
 
 
-Attempt = Callable[[], object]
+NAMES = ["a", "b", "d/x", "d/e/y", "d", "d/e"]
+
+
+def some_changes(ground: Ground, dice: random.Random, count: int, call: int = 0) -> None:
+    """Random changes, also such that fail."""
+    for _ in range(count):
+        call += dice.random() < 0.4
+        files, name = ground.files(f"cal_{call:06}"), dice.choice(NAMES)
+        try:
+            match dice.randrange(5):
+                case 0 | 1:
+                    files.write(
+                        name, dice.randbytes(dice.randrange(20)), mode=dice.choice([None, 0o600])
+                    )
+                case 2:
+                    files.edit(name, lambda text: text + "!")
+                case 3:
+                    files.remove(name)
+                case _:
+                    files.make_directory(name)
+        except ToolError:
+            continue
+
+
+def open_handles() -> int:
+    """How many descriptors this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def no_opener(_flags: int) -> None:
+    """In the place of `opening._opener`: a system that opens paths part by part."""
+
+
+@contextmanager
+def powerless() -> Generator[None]:
+    """As somebody whom permissions bind, also where the tests run as the super-user."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)

@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from execution.files.ground import Ground
+from execution.files.ground import Ground, no_opener
 
 from holdfast.contract.files import Files, Written
 from holdfast.contract.paths import is_within
@@ -41,7 +41,7 @@ def test_the_disk_passes_the_kit(tmp_path: Path) -> None:
 def test_the_disk_passes_the_kit_where_paths_have_to_be_walked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "_opener", lambda _flags: None)
+    monkeypatch.setattr(opening, "_opener", no_opener)
     check_files(_on_disk(tmp_path))
 
 
