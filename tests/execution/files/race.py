@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from execution.files.ground import Ground, Tree, tree_of
 
@@ -23,13 +24,15 @@ from holdfast.contract.files import Files
 INSIDE = b"inside\n"
 OUTSIDE = b"OUTSIDE " * 100
 CANARY = "canary"
+_PATIENCE = 500
+"""Tries, after which the attacker is asked to be calmer."""
 
 _ATTACKER = """
 import os, random, select, sys, time
 from holdfast.execution.kernel.system_calls import system_call
 
 root, seed = sys.argv[1], int(sys.argv[2])
-dice, swaps = random.Random(seed), 0
+dice, swaps, longest = random.Random(seed), 0, 0.006
 real = os.open(root + "/ws/dir", os.O_RDONLY | os.O_DIRECTORY)
 at = os.open(root + "/ws", os.O_RDONLY | os.O_DIRECTORY)
 EXCHANGE = 2
@@ -49,7 +52,10 @@ def last(link):
 print("ready", flush=True)
 while True:
     if swaps % 16 == 0 and select.select([0], [], [], 0)[0]:
-        break
+        told = os.read(0, 4096)
+        if not told:
+            break
+        longest = 0.006 if told.endswith(b"=") else min(longest * 2, 0.2)
     parent() if dice.random() < 0.6 else last(dice.random() < 0.5)
     swaps += 1
     if dice.random() < 0.03:
@@ -57,7 +63,9 @@ while True:
         if dice.random() < 0.7:
             os.path.islink(root + "/ws/dir") and parent()
             last(link=False)
-        time.sleep(dice.random() * 0.006)
+            time.sleep(dice.random() * longest)
+        else:
+            time.sleep(dice.random() * 0.002)
 print(swaps, flush=True)
 """
 
@@ -65,8 +73,22 @@ print(swaps, flush=True)
 class Attack:
     """What a running attacker can be asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: IO[str] | None) -> None:
+        self._told = told
         self.swaps = 0
+
+    def be_calmer(self) -> None:
+        """Look harmless for longer: on a busy machine changes take longer, too."""
+        self._tell("+")
+
+    def be_as_before(self) -> None:
+        """As wild as in the beginning."""
+        self._tell("=")
+
+    def _tell(self, word: str) -> None:
+        assert self._told is not None
+        self._told.write(word)
+        self._told.flush()
 
 
 @contextmanager
@@ -78,7 +100,6 @@ def attacked(root: Path, seed: int) -> Generator[Attack]:
     (root / "out" / "file.txt").write_bytes(OUTSIDE)
     (root / "out" / CANARY).write_bytes(OUTSIDE)
     (root / "ws" / "dir-link").symlink_to(root / "out")
-    attack = Attack()
     process = subprocess.Popen(
         [sys.executable, "-c", _ATTACKER, str(root), str(seed)],
         stdin=subprocess.PIPE,
@@ -88,6 +109,7 @@ def attacked(root: Path, seed: int) -> Generator[Attack]:
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
+        attack = Attack(process.stdin)
         yield attack
         told, _ = process.communicate("", timeout=30)
         attack.swaps = int(told)
@@ -179,8 +201,11 @@ def fight(
         files = Ground(root).files()
         for name, use in USES.items():
             counted[name] = Counter()
+            attack.be_as_before()
             while rounds(name, counted[name]):
                 counted[name][used(files, use)] += 1
+                if counted[name].total() % _PATIENCE == 0:
+                    attack.be_calmer()
         assert outside_of(root) == before
     counted["attacker"] = Counter(swaps=attack.swaps)
     return counted

@@ -13,16 +13,15 @@ SLOW = {"write", "new", "edit", "remove", "make"}
 
 
 def _short(name: str, counted: Counter[str]) -> bool:
-    wanted = 25 if name in SLOW else 120
-    return counted["done"] < wanted and counted.total() < 400 * wanted
+    return counted["done"] < (8 if name in SLOW else 60)
 
 
 def _nobody_escaped(counted: dict[str, Counter[str]]) -> None:
-    swaps = counted.pop("attacker")["swaps"]
-    assert swaps >= 500
-    for name, endings in counted.items():
-        assert endings["escaped"] == 0, f"{name}: {endings}"
-        assert endings["done"] >= 5, f"{name} made no progress: {endings}"
+    assert counted.pop("attacker")["swaps"] >= 500
+    assert {name: endings["escaped"] for name, endings in counted.items()} == dict.fromkeys(
+        race.USES, 0
+    )
+    assert min(endings["done"] for endings in counted.values()) >= 8
 
 
 @pytest.mark.parametrize("seed", [1, 2])

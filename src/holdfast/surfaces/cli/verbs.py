@@ -34,6 +34,7 @@ VERBS = (
         loads_tools=True,
         json_is_input=True,
     ),
+    Verb("undo", TOOLS, "put back what a session's calls changed"),
     Verb(
         "policy",
         POLICY,

@@ -1,0 +1,191 @@
+"""`holdfast undo`: put back what a session's calls changed, newest first.
+
+Exit status: 0 all is as it was before, 1 something was left as it is, 2 it was not understood.
+"""
+
+from argparse import Namespace, RawDescriptionHelpFormatter
+from datetime import UTC, datetime
+from pathlib import Path
+
+from holdfast.app.environment import variables
+from holdfast.app.locations import data_home
+from holdfast.app.own_files import check_home
+from holdfast.app.undo import LAST, NoSuchSession, session_called, sessions_with_changes, undo_of
+from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.execution.files.kept import DamagedRecord
+from holdfast.execution.files.undo import RecordedCall, Restored, Undo
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.screen import Screen
+
+_ALL = "all"
+_LEFT_ALONE = 1
+_EXAMPLES = """\
+examples:
+  holdfast undo last            take back the last call of the last session
+  holdfast undo last 3          its last three calls
+  holdfast undo ses_019 all     everything the session changed
+  holdfast undo last --list     show its calls, the newest first
+  holdfast undo last --redo     take the last undo back
+
+A file that somebody else changed since is named and left alone, unless you give --force.
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument(
+        "session", metavar="SESSION", nargs="?", help="the id, its beginning, or last"
+    )
+    parser.add_argument(
+        "count", metavar="N", nargs="?", default="1", help="how many calls, or all; 1 by default"
+    )
+    parser.add_argument("--list", action="store_true", help="show what can be taken back")
+    parser.add_argument("--redo", action="store_true", help="take undos back instead of calls")
+    parser.add_argument(
+        "--force", action="store_true", help="also where somebody else changed a file since"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.offer("session", [LAST])
+    parser.offer("count", [_ALL])
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    if arguments.list and (arguments.force or arguments.redo or arguments.count != "1"):
+        raise UsageError("--list only shows; leave N, --force and --redo out; nothing was changed")
+    count = _count(arguments.count)
+    check_home(variables())
+    home = data_home(variables())
+    if arguments.session is None:
+        if arguments.list:
+            return _list_sessions(sessions_with_changes(home), screen, as_json=arguments.json)
+        raise UsageError("which session? write: holdfast undo last; --list shows them")
+    session, undo = _found(home, arguments.session)
+    try:
+        if arguments.list:
+            return _list_calls(session, undo.calls(), screen, as_json=arguments.json)
+        restored = undo.restore(count, force=arguments.force, redo=arguments.redo)
+    except (OSError, DamagedRecord) as problem:
+        return _unreadable(problem, session, screen, as_json=arguments.json)
+    return _told(session, restored, screen, as_json=arguments.json)
+
+
+def _count(written: str) -> int | None:
+    if written == _ALL:
+        return None
+    if not written.isascii() or not written.isdigit() or not int(written):
+        raise UsageError(f"{written!r} is no number of calls; give 1 or more, or all")
+    return int(written)
+
+
+def _found(home: Path, name: str) -> tuple[str, Undo]:
+    try:
+        session = session_called(home, name)
+    except NoSuchSession as problem:
+        raise UsageError(str(problem)) from None
+    return session, undo_of(home, session)
+
+
+def _unreadable(
+    problem: OSError | DamagedRecord, session: str, screen: Screen, *, as_json: bool
+) -> int:
+    why = problem.strerror if isinstance(problem, OSError) else str(problem)
+    said = f"the changes of {session} cannot be read ({why}); nothing was changed"
+    screen.remark(said)
+    if as_json:
+        screen.document({"error": said})
+    return _LEFT_ALONE
+
+
+def _told(session: str, restored: tuple[Restored, ...], screen: Screen, *, as_json: bool) -> int:
+    conflicts = [one for one in restored if one.outcome == "conflict"]
+    if as_json:
+        screen.document({"session": session, "restored": [_plain(one) for one in restored]})
+    elif restored:
+        for one in restored:
+            because = f": {one.reason}" if one.reason else ""
+            screen.raw(printable(f"{_WORDS[one.outcome]} {one.path}{because}"))
+    else:
+        screen.raw("There is nothing to take back.")
+    if conflicts:
+        screen.remark(
+            f"{len(conflicts)} of {len(restored)} changes were left as they are;"
+            " give --force to put back also what somebody else changed"
+        )
+    return _LEFT_ALONE if conflicts else 0
+
+
+_WORDS = {
+    "restored": "put back:      ",
+    "already": "as it was:     ",
+    "conflict": "left as it is: ",
+}
+
+
+def _plain(one: Restored) -> JsonObject:
+    return {
+        "path": one.path,
+        "call": one.call_id,
+        "change": one.number,
+        "outcome": one.outcome,
+        "reason": one.reason,
+    }
+
+
+def _list_sessions(sessions: tuple[str, ...], screen: Screen, *, as_json: bool) -> int:
+    if as_json:
+        screen.document({"sessions": list(sessions)})
+    elif sessions:
+        for session in sessions:
+            screen.raw(printable(session))
+    else:
+        screen.raw("No session has changed anything.")
+    return 0
+
+
+def _list_calls(
+    session: str, calls: tuple[RecordedCall, ...], screen: Screen, *, as_json: bool
+) -> int:
+    if as_json:
+        listed: list[JsonValue] = [_plain_call(call) for call in calls]
+        screen.document({"session": session, "calls": listed})
+    elif calls:
+        screen.look.table(("CALL", "TOOL", "WHEN", "STATE", "PATHS"), [_row(one) for one in calls])
+    else:
+        screen.raw("There is nothing to take back.")
+    return 0
+
+
+def _row(call: RecordedCall) -> tuple[str, ...]:
+    paths = _paths(call)
+    shown = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    tool = "undo" if call.takes_back else call.tool
+    when = f"{_moment(call):%Y-%m-%d %H:%M} UTC"
+    return tuple(map(printable, (call.id, tool, when, _state(call), shown)))
+
+
+def _plain_call(call: RecordedCall) -> JsonObject:
+    paths: list[JsonValue] = [*_paths(call)]
+    return {
+        "call": call.id,
+        "tool": call.tool,
+        "at": _moment(call).isoformat(),
+        "state": _state(call),
+        "is_undo": call.takes_back,
+        "paths": paths,
+    }
+
+
+def _paths(call: RecordedCall) -> list[str]:
+    return sorted({change.path for change in call.changes})
+
+
+def _moment(call: RecordedCall) -> datetime:
+    return datetime.fromtimestamp(call.at_ns / 1e9, UTC)
+
+
+def _state(call: RecordedCall) -> str:
+    return "taken back" if call.undone else "in effect"
