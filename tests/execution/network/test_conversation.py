@@ -1,4 +1,4 @@
-"""What a program says to the proxy and what it hears: the three ways, refusals, failures, records."""
+"""What a program says to the proxy and what it hears: the three ways, refusals, records."""
 
 import asyncio
 import socket
@@ -43,7 +43,12 @@ async def test_connect_opens_a_tunnel_to_an_admitted_name() -> None:
         assert answer == b"HTTP/1.1 200 Connection established\r\n\r\nhello"
         await until(lambda: len(town.told) == 2)
         begun, ended = town.told
-        assert (begun.number, begun.how, begun.host, begun.port) == (1, "connect", "site.example", port)
+        assert (begun.number, begun.how, begun.host, begun.port) == (
+            1,
+            "connect",
+            "site.example",
+            port,
+        )
         assert (begun.decision, begun.address, begun.sent) == ("allowed", LOOPBACK, None)
         assert begun.at.tzinfo is UTC
         assert (ended.number, ended.sent, ended.received, ended.reason) == (1, 5, 5, None)
@@ -76,9 +81,7 @@ async def test_a_plain_request_is_passed_on_with_its_own_host() -> None:
             "Keep-Alive: 5\r\nTE: trailers\r\nUpgrade: h2c\r\nProxy-Connection: keep-alive\r\n\r\n"
         ).encode()
         answer = await town.ask(words)
-        assert answer == (
-            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
-        )
+        assert answer == (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
         assert site.heard == [
             f"GET /a?b=c HTTP/1.1\r\nHost: site.example:{port}\r\nAccept: */*\r\n"
             "Connection: close\r\n\r\n".encode()
@@ -152,10 +155,13 @@ async def test_of_several_addresses_only_checked_ones_are_dialled_in_order() -> 
     async with served(echo) as port:
         # The same port of another loopback address would answer, too.
         server = await asyncio.start_server(never, "127.0.0.2", port)
-        async with server, proxied(
-            Gate("site.example", LOOPBACK, "127.0.0.3"),
-            Names({"site.example": [["127.0.0.2", "127.0.0.3", "not an address", LOOPBACK]]}),
-        ) as town:
+        async with (
+            server,
+            proxied(
+                Gate("site.example", LOOPBACK, "127.0.0.3"),
+                Names({"site.example": [["127.0.0.2", "127.0.0.3", "not an address", LOOPBACK]]}),
+            ) as town,
+        ):
             words = f"CONNECT site.example:{port} HTTP/1.1\r\n\r\nhello".encode()
             assert (await town.ask(words, close=True)).endswith(b"\r\n\r\nhello")
             assert town.told[0].address == LOOPBACK

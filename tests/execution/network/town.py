@@ -5,8 +5,11 @@ The gate is a thin one over the host patterns of policy, so that odd spellings a
 
 import asyncio
 import socket
+import ssl
+import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.contract.gates import HostLeave, Refusal
@@ -97,28 +100,41 @@ async def proxied(
 
 
 @asynccontextmanager
-async def served(handler: Handler, host: str = LOOPBACK) -> AsyncGenerator[int]:
+async def served(
+    handler: Handler, host: str = LOOPBACK, tls: ssl.SSLContext | None = None
+) -> AsyncGenerator[int]:
     """A host that answers as the handler does; its port."""
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await handler(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
+    serving: set[asyncio.Task[None]] = set()
 
-    server = await asyncio.start_server(serve, host, 0, limit=1 << 20)
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        serving.add(task)
+        # A handler that ends by being cancelled would be a complaint of the event loop's.
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            await handler(reader, writer)
+            writer.close()
+            await writer.wait_closed()
+        writer.transport.abort()
+        serving.discard(task)
+
+    server = await asyncio.start_server(serve, host, 0, limit=1 << 20, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving)
 
 
 class Site:
     """Hears requests and answers each with the same words."""
 
-    def __init__(self, answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello") -> None:
+    def __init__(
+        self, answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+    ) -> None:
         self._answer = answer
         self.heard: list[bytes] = []
 
@@ -139,3 +155,28 @@ async def until(holds: Callable[[], bool]) -> None:
     """Wait for something that nobody tells."""
     while not holds():
         await asyncio.sleep(0.005)
+
+
+class Identity(NamedTuple):
+    """Who a host can prove to be."""
+
+    certificate: Path
+    server: ssl.SSLContext
+
+
+def identity(folder: Path, name: str) -> Identity:
+    """A certificate that vouches for itself and for one name."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "2"),
+            *("-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", f"/CN={name}"),
+            *("-addext", f"subjectAltName=DNS:{name}"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return Identity(certificate, context)

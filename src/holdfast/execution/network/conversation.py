@@ -14,10 +14,10 @@ from holdfast.contract.net import AttemptKind, Resolver
 from holdfast.execution.network import http_heads, socks
 from holdfast.execution.network.admission import Unresolved, admit, bracketed
 from holdfast.execution.network.attempts import Attempt, Attempts
-from holdfast.execution.network.dialling import Dialled, Line, dial
+from holdfast.execution.network.dialling import Dialled, Line, Unreached, dial
 from holdfast.execution.network.http_heads import Place, Request, Unfit, write_failure
 from holdfast.execution.network.http_relay import exchange, read_head
-from holdfast.execution.network.relay import Traffic, farewell, flush, tunnel
+from holdfast.execution.network.relay import Traffic, farewell, tunnel
 from holdfast.execution.network.socks import SocksProblem, read_socks, reply
 
 
@@ -61,6 +61,15 @@ class Asked(NamedTuple):
         return self.request.kind if self.request else "socks"
 
 
+class Reached(NamedTuple):
+    """A host that answers."""
+
+    name: str
+    """As it was judged."""
+    address: str
+    line: Line
+
+
 async def converse(program: Line, ways: Ways) -> None:
     """Serve one connection. When it returns the program's end is still to be dropped."""
     try:
@@ -92,9 +101,27 @@ async def _read(program: Line) -> Asked | bytes:
 
 
 async def _serve(program: Line, asked: Asked, ways: Ways) -> bytes | None:
-    """Reach the host and pass the bytes; otherwise the answer that says why not."""
+    """Reach the host and pass the bytes; the last words to the program, None to break off."""
+    attempt = ways.attempts.begin(asked.how, *asked.place)
+    reached = await _reach(asked, ways, attempt)
+    if isinstance(reached, bytes):
+        return reached
+    try:
+        attempt.connected(reached.address)
+        traffic = Traffic(ways.limits.idle_seconds, ways.limits.half_closed_seconds)
+        problem = await _pass(program, reached, asked, traffic, attempt)
+    finally:
+        reached.line.drop()
+    if problem is None:
+        return b""
+    # What has begun cannot be taken back; the program sees that it breaks off.
+    unanswered = asked.how == "http" and not traffic.received
+    return write_failure(problem.status, problem.reason) if unanswered else None
+
+
+async def _reach(asked: Asked, ways: Ways, attempt: Attempt) -> Reached | bytes:
+    """The host, or what to tell the program instead."""
     host, port = asked.place
-    attempt = ways.attempts.begin(asked.how, host, port)
     admitted = await admit(ways.gate, ways.resolver, host, port)
     if isinstance(admitted, Refusal):
         attempt.refused(admitted)
@@ -103,34 +130,29 @@ async def _serve(program: Line, asked: Asked, ways: Ways) -> bytes | None:
         attempt.failed(admitted.reason)
         return _failed(asked, admitted.reason, 502, socks.NO_HOST)
     dialled = await dial(admitted.addresses, port, ways.limits.connect_seconds)
-    if not isinstance(dialled, Dialled):
-        attempt.failed(dialled.reason)
-        if dialled.in_time:
-            return _failed(asked, dialled.reason, 502, socks.NO_ANSWER)
-        return _failed(asked, dialled.reason, 504, socks.NO_HOST)
-    try:
-        attempt.connected(dialled.address)
-        traffic = Traffic(ways.limits.idle_seconds, ways.limits.half_closed_seconds)
-        problem = await _pass(program, dialled.line, asked, (admitted.name, traffic, attempt))
-    finally:
-        dialled.line.drop()
-    if problem is None:
-        await flush(program)
-        return None
-    # What has begun cannot be taken back; the program sees that it breaks off.
-    unanswered = asked.how == "http" and not traffic.received
-    return write_failure(problem.status, problem.reason) if unanswered else None
+    return _reached(asked, admitted.name, dialled, attempt)
+
+
+def _reached(
+    asked: Asked, name: str, dialled: Dialled | Unreached, attempt: Attempt
+) -> Reached | bytes:
+    if isinstance(dialled, Dialled):
+        return Reached(name, *dialled)
+    attempt.failed(dialled.reason)
+    if dialled.in_time:
+        return _failed(asked, dialled.reason, 502, socks.NO_ANSWER)
+    return _failed(asked, dialled.reason, 504, socks.NO_HOST)
 
 
 async def _pass(
-    program: Line, host: Line, asked: Asked, passing: tuple[str, Traffic, Attempt]
+    program: Line, reached: Reached, asked: Asked, traffic: Traffic, attempt: Attempt
 ) -> Unfit | None:
-    name, traffic, attempt = passing
     problem: Unfit | None = None
+    host = reached.line
     try:
         async with traffic.idle:
             if asked.request is not None and asked.how == "http":
-                problem = await exchange(program, host, asked.request, name, traffic)
+                problem = await exchange(program, host, asked.request, reached.name, traffic)
             else:
                 program.writer.write(_ESTABLISHED if asked.request else reply(socks.GRANTED))
                 await tunnel(program, host, traffic)

@@ -26,12 +26,9 @@ class EgressProxy:
         self._loop = asyncio.get_running_loop()
         self._open: dict[asyncio.Task[None], socket.socket] = {}
         self._closed = False
-        self._watch()
-
-    @property
-    def port(self) -> int:
+        self.port: int = self._listener.getsockname()[1]
         """Where programs inside find it, on 127.0.0.1."""
-        return self._listener.getsockname()[1]
+        self._watch()
 
     async def close(self) -> None:
         """End every connection at once; harmless when it is closed."""

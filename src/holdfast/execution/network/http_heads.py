@@ -17,7 +17,10 @@ _NAME = re.compile(_TOKEN)
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _REQUEST = re.compile(rf"({_TOKEN}) ([\x21-\x7e]+) HTTP/1\.([01])")
 _STATUS = re.compile(r"HTTP/1\.[01] ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?")
-_AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^\[\]:@/?#%\\]{1,254}))(?::([0-9]{1,5}))?")
+_AUTHORITY = re.compile(
+    r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^\x00-\x20\x7f-\U0010ffff\[\]:@/?#%\\]{1,254}))"
+    r"(?::([0-9]{1,5}))?"
+)
 _ABSOLUTE = re.compile(r"(?i:http)://([^/?#\\]*)([/?][^#\\]*)?")
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[\t\x20-\x7e]*)?\r\n")

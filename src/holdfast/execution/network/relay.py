@@ -76,11 +76,12 @@ async def tunnel(program: Line, host: Line, traffic: Traffic) -> None:
         pass  # whoever broke it off knows; the other one is told by the end of the bytes
 
 
-async def farewell(line: Line, words: bytes) -> None:
+async def farewell(line: Line, words: bytes = b"") -> None:
     """Say a last word so that it arrives: the kernel drops it if anything was left unread."""
+    line.writer.write(words)
+    await flush(line)
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_SECONDS):
-            line.writer.write(words)
             line.writer.write_eof()
             ignored = 0
             while ignored < _MOST_IGNORED and (piece := await line.reader.read(PIECE)):
@@ -88,8 +89,8 @@ async def farewell(line: Line, words: bytes) -> None:
 
 
 async def flush(line: Line) -> None:
-    """Close it when all that was written has gone out, or the time for that is over."""
+    """Wait until all that was written is with the kernel, or the time for that is over."""
+    line.writer.transport.set_write_buffer_limits(high=0)
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(_FLUSH_SECONDS):
-            line.writer.close()
-            await line.writer.wait_closed()
+            await line.writer.drain()
