@@ -33,6 +33,7 @@ class FetchLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int = 10 * 1024 * 1024
     """Of the body, unpacked; the rest is not read."""
     max_redirects: int = 10
+    """0: a redirect is an answer like any other."""
 
 
 USUAL_LIMITS = FetchLimits()
@@ -77,6 +78,7 @@ class HostAttempt(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     """As it was asked for."""
     port: int
+    """0: it did not come so far; the host is where a redirect led."""
     decision: Literal["allowed", "refused"]
     reason: str | None = None
     """Why it was refused, or why nothing came of it though it was allowed."""
@@ -93,12 +95,10 @@ class HostAttempt(msgspec.Struct, frozen=True, kw_only=True):
         """The refusal as a command's report names it."""
         if self.decision == "allowed":
             return None
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return Refusal(
-            reason=self.reason or "",
-            target=f"{shown}:{self.port}",
-            requirement=self.requirement,
-        )
+        target = self.host
+        if self.port:
+            target = f"[{target}]:{self.port}" if ":" in target else f"{target}:{self.port}"
+        return Refusal(reason=self.reason or "", target=target, requirement=self.requirement)
 
 
 class AttemptSink(Protocol):

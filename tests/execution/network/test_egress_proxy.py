@@ -4,6 +4,7 @@ import asyncio
 import errno
 import logging
 import socket
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -146,3 +147,17 @@ def test_programs_are_told_of_the_proxy_in_every_spelling() -> None:
         "NO_PROXY",
     }
     assert len(variables) == 8
+
+
+async def test_many_connections_leave_no_file_behind() -> None:
+    async def some() -> None:
+        for words in (REFUSED, b"\x05\x01\x02", b"nonsense\r\n\r\n", connect, connect):
+            await town.ask(words, close=True)
+
+    async with served(echo) as port, proxied(Gate(LOOPBACK)) as town:
+        connect = f"CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\nhello".encode()
+        await some()
+        before = len(list(Path("/proc/self/fd").iterdir()))
+        for _ in range(10):
+            await some()
+        await until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= before)

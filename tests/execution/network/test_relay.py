@@ -306,10 +306,14 @@ async def test_what_was_written_goes_out_before_the_end_or_is_given_up(
 
 async def test_what_moves_too_late_changes_nothing() -> None:
     traffic = relay.Traffic(0.01, 0.01)
-    with pytest.raises(TimeoutError):
+
+    async def moved_late() -> None:
         async with traffic.idle:
             try:
                 await asyncio.sleep(5)
             finally:
                 traffic.to_host(1)
+
+    with pytest.raises(TimeoutError):
+        await moved_late()
     assert traffic.sent == 1
