@@ -130,6 +130,12 @@ def test_what_two_programs_would_read_differently_is_refused(
     assert refused.value.status == status
 
 
+@pytest.mark.parametrize("line", ["CONNECT u@a.example:443", "GET http://u:p@a.example/"])
+def test_credentials_in_an_address_are_named_as_the_problem(line: str) -> None:
+    with pytest.raises(Unfit, match="a host has no user"):
+        read_request(_head(f"{line} HTTP/1.1"))
+
+
 def test_an_old_client_has_no_chunks() -> None:
     with pytest.raises(Unfit):
         read_request(_head("PUT http://a.example/ HTTP/1.0", "Transfer-Encoding: chunked"))

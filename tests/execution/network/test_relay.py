@@ -2,6 +2,8 @@
 
 import asyncio
 import resource
+import socket
+import time
 from typing import cast
 
 import pytest
@@ -65,6 +67,66 @@ async def test_a_host_that_has_said_all_still_hears_all() -> None:
         writer.close()
         await until(lambda: bool(heard))
         assert len(heard[0]) == SOME
+
+
+async def _narrow() -> tuple[Line, Line]:
+    """Two ends of a line of which the kernel holds next to nothing."""
+    ends = socket.socketpair()
+    for end in ends:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4608)
+    one, other = [await asyncio.open_connection(sock=end) for end in ends]
+    return Line(*one), Line(*other)
+
+
+async def _heard_slowly(line: Line) -> int:
+    heard = 0
+    while piece := await line.reader.read(4096):
+        heard += len(piece)
+        await asyncio.sleep(0.001)
+    return heard
+
+
+async def test_the_last_of_it_goes_out_though_both_have_said_all() -> None:
+    (inside, program), (host, outside) = await _narrow(), await _narrow()
+    traffic = relay.Traffic(10, 10)
+    async with traffic.idle:
+        outside.writer.write_eof()
+        passing = asyncio.create_task(relay.tunnel(program, host, traffic))
+        inside.writer.write(b"x" * 300_000)
+        inside.writer.write_eof()
+        heard = asyncio.create_task(_heard_slowly(outside))
+        await passing
+    host.drop()
+    assert await heard == 300_000
+    for line in (inside, program, outside):
+        line.drop()
+
+
+async def test_last_words_go_out_before_the_time_for_a_farewell_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(relay, "_FAREWELL_SECONDS", 0.001)
+    near, far = await _narrow()
+    heard = asyncio.create_task(_heard_slowly(far))
+    await relay.farewell(near, b"x" * 300_000)
+    near.drop()
+    assert await heard == 300_000
+    far.drop()
+
+
+async def test_a_refusal_reaches_a_program_that_says_all_before_it_listens() -> None:
+    def talk(port: int) -> bytes:
+        with socket.create_connection((LOOPBACK, port)) as program:
+            program.settimeout(10)
+            program.sendall(b"PUT http://other.example/ HTTP/1.1\r\nContent-Length: 90000\r\n\r\n")
+            for _ in range(9):
+                time.sleep(0.01)
+                program.sendall(b"x" * 10_000)
+            return program.recv(100)
+
+    async with proxied(Gate()) as town:
+        answer = await asyncio.to_thread(talk, town.proxy.port)
+        assert answer.startswith(b"HTTP/1.1 403 ")
 
 
 async def test_a_fast_host_waits_for_a_slow_program() -> None:
@@ -246,7 +308,7 @@ async def test_what_moves_is_not_closed() -> None:
 async def test_a_side_that_is_gone_is_waited_for_a_shorter_time() -> None:
     async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         await reader.read()
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     limits = ProxyLimits(idle_seconds=60, half_closed_seconds=0.05)
     async with served(silent) as port, proxied(Gate(LOOPBACK), limits=limits) as town:

@@ -8,7 +8,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,12 +111,13 @@ async def served(
         task = asyncio.current_task()
         assert task is not None
         serving.add(task)
-        # A handler that ends by being cancelled would be a complaint of the event loop's.
-        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        try:
             await handler(reader, writer)
             writer.close()
             await writer.wait_closed()
-        writer.transport.abort()
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            # A handler that ends by being cancelled would be a complaint of the event loop's.
+            writer.transport.abort()
         serving.discard(task)
 
     server = await asyncio.start_server(serve, host, 0, limit=1 << 20, ssl=tls)
