@@ -3,7 +3,17 @@
 import subprocess
 import sys
 
-HEAVY = ("asyncio", "anyio", "msgspec", "jsonschema_rs", "rich", "argparse", "pydantic", "ssl")
+HEAVY = (
+    "asyncio",
+    "anyio",
+    "msgspec",
+    "jsonschema_rs",
+    "rich",
+    "argparse",
+    "pydantic",
+    "ssl",
+    "aiohttp",
+)
 
 
 def _modules_after(code: str) -> set[str]:
@@ -27,6 +37,20 @@ def test_import_holdfast_loads_nothing_heavy() -> None:
 def test_the_library_never_loads_what_only_a_terminal_needs() -> None:
     loaded = _modules_after("from holdfast import Holdfast, tool, render")
     assert loaded.isdisjoint({"rich", "argparse", "pydantic", "holdfast.surfaces"})
+
+
+def test_what_fetches_is_loaded_by_the_first_fetch_alone() -> None:
+    loaded = _modules_after(
+        "import anyio\n"
+        "from holdfast import Holdfast\n"
+        "from holdfast.execution.network import egress_proxy, fetching\n"
+        "async def main():\n"
+        "    async with Holdfast():\n"
+        "        pass\n"
+        "anyio.run(main)"
+    )
+    assert "holdfast.execution.network.fetching" in loaded
+    assert loaded.isdisjoint({"aiohttp", "yarl", "multidict"})
 
 
 def test_importing_prints_nothing_and_writes_nothing() -> None:

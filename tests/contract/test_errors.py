@@ -14,6 +14,7 @@ KINDS: dict[type[ToolError], FailureKind] = {
     errors.DirectoryNotFound: FailureKind.NOT_FOUND,
     errors.PathOutsideRoot: FailureKind.INVALID_ARGS,
     errors.OperationFailed: FailureKind.EXECUTION_ERROR,
+    errors.OperationTimedOut: FailureKind.TIMEOUT,
     errors.BinaryFile: FailureKind.EXECUTION_ERROR,
     errors.UserDenied: FailureKind.USER_DENIED,
     errors.PolicyDenied: FailureKind.REJECTED,

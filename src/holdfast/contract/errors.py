@@ -83,6 +83,12 @@ class OperationFailed(ToolError):
     """The work was tried and failed; trying again may help."""
 
 
+class OperationTimedOut(ToolError):
+    """The work was tried and took longer than it may."""
+
+    kind = FailureKind.TIMEOUT
+
+
 class BinaryFile(ToolError):
     """A text tool met binary content. The hint says which other way to take."""
 
