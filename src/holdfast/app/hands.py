@@ -6,6 +6,8 @@ from functools import cache, partial
 import msgspec
 
 from holdfast.app.settings import SandboxSettings, Surroundings
+from holdfast.app.undo import changes_of
+from holdfast.contract.ports import Clock
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
 from holdfast.contract.tool import Tool
@@ -32,6 +34,7 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     surroundings: Surroundings
     sidecars: SidecarFiles
     redactor: Redactor
+    clock: Clock
 
 
 def hand_for(setup: HandSetup) -> SessionHand:
@@ -46,6 +49,8 @@ def hand_for(setup: HandSetup) -> SessionHand:
             policy=cache(partial(_policy, setup)),
             environment=around.environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
+            changes=changes_of(around.data_home, setup.session.id, setup.clock),
+            clock=setup.clock,
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
         )

@@ -116,6 +116,7 @@ class Holdfast:
                 surroundings=surroundings,
                 sidecars=self._sidecars,
                 redactor=redactor,
+                clock=clock,
             )
         )
         judging = msgspec.structs.replace(judging, protects=self._hand.protects)

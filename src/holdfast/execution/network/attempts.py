@@ -3,6 +3,8 @@
 Nothing is connected before it is written down. Where that goes is not known here.
 """
 
+import logging
+from collections import deque
 from itertools import count
 
 import msgspec
@@ -10,6 +12,10 @@ import msgspec
 from holdfast.contract.gates import Refusal
 from holdfast.contract.net import AttemptKind, AttemptSink, HostAttempt
 from holdfast.contract.ports import Clock
+
+_log = logging.getLogger("holdfast")
+
+MOST_KEPT = 1000
 
 
 class Attempts:
@@ -65,3 +71,32 @@ class Attempt:
     def _tell(self, **news: object) -> None:
         self._told = msgspec.structs.replace(self._told, **news)
         self._sink(self._told)
+
+
+class SessionAttempts:
+    """What a session asked of the network, the latest of it, and a line in the log for each."""
+
+    def __init__(self) -> None:
+        self._latest: deque[HostAttempt] = deque(maxlen=MOST_KEPT)
+        self.count = 0
+        """How many were told so far."""
+
+    def __call__(self, attempt: HostAttempt, /) -> None:
+        """Write down."""
+        self._latest.append(attempt)
+        self.count += 1
+        _log.info(
+            "%s of %s:%s %s%s",
+            attempt.how,
+            attempt.host,
+            attempt.port,
+            attempt.decision,
+            "" if attempt.reason is None else f" ({attempt.reason})",
+        )
+
+    def refused_since(self, count: int) -> tuple[Refusal, ...]:
+        """What was refused after so many were told, each host once."""
+        new = min(self.count - count, len(self._latest))
+        told = list(self._latest)[len(self._latest) - new :]
+        found = {one.target: one for one in (attempt.refusal for attempt in told) if one}
+        return tuple(found.values())

@@ -20,6 +20,8 @@ from holdfast.contract.shell import (
     CommandText,
     Confinement,
 )
+from holdfast.execution.network.attempts import SessionAttempts
+from holdfast.execution.processes.appearances import put_aside
 from holdfast.execution.processes.command import Command, Limits, Report, run
 from holdfast.execution.processes.denials import Confined, denials
 from holdfast.execution.processes.sandbox import Sandbox
@@ -39,8 +41,11 @@ class Leaves(NamedTuple):
 class CallShell:
     """Runs commands for one call."""
 
-    def __init__(self, runtime: Runtime, sandbox: Sandbox, leaves: Leaves) -> None:
+    def __init__(
+        self, runtime: Runtime, sandbox: Sandbox, leaves: Leaves, attempts: SessionAttempts
+    ) -> None:
         self._runtime = runtime
+        self._attempts = attempts
         self._sandbox = sandbox
         self._leaves = leaves
 
@@ -55,7 +60,8 @@ class CallShell:
         limits: CommandLimits = NO_LIMITS,
     ) -> CommandReport:
         """Run a command to its end."""
-        sandbox = self._sandbox
+        sandbox, asked_before = self._sandbox, self._attempts.count
+        absent = sandbox.appearances.absent()
         try:
             warden = await sandbox.warden()
             place = self._directory(cwd)
@@ -66,7 +72,11 @@ class CallShell:
         except SandboxUnavailable as problem:
             raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
         told = reported(report, command, sandbox.confinement)
-        return self._with_denials(told, place)
+        if sandbox.confinement == "unconfined":
+            return told
+        hosts = self._attempts.refused_since(asked_before)
+        appeared = tuple(put_aside(absent, self._leaves.open))
+        return self._with_denials(told, place, hosts, appeared)
 
     @property
     def jobs(self) -> NoReturn:
@@ -90,16 +100,21 @@ class CallShell:
             raise denied(verdict)
         return verdict.path
 
-    def _with_denials(self, report: CommandReport, cwd: str) -> CommandReport:
-        if report.exit_code == 0 or report.confinement == "unconfined":
-            return report
-        parts = self._sandbox.parts
-        confined = Confined(
-            parts.policy, self._sandbox.temporary, cwd, self._leaves.open, self._leaves.reach
-        )
-        said = report.unstarted or report.stderr.text()
-        found = denials(confined, said)
-        return msgspec.structs.replace(report, refusals=found) if found else report
+    def _with_denials(
+        self,
+        report: CommandReport,
+        cwd: str,
+        hosts: tuple[Refusal, ...],
+        appeared: tuple[Refusal, ...],
+    ) -> CommandReport:
+        """With what the sandbox refused: paths, hosts the proxy was asked for, what appeared."""
+        sandbox, paths = self._sandbox, ()
+        if report.exit_code != 0:
+            confined = Confined(sandbox.parts.policy, sandbox.temporary, cwd, *self._leaves)
+            paths = denials(confined, report.unstarted or report.stderr.text())
+        found = {one.target: one for one in (*paths, *hosts, *appeared)}
+        warnings = (*report.warnings, *(one.reason for one in appeared))
+        return msgspec.structs.replace(report, refusals=tuple(found.values()), warnings=warnings)
 
 
 def argv_of(command: CommandText) -> list[str]:

@@ -6,15 +6,25 @@ decided here: gates and policies are handed in.
 
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, TypeVar
 
 from anyio import to_thread
 
 from holdfast.contract.errors import Unavailable
+from holdfast.contract.ports import Clock
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.shell import Confinement
+from holdfast.execution.files.changes import Changes
+from holdfast.execution.files.disk_files import DiskFiles
+from holdfast.execution.files.locks import PathLocks
+from holdfast.execution.files.recorder import Recorder
+from holdfast.execution.network.attempts import Attempts, SessionAttempts
+from holdfast.execution.network.conversation import Ways
+from holdfast.execution.network.fetching import HttpNet, Web
+from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.call_shell import CallShell, Leaves
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
@@ -37,6 +47,9 @@ class HandParts(NamedTuple):
     """What the processes of a tool are confined to."""
     environment: Mapping[str, str]
     spools: Spools
+    changes: Changes
+    """What its calls changed in files, to be taken back."""
+    clock: Clock
     scrubber: Callable[[], Scrubber] | None = None
     confinement: Confinement | None = None
 
@@ -47,19 +60,27 @@ class SessionHand:
     def __init__(self, parts: HandParts) -> None:
         self._parts = parts
         self._sandboxes: dict[SandboxPolicy, Sandbox] = {}
+        self._outdated: list[Sandbox] = []
+        self._numbers = count()
+        self._locks = PathLocks()
+        self._attempts = SessionAttempts()
+        self._web = Web(SystemResolver(), Attempts(parts.clock, self._attempts))
 
-    def files(self, runtime: Runtime, /) -> NoReturn:
+    def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
-        raise Unavailable(f"rt.fs: not yet for {runtime.tool}")
+        may_open = self._parts.leaves(runtime.tool).open
+        recorder = Recorder(self._parts.changes, runtime.call_id, runtime.tool)
+        return DiskFiles(may_open, self._parts.session.workspace, recorder, self._locks)
 
     def shell(self, runtime: Runtime, /) -> CallShell:
         """Commands within the call's reach."""
-        sandbox = self._sandbox(self._parts.policy(runtime.tool))
-        return CallShell(runtime, sandbox, self._parts.leaves(runtime.tool))
+        leaves = self._parts.leaves(runtime.tool)
+        sandbox = self._sandbox(self._parts.policy(runtime.tool), leaves)
+        return CallShell(runtime, sandbox, leaves, self._attempts)
 
-    def net(self, runtime: Runtime, /) -> NoReturn:
+    def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""
-        raise Unavailable(f"rt.net: not yet for {runtime.tool}")
+        return HttpNet(self._parts.leaves(runtime.tool).reach, self._web)
 
     def protects(self, tool: str) -> bool | Coroutine[object, object, bool]:
         """Whether the commands of a tool are kept from its protected places.
@@ -71,7 +92,7 @@ class SessionHand:
         if not policy.protected or self._parts.confinement == "unconfined":
             return True
         try:
-            sandbox = self._sandbox(policy)
+            sandbox = self._sandbox(policy, self._parts.leaves(tool))
         except Unavailable:
             return True
         return self._started(sandbox) if sandbox.separate is None else sandbox.separate
@@ -87,21 +108,25 @@ class SessionHand:
 
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
-        sandboxes, self._sandboxes = self._sandboxes, {}
-        for sandbox in sandboxes.values():
+        sandboxes = [*self._outdated, *self._sandboxes.values()]
+        self._outdated, self._sandboxes = [], {}
+        for sandbox in sandboxes:
             await sandbox.close()
         if sandboxes:
             await to_thread.run_sync(remove_scratch, self._parts.folder / "scratch")
 
-    def _sandbox(self, policy: SandboxPolicy) -> Sandbox:
+    def _sandbox(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
         found = self._sandboxes.get(policy)
+        if found is not None and found.appearances.outdated():
+            self._outdated.append(found)  # what runs in it goes on
+            found = None
         if found is None:
-            found = self._sandboxes[policy] = self._made(policy)
+            found = self._sandboxes[policy] = self._made(policy, leaves)
         return found
 
-    def _made(self, policy: SandboxPolicy) -> Sandbox:
+    def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
         parts = self._parts
-        folder = parts.folder / "scratch" / str(len(self._sandboxes))
+        folder = parts.folder / "scratch" / str(next(self._numbers))
         try:
             scratch = make_scratch(folder, parts.environment.get("HOME"))
         except OSError as problem:
@@ -123,5 +148,6 @@ class SessionHand:
                 scrubber=parts.scrubber,
                 variables=variables,
                 confinement=parts.confinement,
+                ways=Ways(leaves.reach, self._web.resolver, self._web.attempts),
             )
         )

@@ -10,6 +10,10 @@ from typing import NamedTuple, Protocol
 
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.shell import Confinement
+from holdfast.execution.network.conversation import Ways
+from holdfast.execution.network.egress_proxy import EgressProxy
+from holdfast.execution.network.proxy_environment import proxy_environment
+from holdfast.execution.processes.appearances import Appearances
 from holdfast.execution.processes.capture import Capture, Scrubber
 from holdfast.execution.processes.confinement import Scratch, temporary_of
 from holdfast.execution.processes.spawners import SandboxUnavailable
@@ -44,6 +48,8 @@ class SandboxParts(NamedTuple):
     """Beside the base: what every command of the session is told."""
     confinement: Confinement | None = None
     """This one and no other; None: the strongest there is, and never none at all."""
+    ways: Ways | None = None
+    """How granted hosts are reached; None: no host is."""
 
 
 class Sandbox:
@@ -53,7 +59,9 @@ class Sandbox:
         self.parts = parts
         self._opening = asyncio.Lock()
         self._opened: tuple[Tier, Warden] | None = None
+        self._proxy: EgressProxy | None = None
         self._closed = False
+        self.appearances = Appearances(parts.policy)
 
     @property
     def confinement(self) -> Confinement:
@@ -81,17 +89,31 @@ class Sandbox:
                 raise SandboxUnavailable("the session is closed")
             if self._opened is not None and self._opened[1].lost:
                 self._opened[1].abandon()
+                await self._close_door()
                 self._opened = None
             if self._opened is None:
                 self._opened = await open_strongest(self.parts)
+                self._open_door(self._opened[1])
         return self._opened[1]
+
+    def _open_door(self, warden: Warden) -> None:
+        """Serve what the warden listens at: the only way out of its network."""
+        if warden.listener is not None and self.parts.ways is not None:
+            self._proxy = EgressProxy(warden.listener, self.parts.ways)
+
+    async def _close_door(self) -> None:
+        proxy, self._proxy = self._proxy, None
+        if proxy is not None:
+            await proxy.close()
 
     def environment(self, own: Mapping[str, str] | None = None) -> dict[str, str]:
         """What a command begins with: a small base, the session's variables, its own ones."""
         parent, temporary = self.parts.environment, self.temporary
         base = {name: parent[name] for name in _BASE if parent.get(name)}
         places = {"HOME": f"{temporary}/home", "TMPDIR": temporary}
-        return {"LANG": "C.UTF-8"} | base | places | {**self.parts.variables} | {**(own or {})}
+        door = {} if self._proxy is None else proxy_environment(self._proxy.port)
+        told = {**self.parts.variables} | {**(own or {})}
+        return {"LANG": "C.UTF-8"} | base | places | door | told
 
     def capture(self, name: str) -> Callable[[Callable[[], None]], Capture]:
         """Makes the capture of one command, whose whole output is kept under the name."""
@@ -103,6 +125,7 @@ class Sandbox:
         self._closed = True
         async with self._opening:
             opened, self._opened = self._opened, None
+            await self._close_door()
         if opened is not None:
             await opened[1].close()
 
