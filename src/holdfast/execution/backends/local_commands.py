@@ -19,6 +19,7 @@ from holdfast.contract.backend import (
     ToolExecutionFailure,
     ToolResult,
 )
+from holdfast.execution.backends.shown_output import with_gap
 from holdfast.execution.processes.background import BACKGROUND
 from holdfast.execution.processes.capture import Printed
 from holdfast.execution.processes.command import Command, Limits, Report, run
@@ -112,7 +113,7 @@ class LocalCommands:
             return ToolExecutionFailure("timeout", f"it took longer than {wanted.timeout} s")
         if report.unstarted is not None:
             return ToolExecutionFailure(
-                "os_error", f"{wanted.argv[0]} cannot be started: {report.unstarted}"
+                "os_error", f"{wanted.argv[0]} cannot be started: {report.unstarted}", wanted.cwd
             )
         if report.ended is None:
             return self._lost("it went away under the command")
@@ -141,11 +142,7 @@ def _exit_code(report: Report) -> int:
 
 
 def _shown(printed: Printed) -> bytes:
-    """What is in memory of a stream; a gap is named."""
-    if printed.complete:
-        return printed.head + printed.tail
-    missing = printed.total - len(printed.head) - len(printed.tail)
-    return printed.head + f"\n... [{missing:,} bytes omitted] ...\n".encode() + printed.tail
+    return with_gap(printed.head, printed.tail, printed.total)
 
 
 def _seconds(timeout: float | None) -> float | None:
