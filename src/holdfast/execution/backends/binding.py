@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 from holdfast.contract.backend import NO_SPEC, BackendSandboxSpec, SandboxMissing
 from holdfast.execution.backends.handle import BackendSandbox
 from holdfast.execution.backends.registry import DEFAULT, Registry
+from holdfast.execution.backends.shipped import BACKENDS
 
 _NONE = 'session has no sandbox backend; call session.to("local") or session.bind_sandbox(...)'
 
@@ -24,7 +25,7 @@ class SandboxTarget(NamedTuple):
 class SandboxBinding:
     """Holds one reference of its handle, and one more while it is entered."""
 
-    def __init__(self, backends: Registry) -> None:
+    def __init__(self, backends: Registry = BACKENDS) -> None:
         self._backends = backends
         self._lock = threading.RLock()
         self._entered: list[BackendSandbox] = []

@@ -23,6 +23,7 @@ from holdfast.contract.backend import (
 from holdfast.contract.gates import Refusal
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.shell import Confinement
+from holdfast.execution.backends.disk_files import sandbox_files
 from holdfast.execution.backends.local_commands import LocalCommands, Unrunnable
 from holdfast.execution.backends.local_files import (
     FILE_PAYLOADS,
@@ -39,13 +40,15 @@ from holdfast.execution.processes.spool import Spool
 class LocalSettings(NamedTuple):
     """How much of the machine a local sandbox may have. What is not said is the safe choice."""
 
-    files: FilesOf
     paths: Literal["working_dir", "anywhere"] = "working_dir"
     """``anywhere``: file payloads and ``cwd`` reach what the program itself reaches."""
     environment: Literal["minimal", "inherited"] = "minimal"
     """``inherited``: every variable of the program, its secrets among them."""
     confinement: Confinement | None = None
     """This one and no other; None: the strongest there is, and never none at all."""
+    parent: Mapping[str, str] = os.environ
+    """What the environment of its processes is taken from."""
+    files: FilesOf = sandbox_files
 
 
 class LocalBackend:
@@ -97,7 +100,7 @@ class LocalSandbox:
             policy=SandboxPolicy(readable=(working_dir,), writable=(working_dir,)),
             scratch=places.scratch,
             workspace=working_dir,
-            environment=os.environ,
+            environment=settings.parent,
             spools=_in_memory,
             variables={**_inherited(settings), **variables},
             confinement=settings.confinement,
@@ -150,7 +153,7 @@ class LocalSandbox:
 
 
 def _inherited(settings: LocalSettings) -> Mapping[str, str]:
-    return os.environ if settings.environment == "inherited" else {}
+    return settings.parent if settings.environment == "inherited" else {}
 
 
 def _in_memory(_name: str) -> Spool:

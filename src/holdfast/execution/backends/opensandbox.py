@@ -48,7 +48,7 @@ class OpenSandboxBackend:
     def __init__(
         self, environment: Mapping[str, str], packages: tuple[str, ...] = _PACKAGES
     ) -> None:
-        """The environment says where the server is; the packages are what the client consists of."""
+        """The environment says where the server is; the client consists of the packages."""
         self._environment = environment
         self._packages = packages
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
+from contextlib import suppress
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -43,10 +44,8 @@ class TimeLimit:
                 raise  # the call's own, which happens to be of the same kind
         # In a thread of its own: whoever does not answer a call may not answer this one either.
         threading.Thread(target=self._stop, daemon=True).start()
-        try:
+        with suppress(Late):
             done.exception(GRACE_SECONDS)
-        except Late:
-            pass
         return None
 
     def _stop(self) -> None:
