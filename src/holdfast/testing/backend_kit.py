@@ -133,7 +133,7 @@ def _refusals(sandbox: BackendSandbox) -> None:
         BackendToolCommandRun([]),
         BackendToolCommandRun(["there-is-no-such-program"]),
         BackendToolFilesRead("a\0b"),
-        BackendToolFilesRead("kit/a", "no-such-encoding"),
+        BackendToolFilesRead("kit/b", "no-such-encoding"),
         BackendToolFilesWrite("", ""),
     ):
         answer = sandbox.dispatch(payload)

@@ -5,12 +5,9 @@ simply forgotten is closed as well, and so is every open one when the interprete
 backend does leaves it as an exception.
 """
 
-import atexit
-import logging
 import os
 import threading
 import weakref
-from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 from uuid import uuid4
@@ -25,9 +22,8 @@ from holdfast.contract.backend import (
     ToolExecutionFailure,
     ToolResult,
 )
+from holdfast.execution.backends.still_open import STILL_OPEN
 from holdfast.execution.backends.streams import Stream
-
-_log = logging.getLogger("holdfast")
 
 
 class BackendSandbox:
@@ -43,7 +39,7 @@ class BackendSandbox:
         self._count = 0
         self._closed = False
         self._opened: OpenedSandbox | None = None
-        self._finalizer: weakref.finalize[..., BackendSandbox] | None = None
+        self._finalizer: weakref.finalize[..., object] | None = None
         self._ready()
 
     @property
@@ -76,7 +72,7 @@ class BackendSandbox:
         if finalizer is not None:
             finalizer.detach()
         if opened is not None:
-            _close(opened, self._process)
+            STILL_OPEN.close(opened, self._process)
 
     def __enter__(self) -> Self:
         return self.acquire()
@@ -135,9 +131,9 @@ class BackendSandbox:
             with self._lock:
                 if not self._closed:
                     self._opened = opened
-                    self._finalizer = _OPEN.watch(self, opened)
+                    self._finalizer = STILL_OPEN.watch(self, opened)
                     return opened
-        _close(opened, self._process)
+        STILL_OPEN.close(opened, self._process)
         return ToolExecutionFailure("sandbox_closed", f"sandbox '{self.id}' was closed meanwhile")
 
     def _is_closed(self) -> BackendSandboxClosed:
@@ -147,65 +143,3 @@ class BackendSandbox:
 def _unexpected(problem: Exception) -> ToolExecutionFailure:
     kind = type(problem).__name__
     return ToolExecutionFailure("unexpected", f"{kind}: {problem}", kind)
-
-
-def _close(opened: OpenedSandbox, process: int) -> None:
-    """Close what this process opened; what a parent opened is the parent's."""
-    _OPEN.left.pop(id(opened), None)
-    if os.getpid() != process:
-        return
-    try:
-        opened.close()
-    except Exception:  # noqa: BLE001 - foreign code; it is closed for us all the same
-        _log.exception("a sandbox could not be closed")
-
-
-class _Open:
-    """The sandboxes of this process that are open, and a thread that closes forgotten ones.
-
-    Closing may wait, and whoever happens to collect a handle must not, nor take any lock.
-    """
-
-    def __init__(self) -> None:
-        self.left: dict[int, OpenedSandbox] = {}
-        self._begin()
-
-    def watch(
-        self, handle: BackendSandbox, opened: OpenedSandbox
-    ) -> "weakref.finalize[..., BackendSandbox]":
-        """Close it when its handle is forgotten, or when the interpreter ends."""
-        with self._starting:
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=_close_forgotten, args=(self._forgotten,), daemon=True
-                )
-                self._thread.start()
-        self.left[id(opened)] = opened
-        finalizer = weakref.finalize(handle, self._forgotten.put, (opened, os.getpid()))
-        finalizer.atexit = False
-        return finalizer
-
-    def forget(self) -> None:
-        """In a forked child, everything is the parent's."""
-        self.left.clear()
-        self._begin()
-
-    def close_all(self) -> None:
-        """Close what is still open, as the end of the interpreter does."""
-        for opened in tuple(self.left.values()):
-            _close(opened, os.getpid())
-
-    def _begin(self) -> None:
-        self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._forgotten: SimpleQueue[tuple[OpenedSandbox, int]] = SimpleQueue()
-
-
-def _close_forgotten(forgotten: "SimpleQueue[tuple[OpenedSandbox, int]]") -> None:
-    while True:
-        _close(*forgotten.get())
-
-
-_OPEN = _Open()
-atexit.register(_OPEN.close_all)
-os.register_at_fork(after_in_child=_OPEN.forget)
