@@ -55,7 +55,7 @@ def check_call(case: Case) -> Iterator[str]:
     for key, wanted in expect.items():
         if key not in _COMMENTS:
             yield from _compared_call(key, wanted, value, raised)
-    if raised is not None and not {"raises", "message"} & expect.keys():
+    if raised is not None and not {"raises", "message", "message_contains"} & expect.keys():
         yield f"raised {raised!r}"
 
 
