@@ -49,12 +49,13 @@ class CountLines(FlowToolCall):
 
 # Nothing is opened yet: the sandbox is there once a tool needs it.
 SESSION = SandboxBinding().to("local")
-TOOLS = [tool_from_flow(tool, SESSION) for tool in tool_table([CountLines()]).values()]
+count_lines = tool_from_flow(CountLines(), SESSION)
 
 
 def main() -> None:
+    built_in = [tool_from_flow(tool, SESSION) for tool in tool_table().values()]
     with SESSION:
-        with Holdfast(tools=TOOLS) as hf:
+        with Holdfast(tools=[count_lines, *built_in]) as hf:
             hf.settle("write_workspace_file", {"path": "notes.md", "content": "one\ntwo\n"})
             print(hf.settle("count_lines", {"path": "notes.md"}).result)
 
