@@ -88,8 +88,9 @@ def test_a_run_that_cannot_be_interrupted_is_given_up(monkeypatch: pytest.Monkey
 
 def test_what_was_made_is_removed_and_what_was_given_stays(tmp_path: Path) -> None:
     given_dir = tmp_path / "a" / "b"
-    places = make_places(str(given_dir))
+    places = make_places(str(given_dir), "/home/somebody")
     assert places.working_dir == str(given_dir.resolve())
+    assert places.scratch.home == "/home/somebody"
     scratch = Path(places.scratch.temporary)
     assert (scratch / "home").is_dir()
     (scratch / "link").symlink_to(given_dir)
@@ -97,7 +98,7 @@ def test_what_was_made_is_removed_and_what_was_given_stays(tmp_path: Path) -> No
     places.remove()
     assert not scratch.exists()
     assert (given_dir / "kept").exists()
-    own = make_places(None)
+    own = make_places(None, None)
     assert Path(own.working_dir).is_dir()
     own.remove()
     assert not Path(own.working_dir).exists()
@@ -106,16 +107,25 @@ def test_what_was_made_is_removed_and_what_was_given_stays(tmp_path: Path) -> No
 def test_links_to_a_directory_are_seen_through(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    places = make_places(str(tmp_path / "link"))
+    places = make_places(str(tmp_path / "link"), None)
     places.remove()
     assert places.working_dir == str((tmp_path / "real").resolve())
 
 
-def test_what_cannot_be_removed_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    places = make_places(str(tmp_path))
+@pytest.mark.parametrize("why", ["too deep to be removed", "could not be removed"])
+def test_what_cannot_be_removed_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    def give_up(_place: Path) -> None:
+        if "deep" in why:
+            raise RecursionError
+
+    places = make_places(str(tmp_path), None)
+    with monkeypatch.context() as patched:
+        patched.setattr("holdfast.execution.backends.places.remove_scratch", give_up)
+        places.remove()
+    assert why in caplog.text
     places.remove()
-    places.remove()
-    assert "could not be removed" in caplog.text
 
 
 def test_a_directory_that_cannot_be_made_leaves_nothing(
@@ -124,7 +134,7 @@ def test_a_directory_that_cannot_be_made_leaves_nothing(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError):
-        make_places(str(tmp_path / "file" / "x"))
+        make_places(str(tmp_path / "file" / "x"), None)
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 

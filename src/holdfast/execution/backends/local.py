@@ -34,7 +34,7 @@ from holdfast.execution.backends.local_files import (
 )
 from holdfast.execution.backends.places import Places, make_places
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts
-from holdfast.execution.processes.spool import Spool
+from holdfast.execution.spool import Spool
 
 
 class LocalSettings(NamedTuple):
@@ -75,7 +75,7 @@ class LocalBackend:
     def open(self, spec: BackendSandboxSpec, /) -> OpenedSandbox | ToolExecutionFailure:
         """Make its directories; processes are confined when the first is needed."""
         try:
-            places = make_places(spec.working_dir)
+            places = make_places(spec.working_dir, self._settings.parent.get("HOME"))
         except OSError as problem:
             return ToolExecutionFailure("os_error", f"its directory cannot be made: {problem}")
         return LocalSandbox(self._settings, places, spec.env or {})

@@ -19,9 +19,9 @@ from holdfast.contract.backend import (
     ToolExecutionFailure,
     ToolResult,
 )
+from holdfast.contract.shell import Printed
 from holdfast.execution.backends.shown_output import with_gap
 from holdfast.execution.processes.background import BACKGROUND
-from holdfast.execution.processes.capture import Printed
 from holdfast.execution.processes.command import Command, Limits, Report, run
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.sandbox import Sandbox

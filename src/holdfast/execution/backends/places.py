@@ -4,12 +4,12 @@ What was made here is removed with the sandbox; a directory somebody named is ne
 """
 
 import logging
-import shutil
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.execution.processes.confinement import Scratch
+from holdfast.execution.processes.scratch import make_scratch, remove_scratch
 
 _log = logging.getLogger("holdfast")
 _PREFIX = "holdfast-"
@@ -25,22 +25,17 @@ class Places(NamedTuple):
     """What goes with the sandbox."""
 
     def remove(self) -> None:
-        """Remove what was made. Whatever the sandbox put there stays where it cannot be removed."""
+        """Remove what was made."""
         for place in self.made:
-            try:
-                _open_up(place)
-                shutil.rmtree(place)
-            except (OSError, RecursionError) as problem:
-                _log.warning("%s could not be removed: %s", place, problem)
+            _remove(place)
 
 
-def make_places(working_dir: str | None) -> Places:
-    """Make the directories; raises OSError."""
+def make_places(working_dir: str | None, home: str | None) -> Places:
+    """Make the directories; raises OSError. The home is what processes shall not see."""
     own = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
+    made = (own,)
     try:
-        temporary, made = own / "temporary", (own,)
-        for place in (own / "root", temporary, temporary / "home"):
-            place.mkdir()
+        scratch = make_scratch(own / "scratch", home)
         if working_dir is None:
             workplace = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
             made = (own, workplace)
@@ -48,17 +43,18 @@ def make_places(working_dir: str | None) -> Places:
             workplace = Path(working_dir)
             workplace.mkdir(parents=True, exist_ok=True)
             workplace = workplace.resolve()
-    except BaseException:
-        shutil.rmtree(own)
+    except OSError:
+        _remove(own)
         raise
-    home = str(Path.home())
-    return Places(str(workplace), Scratch(str(own / "root"), str(temporary), home), made)
+    return Places(str(workplace), scratch, made)
 
 
-def _open_up(place: Path) -> None:
-    """A process may have taken our rights to a directory away, from itself and from us."""
-    waiting = [place]
-    while waiting:
-        here = waiting.pop()
-        here.chmod(0o700)
-        waiting += [entry for entry in here.iterdir() if entry.is_dir() and not entry.is_symlink()]
+def _remove(place: Path) -> None:
+    """Whatever a sandbox put there that cannot be removed stays."""
+    try:
+        remove_scratch(place)
+    except RecursionError:
+        _log.warning("%s is too deep to be removed", place)
+    else:
+        if place.exists():
+            _log.warning("%s could not be removed", place)
