@@ -86,7 +86,7 @@ def test_the_default_is_local_until_somebody_says_otherwise() -> None:
 def test_the_whole_process_has_a_local_backend_and_opensandbox(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert backend_names() == ("bubblewrap", "local", "opensandbox")
+    assert {"bubblewrap", "local", "opensandbox"} <= set(backend_names())
     assert get_backend("local") is BACKENDS.get("local") is default_backend()
     assert get_backend("local").capabilities.isolation == "process"
     assert get_backend("bubblewrap").capabilities.isolation == "container"
