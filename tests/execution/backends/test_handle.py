@@ -4,6 +4,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from execution.backends.fake_backend import ASK, FakeBackend, Sandbox
@@ -18,7 +19,9 @@ from holdfast.contract.backend import (
 )
 from holdfast.contract.failure import FailureKind
 from holdfast.execution.backends.handle import BackendSandbox
+from holdfast.execution.backends.local import LocalBackend, LocalSettings
 from holdfast.execution.backends.still_open import StillOpen
+from holdfast.flow import open_sandbox
 
 
 def _kind(answer: object) -> str | None:
@@ -184,6 +187,33 @@ def test_closing_before_it_opens_opens_nothing() -> None:
     backend.accepted = _Releases(backend.accepted)
     assert _kind(handle.dispatch(ASK)) == "sandbox_closed"
     assert backend.opened == []
+
+
+def test_another_process_is_told_to_open_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend()
+    handle = BackendSandbox(backend).acquire()
+    here = os.getpid()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(os, "getpid", lambda: here + 1)
+        failure = handle.dispatch(ASK)
+    assert isinstance(failure, ToolExecutionFailure)
+    assert failure.kind == "sandbox_closed"
+    assert "open a new one" in failure.message
+    assert handle.dispatch(ASK) is True
+
+
+@pytest.mark.parametrize("backend", [None, "local", LocalBackend(LocalSettings())])
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_sandbox_is_opened_by_name_by_default_or_by_backend(
+    tmp_path: Path, backend: str | LocalBackend | None, as_text: bool
+) -> None:
+    place = str(tmp_path / "new")
+    with open_sandbox(backend, place if as_text else BackendSandboxSpec(working_dir=place)) as own:
+        assert own.backend.name == "local"
+        assert own.references == 1
+    assert Path(place).is_dir()
+    with open_sandbox(backend) as own:
+        assert own.spec == BackendSandboxSpec()
 
 
 def _until(happened: Callable[[], bool]) -> None:

@@ -91,7 +91,7 @@ class LocalFiles:
                     return self._write(payload)
                 case BackendToolFilesList():
                     return self._list(payload)
-                case BackendToolFilesExists():
+                case _:
                     return self._exists(payload)
         except PolicyDenied as problem:
             return PathFailure("os_error", str(problem), payload.path)
