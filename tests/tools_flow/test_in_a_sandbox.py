@@ -59,8 +59,9 @@ class Words(ReadText):
         return {"words": len(str(arguments["text"]).split())}
 
 
-@pytest.mark.req("RATH-BLT-01", "RATH-BLT-02", "RATH-LAY-05", "RATH-DSP-01")
+@pytest.mark.req("RATH-BLT-01", "RATH-BLT-02", "RATH-BLT-04", "RATH-LAY-05", "RATH-DSP-01")
 async def test_the_built_in_tools_work_in_the_sessions_sandbox(tmp_path: Path) -> None:
+    assert {"run_shell_command", "write_workspace_file"} <= FLOW_BUILTINS.keys()
     place = tmp_path.resolve() / "place"
     with SandboxBinding().to("local", str(place)) as session:
         tools = [tool_from_flow(tool, session) for tool in FLOW_BUILTINS.values()]
