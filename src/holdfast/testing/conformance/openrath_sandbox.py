@@ -214,10 +214,13 @@ def _act(call: str, given: JsonObject) -> Callable[[], object]:
         return lambda: StreamEvent().elapsed_time(StreamEvent())
     if "require_sandbox" in words:
         return _require_sandbox(after_close=bool(after_close))
-    for name in words & {"acquire", "release", "dispatch"} if after_close else ():
-        return lambda name=name: _on_closed_handle(name)
-    for name in words & _STREAM_CALLS.keys() if after_close else ():
-        return lambda name=name: _on_closed_stream(name)
+    if after_close:
+        for name in ("acquire", "release", "dispatch"):
+            if name in words:
+                return lambda name=name: _on_closed_handle(name)
+        for name in _STREAM_CALLS:  # `exit` is the last: it is also what the others come after
+            if name in words:
+                return lambda name=name: _on_closed_stream(name)
     if "wait_event" in words:
         seconds = given.get("timeout", 0.05)
         return lambda: _waited_in_vain(float(str(seconds)) if seconds != 1 else 1)
