@@ -1,8 +1,13 @@
-"""The class-and-session face: flow tools, sandbox payloads and results, the tool table."""
+"""The class-and-session face: flow tools, the sandboxes their payloads run in, the tool table."""
 
 from collections.abc import Iterable
 
 from holdfast.contract.backend import (
+    Backend,
+    BackendCapabilities,
+    BackendNotFound,
+    BackendSandboxClosed,
+    BackendSandboxSpec,
     BackendTool,
     BackendToolCodeRun,
     BackendToolCommandRun,
@@ -16,11 +21,17 @@ from holdfast.contract.backend import (
     FileEntries,
     FileEntry,
     FileWriteResult,
+    OpenedSandbox,
     ToolExecutionFailure,
     ToolResult,
 )
 from holdfast.contract.flow import FlowSandbox, FlowSession, FlowToolCall
 from holdfast.envelope.dialects.flow_text import serialize
+from holdfast.execution.backends.binding import SandboxBinding, SandboxTarget
+from holdfast.execution.backends.handle import BackendSandbox
+from holdfast.execution.backends.local import LocalBackend, LocalSettings
+from holdfast.execution.backends.shipped import BACKENDS
+from holdfast.execution.backends.streams import Stream, StreamEvent, StreamFuture
 from holdfast.runtime.flow_table import ToolNameConflictError, build_table, table_schemas
 from holdfast.sources.flow_class import tool_from_flow
 from holdfast.tools.flow import FLOW_BUILTINS
@@ -44,12 +55,58 @@ __all__ = [
     "FileWriteResult",
     "CodeResult",
     "ToolExecutionFailure",
+    "SandboxBinding",
+    "SandboxTarget",
+    "BackendSandbox",
+    "BackendSandboxSpec",
+    "BackendSandboxClosed",
+    "Stream",
+    "StreamEvent",
+    "StreamFuture",
+    "Backend",
+    "BackendCapabilities",
+    "BackendNotFound",
+    "OpenedSandbox",
+    "LocalBackend",
+    "LocalSettings",
+    "open_sandbox",
+    "register_backend",
+    "get_backend",
+    "preferred_backend",
+    "default_backend",
+    "set_default_backend",
+    "backend_names",
+    "backend_is_available",
     "ToolNameConflictError",
     "tool_from_flow",
     "tool_table",
     "table_schemas",
     "serialize",
 ]
+
+register_backend = BACKENDS.register
+get_backend = BACKENDS.get
+preferred_backend = BACKENDS.preferred
+default_backend = BACKENDS.default
+set_default_backend = BACKENDS.set_default
+backend_names = BACKENDS.names
+backend_is_available = BACKENDS.is_available
+
+
+def open_sandbox(
+    backend: str | Backend | None = None, spec: BackendSandboxSpec | str | None = None
+) -> BackendSandbox:
+    """Open a sandbox, in the default backend if none is named; a text is its working directory.
+
+    Nobody holds it yet: use it as a context, or bind it to a session.
+    """
+    if backend is None:
+        backend = default_backend()
+    elif isinstance(backend, str):
+        backend = get_backend(backend)
+    if isinstance(spec, str):
+        spec = BackendSandboxSpec(working_dir=spec)
+    return BackendSandbox(backend, spec or BackendSandboxSpec())
 
 
 def tool_table(user_tools: Iterable[FlowToolCall] = ()) -> dict[str, FlowToolCall]:

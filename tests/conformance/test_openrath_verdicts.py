@@ -16,6 +16,10 @@ def _run(folder: Path, area: str, given: object, expect: object) -> Report:
 
 
 HI = {"tool_returns": {"json": "hi"}}
+ECHO = {"payload": {"CommandRun": {"cmd": "echo out; exit 1"}}}
+LIST = {"FilesList": {"path": "."}}
+READ = {"FilesRead": {"path": "a"}}
+CLOSED = {"raises": "RuntimeError", "message": "stream is closed"}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +44,37 @@ HI = {"tool_returns": {"json": "hi"}}
         ("shell_guard", {"cmd": "ls"}, {"raises": "ValueError"}),
         ("shell_guard", {"cmd": "a\nb"}, {"raises": "KeyError"}),
         ("shell_guard", {"cmd": "a\nb"}, {"raises": "ValueError", "message": "no"}),
+        ("backend_local", ECHO, {"stdout": "out"}),
+        ("backend_local", ECHO, {"stdout_b64": "b3V0"}),
+        ("backend_local", ECHO, {"stdout_contains": "OUT"}),
+        ("backend_local", ECHO, {"stdout_not_contains": "out"}),
+        ("backend_local", ECHO, {"stdout_len": 3}),
+        ("backend_local", ECHO, {"exit_code": True}),
+        ("backend_local", ECHO, {"exit_code_any": [0, 2]}),
+        ("backend_local", ECHO, {"colour": None}),
+        ("backend_local", ECHO, {"failure_kind": "os_error"}),
+        ("backend_local", ECHO, {"refused": True}),
+        ("backend_local", ECHO, {"type": "CodeResult"}),
+        ("backend_local", ECHO, {"usable_after": False}),
+        ("backend_local", {"payload": {"FilesExists": {"path": "x"}}}, {"value": True}),
+        ("backend_local", {"payload": {"FilesExists": {"path": "x"}}}, {"value": 0}),
+        (
+            "backend_local",
+            {"payload": {"FilesWrite": {"path": "a/b", "data": "x"}}},
+            {"parents_created": False},
+        ),
+        ("backend_local", {"files": {"a": ""}, "payload": LIST}, {"names": ["b"]}),
+        ("backend_local", {"files": {"a": ""}, "payload": LIST}, {"entries": []}),
+        ("backend_local", {"payload": {"FilesList": "x"}}, {}),
+        ("backend_local", {"payload": ["x"]}, {}),
+        ("backend_local", {"payloads": "x"}, {}),
+        ("stream", {"call": "elapsed_time on unsignalled events"}, {"raises": "ValueError"}),
+        ("stream", {"call": "elapsed_time on unsignalled events"}, {"message": "no"}),
+        ("stream", {"call": "elapsed_time on unsignalled events"}, {"message_contains": "no!"}),
+        ("stream", {"call": "elapsed_time on unsignalled events"}, {"value": None}),
+        ("stream", {"call": "exit after exit"}, {"raises": "RuntimeError"}),
+        ("stream", {"call": "exit after exit"}, {"value": 1}),
+        ("stream", {"call": "exit after exit"}, {"colour": 1}),
     ],
 )
 def test_a_broken_expectation_fails(
@@ -81,6 +116,68 @@ def test_a_broken_expectation_fails(
         ("table", {"user_tools": ["run_code"]}, {"raises": "ValueError"}),
         ("shell_guard", {"cmd_of_length": 2048}, {}),
         ("shell_guard", {"cmd_of_length": 2049}, {"raises": "ValueError"}),
+        ("backend_local", ECHO, {"stdout": "out\n", "stderr": "", "exit_code": 1, "note": "."}),
+        ("backend_local", ECHO, {"stdout_b64": "b3V0Cg==", "type": "CommandResult"}),
+        ("backend_local", ECHO, {"stdout_startswith": "o", "stdout_endswith": "\n"}),
+        ("backend_local", ECHO, {"stdout_length": 4, "exit_code_any": [1, 2], "failure": False}),
+        ("backend_local", {"files": {"a": "é"}, "payload": READ}, {"data": "é"}),
+        ("backend_local", {"setup": {"a": {"b64": "/w=="}}, "payload": READ}, {"refused": True}),
+        (
+            "backend_local",
+            {"fs_setup": [{"path": "a", "data_b64": "/w=="}], "payload": READ},
+            {"failure_kind_any": ["unexpected", "os_error"], "usable_after": True},
+        ),
+        (
+            "backend_local",
+            {"files": [{"path": "a", "content": "x"}], "payload": LIST},
+            {"names": ["a"], "entries": [{"name": "a", "is_dir": False}]},
+        ),
+        (
+            "backend_local",
+            {"payloads": [{"FilesWrite": {"path": "d/x", "data_of_length": 5}}, LIST]},
+            {"entries": [{"name": "d", "is_dir": True}]},
+        ),
+        (
+            "backend_local",
+            {"payload": {"BackendToolCommandRun": {"cmd": ["cat"], "stdin": "fed"}}},
+            {"stdout": "fed"},
+        ),
+        (
+            "backend_local",
+            {"spec": {"env": {"A": "b"}}, "payload": {"CommandRun": {"cmd": "echo $A"}}},
+            {"stdout": "b\n"},
+        ),
+        (
+            "backend_local",
+            {"payload": {"FilesRead": {"path": "../x"}}},
+            {"failure_kind": "os_error", "detail": "../x", "message_contains": "leads out"},
+        ),
+        (
+            "backend_local",
+            {"payload": {"CodeRun": {"code": "1", "language": "ruby"}}},
+            {"failure_kind": "unsupported_tool", "detail": "ruby"},
+        ),
+        ("stream", {"call": "submit after exit"}, CLOSED),
+        ("stream", {"call": "query on a closed stream"}, CLOSED),
+        ("stream", {"call": "exit after exit"}, {"value": None, "note": "harmless"}),
+        (
+            "stream",
+            {"call": "wait_event that nobody records", "timeout": 0.02},
+            {"raises": "TimeoutError", "message": "wait_event timed out after 0.02s"},
+        ),
+        ("sandbox", {"call": "acquire after close"}, {"raises": "BackendSandboxClosed"}),
+        ("sandbox", {"call": "dispatch after close"}, {"message_contains": "is closed"}),
+        ("sandbox", {"call": "release after close"}, {"value": None}),
+        (
+            "sandbox",
+            {"call": "require_sandbox", "session": "no sandbox target and no handle"},
+            {"raises": "RuntimeError", "message_contains": 'session.to("local")'},
+        ),
+        (
+            "session",
+            {"call": "require_sandbox with a closed handle"},
+            {"raises": "RuntimeError", "message": "session sandbox is closed"},
+        ),
     ],
 )
 def test_a_right_expectation_passes(
@@ -94,6 +191,11 @@ def test_a_right_expectation_passes(
     ("area", "given"),
     [
         ("loop", {}),
+        ("sandbox", {"call": "run", "turns": []}),
+        ("sandbox", {"session": "x"}),
+        ("stream", {"call": "levitate"}),
+        ("session", {"flow": "fork and detach"}),
+        ("backend_local", {"payload": {"Teleport": {"path": "x"}}}),
         ("serialize", {"flow": "in words"}),
         ("serialize", {"tool_returns": {"new": 1}}),
     ],

@@ -27,6 +27,13 @@ SAID = {
         "Publishing is for people.",
     ],
     "envelope_by_hand.py": ["Frank Herbert", '"shelf":["dune","emma"]', '"field":"title"'],
+    "flow_sandbox.py": [
+        "{'lines': 2}",
+        "invalid_args path",
+        "timeout",
+        "written outside: False",
+        '{"exit_code": 0, "stdout": "two\\n"',
+    ],
     "blocking_use.py": ["{'square': 144}", "{'square': 16}]"],
 }
 

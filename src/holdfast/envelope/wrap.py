@@ -9,6 +9,7 @@ from holdfast.contract.backend import (
     FileContent,
     FileEntries,
     FileWriteResult,
+    PathFailure,
     ToolExecutionFailure,
     ToolResult,
     text_in,
@@ -101,7 +102,14 @@ def backend_failure(value: ToolExecutionFailure) -> Failure:
     extras: dict[str, object] = {"error_kind": value.kind}
     if value.detail:
         extras["detail"] = value.detail
-    return failure_of(kind, value.message, retryable=retryable, extras=extras)
+    field = expected = None
+    if isinstance(value, PathFailure):
+        field = value.field
+        kind = FailureKind.NOT_FOUND if value.missing else FailureKind.INVALID_ARGS
+        expected = None if value.missing else "a path inside the sandbox's working directory"
+    return failure_of(
+        kind, value.message, field=field, expected=expected, retryable=retryable, extras=extras
+    )
 
 
 def backend_value(value: ToolResult) -> object:

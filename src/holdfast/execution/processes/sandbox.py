@@ -120,14 +120,21 @@ class Sandbox:
         spool = self.parts.spools(name)
         return lambda heard: Capture(spool, self.parts.scrubber, heard)
 
-    async def close(self) -> None:
-        """End it, and with it all that runs in it."""
+    async def cut(self) -> Callable[[], None]:
+        """End it, and with it all that runs in it; what is returned blocks until that is done."""
         self._closed = True
         async with self._opening:
             opened, self._opened = self._opened, None
             await self._close_door()
-        if opened is not None:
-            await opened[1].close()
+        return opened[1].cut() if opened is not None else _nothing_to_wait_for
+
+    async def close(self) -> None:
+        """End it, and with it all that runs in it."""
+        await asyncio.to_thread(await self.cut())
+
+
+def _nothing_to_wait_for() -> None:
+    """No warden was ever started."""
 
 
 async def open_strongest(parts: SandboxParts) -> tuple[Tier, Warden]:

@@ -126,8 +126,15 @@ class Warden:
 
     async def close(self) -> None:
         """End it, and with it everything it started; returns when nothing is left."""
+        await asyncio.to_thread(self.cut())
+
+    def cut(self) -> Callable[[], None]:
+        """End it, and with it everything it started; what is returned waits until nothing is left.
+
+        It blocks, in whichever thread it is called.
+        """
         self._let_go()
-        await asyncio.to_thread(self._reap)
+        return self._reap
 
 
 async def start_warden(

@@ -1,4 +1,7 @@
-"""The openrath suite: result text, argument parsing, the tool table, the shell guard."""
+"""The openrath suite: result text, argument parsing, the tool table, the shell guard.
+
+The areas of the sandbox plane are in `openrath_sandbox`.
+"""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +16,7 @@ from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.preflight.parse import parse_flow_arguments
 from holdfast.runtime.flow_table import build_table, table_schemas
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
+from holdfast.testing.conformance.openrath_sandbox import check_backend_local, check_call
 from holdfast.tools.flow import FLOW_BUILTINS
 from holdfast.tools.flow.shell import guarded
 
@@ -201,4 +205,11 @@ _AREAS: dict[str, Check] = {
     "parse_arguments": _parse_arguments,
     "table": _table,
     "shell_guard": _shell_guard,
+    "backend_local": check_backend_local,
+    "sandbox": check_call,
+    "session": check_call,
+    "stream": check_call,
 }
+
+COMPARES_EVERY_KEY = frozenset({"backend_local", "sandbox", "session", "stream"})
+"""Areas that leave no key of `expect` unlooked at."""

@@ -119,6 +119,8 @@ def _unchecked(suite: str, case: Case) -> Iterator[str]:
     known = _EXPECTED.get(suite)
     if known is None or not isinstance(expect, dict):
         return
+    if suite == "openrath" and case.get("area") in openrath.COMPARES_EVERY_KEY:
+        return
     for key in expect:
         if key not in known and key not in _COMMENTS:
             yield f"the case expects {key!r}, which this version does not check"

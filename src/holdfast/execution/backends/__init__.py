@@ -1,0 +1,1 @@
+"""The sandbox plane of flow sessions: backends, handles, streams, and a session's binding."""
