@@ -1,5 +1,6 @@
 """Sandboxes of whole programs: ended, killed, forked, forgotten."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -25,6 +26,8 @@ def _program(code: str, place: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-X", "dev", "-c", BEGIN + code],
         cwd=place,
+        # What a killed program leaves behind goes with the test.
+        env={**os.environ, "TMPDIR": str(place)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
