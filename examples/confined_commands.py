@@ -3,13 +3,18 @@
 python examples/confined_commands.py
 """
 
-import asyncio
 import tempfile
-from pathlib import Path
+
+import anyio
 
 from holdfast import Holdfast, Runtime, tool
 from holdfast.contract.shell import CommandLimits, denial_of
 
+COMMANDS = (
+    "printf 'one\\ntwo\\n' >notes.txt; wc -l <notes.txt",
+    "true | cat",
+    "cat /etc/shadow",
+)
 WORKSPACE = {"read": ["**"], "write": ["**"]}
 
 
@@ -37,13 +42,16 @@ def shout(rt: Runtime, path: str) -> str:
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "notes.txt").write_text("one\ntwo\n", encoding="utf-8")
         async with Holdfast(tools=[run, shout], workspace=folder) as hf:
-            for command in ("wc -l < notes.txt", "ls | head -0", "cat /etc/shadow"):
+            for command in (
+                "printf 'one\\ntwo\\n' | tee notes.txt | wc -l",
+                "true | cat",
+                "cat /etc/shadow",
+            ):
                 envelope = await hf.settle("run", {"command": command})
                 print(envelope.result if envelope.ok else envelope.failure)
             print((await hf.settle("shout", {"path": "notes.txt"})).result)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    anyio.run(main)

@@ -26,6 +26,12 @@ SAID = {
         "{'would_run': 'git status && ls -l'}",
         "Publishing is for people.",
     ],
+    "confined_commands.py": [
+        "'stdout': '2\\n'",
+        "The command exited 0 without output",
+        "The sandbox refused it: '/etc/shadow' is outside of what may be read.",
+        "{'text': 'ONE\\nTWO\\n'}",
+    ],
     "envelope_by_hand.py": ["Frank Herbert", '"shelf":["dune","emma"]', '"field":"title"'],
     "flow_sandbox.py": [
         "{'lines': 2}",

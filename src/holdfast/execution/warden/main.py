@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
 from typing import cast
 
 from holdfast.execution.kernel import landlock, namespaces, privileges
@@ -118,6 +119,7 @@ class Warden:
         self._confined = setup["paths"] is not None
         scopes = landlock.version() >= landlock.SCOPES_SINCE
         self._scoped = self._confined and alone and scopes
+        self._spare = _waiting_thread() if self._scoped else None
         if not self._scoped:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # spawners that end are reaped at once
         self._deadline: float | None = None
@@ -157,8 +159,12 @@ class Warden:
 
     def _begin(self, line: socket.socket, policy: Message) -> None:
         if self._scoped:
-            spawner = Spawner(line, policy, self._keeper, domain=True)
-            threading.Thread(target=spawner.serve, daemon=True).start()
+            # Given to a thread that waits for it: to start one first would cost a third of a spawn.
+            waiting = self._spare or _waiting_thread()
+            self._spare = None
+            waiting.put(Spawner(line, policy, self._keeper, domain=True))
+            with suppress(RuntimeError):  # no more threads now: then one is started when needed
+                self._spare = _waiting_thread()
         else:
             child = os.fork()
             (line.close if child else partial(self._spawn_alone, line, policy))()
@@ -174,3 +180,10 @@ class Warden:
         serving.start()
         serving.join()
         os._exit(0)
+
+
+def _waiting_thread() -> "SimpleQueue[Spawner]":
+    """A thread that serves the spawner it is given."""
+    waiting = SimpleQueue[Spawner]()
+    threading.Thread(target=lambda: waiting.get().serve(), daemon=True).start()
+    return waiting
