@@ -44,7 +44,7 @@ async def test_a_good_call_runs_once_with_checked_arguments() -> None:
     assert seen == [{"n": 3}]
 
 
-@pytest.mark.req("SPEC-CON-22")
+@pytest.mark.req("SPEC-CON-22", "OSA-KND-13")
 async def test_an_unknown_tool_is_named_before_anything_else_is_looked_at() -> None:
     pipeline = make_pipeline(make_tool(name="known", schema=CLOSED))
     envelope = await pipeline.settle(make_call("unknown", '{"whatever": 1}'), Abort())
