@@ -50,10 +50,10 @@ def _started(code: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", code])
 
 
-@each()
-async def test_nothing_outlives_a_runtime_that_is_killed(tmp_path: Path, kind: str) -> None:
-    moments = random.Random(f"{kind} 1")
-    for round_ in range(ROUNDS):
+async def kill_at_random_moments(tmp_path: Path, kind: str, seed: int, rounds: int) -> None:
+    """Kill a busy runtime again and again; nothing it started is left."""
+    moments = random.Random(f"{kind} {seed}")
+    for round_ in range(rounds):
         folder = tmp_path / str(round_)
         folder.mkdir()
         code = VICTIM.format(tests=str(TESTS), folder=str(folder), kind=kind)
@@ -65,6 +65,11 @@ async def test_nothing_outlives_a_runtime_that_is_killed(tmp_path: Path, kind: s
             await asyncio.sleep(moments.random() * 0.2)
             runtime.kill()
         await until_empty(workspace)
+
+
+@each()
+async def test_nothing_outlives_a_runtime_that_is_killed(tmp_path: Path, kind: str) -> None:
+    await kill_at_random_moments(tmp_path, kind, 1, ROUNDS)
 
 
 @pytest.mark.usefixtures("unmeasured")
@@ -96,7 +101,7 @@ async def test_a_lease_that_runs_out_ends_all(tmp_path: Path, kind: str) -> None
 
 
 @each()
-async def test_many_commands_leave_no_files_and_no_threads(tmp_path: Path, kind: str) -> None:
+async def test_many_commands_leave_no_files_and_nothreads_of(tmp_path: Path, kind: str) -> None:
     async def many() -> None:
         await asyncio.gather(*(ground.run("true") for _ in range(12)))
         for _ in range(60):
@@ -105,19 +110,19 @@ async def test_many_commands_leave_no_files_and_no_threads(tmp_path: Path, kind:
     async with opened(tmp_path, kind) as ground:
         await many()
         await asyncio.sleep(0.5)  # those that were let go take their leave
-        files, threads = _open_files(ground), _threads(ground)
+        files, threads = open_files(ground), threads_of(ground)
         for _ in range(2):
             await many()
-        while _open_files(ground) > files or _threads(ground) > threads:
+        while open_files(ground) > files or threads_of(ground) > threads:
             await asyncio.sleep(0.05)
 
 
-def _open_files(ground: Ground) -> int:
+def open_files(ground: Ground) -> int:
     family = [os.getpid(), *family_of(ground)]
     return sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in family)
 
 
-def _threads(ground: Ground) -> int:
+def threads_of(ground: Ground) -> int:
     return sum(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in family_of(ground))
 
 
