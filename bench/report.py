@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import process_report
+
 HEAD = """# Benchmarks
 
 Written by `make bench`; do not edit. All of it comes from one run on one machine, in which
@@ -70,6 +72,7 @@ def written(told: dict) -> str:
         *_calls(told["calls"]),
         *_decisions(told["decisions"]),
         *_starts(told["starts"]),
+        *process_report.tables(told["processes"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -205,6 +208,7 @@ def _targets(told: dict) -> str:
         *_call_targets(told["calls"]["rows"]),
         *_decision_targets(told["decisions"]["rows"]),
         *_start_targets(told["starts"]["rows"]),
+        *process_report.targets(told["processes"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

@@ -26,6 +26,7 @@ def main() -> None:
         "calls": _told("call_overhead.py", *["--quick"] * quick),
         "decisions": _told("decisions.py", *["--quick"] * quick),
         "starts": _told("startup.py", *["--quick"] * quick),
+        "processes": _told("processes.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)
