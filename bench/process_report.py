@@ -1,5 +1,7 @@
 """What was measured of processes, as tables, and which targets hold."""
 
+from collections.abc import Callable
+
 PROCESSES = """## Confined processes
 
 Milliseconds from asking for `/bin/true` to knowing how it ended. *bare* is `os.posix_spawn` and
@@ -24,7 +26,7 @@ OF_THE_FILE = 1500 / 4000
 GROWTH = 4.0
 
 
-def tables(told: dict, table) -> list[str]:
+def tables(told: dict, table: Callable[..., str]) -> list[str]:
     """The section."""
     missing = [f"Not measured here: {why}.\n" for why in told["missing"]]
     return [
