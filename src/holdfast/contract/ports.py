@@ -9,7 +9,7 @@ import msgspec
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.rules import Remember, Rule
 
-IdPrefix = Literal["ses", "wak", "evt", "cal", "msg", "prt", "apr", "ver", "job"]
+IdPrefix = Literal["ses", "wak", "evt", "cal", "msg", "prt", "apr", "ver", "job", "shl"]
 
 
 class Clock(Protocol):

@@ -136,6 +136,35 @@ class JobWait(msgspec.Struct, frozen=True, kw_only=True):
     """The line of the log that fits the pattern."""
 
 
+class LiveCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A command as somebody sees it who looks on while it runs, or shortly after."""
+
+    id: str
+    call_id: str
+    """The call it belongs to."""
+    kind: Literal["foreground", "job", "persistent"]
+    command: str
+    state: JobState
+    exit_code: int | None = None
+    killed_by: str | None = None
+    """``user``, ``timeout``, ``abort``, ``session``, ``lost`` or ``signal:N``."""
+    started_at: str
+    stdout_tail: str
+    stderr_tail: str
+
+
+class LiveCommands(Protocol):
+    """The commands of a session that run now, and those that ended moments ago."""
+
+    def all(self) -> tuple[LiveCommand, ...]:
+        """Every one of them, the oldest first."""
+        ...
+
+    def terminate(self, command: str, /) -> bool:
+        """End one and all it started, by a person's wish; False when it is over or unknown."""
+        ...
+
+
 class Jobs(Protocol):
     """The background jobs of a session; they survive the call and die with the session."""
 

@@ -25,9 +25,16 @@ class SpoolFile(NamedTuple):
 class Spool:
     """Takes pieces, and writes them when it is told to."""
 
-    def __init__(self, create: Callable[[], SpoolFile | None], quota: int) -> None:
+    def __init__(
+        self,
+        create: Callable[[], SpoolFile | None],
+        quota: int,
+        held: int | None = None,
+    ) -> None:
+        """``held``: how many bytes may wait in memory; None: as many as make a file worth it."""
         self._create = create
         self._quota = quota
+        self._held = held
         self._closed: Callable[[int], None] = lambda _written: None
         self._waiting = bytearray()
         self._piece: memoryview | bytes = b""
@@ -50,8 +57,7 @@ class Spool:
             self._piece = piece
             return True
         self._waiting += piece
-        most = BEFORE_A_FILE if self._handle is None else _AT_ONCE
-        return len(self._waiting) >= most
+        return len(self._waiting) >= self._most_waiting()
 
     def write(self) -> None:
         """Write what waits. It blocks; a disk that is full or broken ends the keeping, no more."""
@@ -85,6 +91,11 @@ class Spool:
                 os.close(self._handle)
             self._handle = None
             self._closed(self._written)
+
+    def _most_waiting(self) -> int:
+        if self._held is not None:
+            return self._held
+        return BEFORE_A_FILE if self._handle is None else _AT_ONCE
 
     def _open(self) -> None:
         created = self._create()

@@ -85,7 +85,7 @@ async def opened(
         place.mkdir()
     workspace, scratch, root, temporary, outside = places
     home = Scratch(str(root), str(temporary), str(folder / "home"))
-    warden = await start_in(_tier(kind), _measurable(policy or policy_of(workspace)), home)
+    warden = await start_in(_tier(kind), measurable(policy or policy_of(workspace)), home)
     try:
         yield Ground(warden, workspace, scratch, outside)
     finally:
@@ -95,7 +95,7 @@ async def opened(
         await warden.close()
 
 
-def _measurable(policy: SandboxPolicy) -> SandboxPolicy:
+def measurable(policy: SandboxPolicy) -> SandboxPolicy:
     """Under coverage a warden has to write what it measured."""
     if not measured.RUNS:
         return policy

@@ -1,7 +1,9 @@
 """Captured output: nothing uncounted, memory flat, the whole in a file, secrets never kept."""
 
 import asyncio
+import fcntl
 import os
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.contract.shell import Printed
 from holdfast.execution.processes import capture as capturing
+from holdfast.execution.processes import printout
 from holdfast.execution.processes.capture import HEAD_BYTES, TAIL_BYTES, Capture, Captured, Scrubber
 from holdfast.execution.spool import Spool, SpoolFile
 
@@ -156,7 +159,7 @@ async def test_secrets_are_taken_out_before_anything_is_kept(tmp_path: Path) -> 
 async def test_so_much_changing_of_streams_is_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capturing, "MOST_PIECES", 3)
+    monkeypatch.setattr(printout, "MOST_PIECES", 3)
     capture = Capture(spool_in(tmp_path), None, silent)
     pipes = {name: capture.pipe(name) for name in ("stdout", "stderr")}
     for number in range(8):
@@ -179,3 +182,46 @@ async def test_closing_early_lets_go_of_the_pipes(tmp_path: Path) -> None:
         os.write(writing, b"2")
     os.close(writing)
     assert capture.so_far().closed
+
+
+async def test_draining_waits_for_what_is_being_written(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def create() -> SpoolFile:
+        begun.set()
+        assert go_on.wait(10)
+        path = tmp_path / "out"
+        return SpoolFile(str(path), os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 1 << 30)
+
+    reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 1 << 20)
+    capture = Capture(Spool(create, 1 << 30), None, silent)
+    capture.read_from("stdout", reading)
+    os.write(writing, b"a" * 600_000)
+    while not begun.is_set():
+        await asyncio.sleep(0.001)
+    os.write(writing, b"b" * 300_000)
+    draining = asyncio.create_task(capture.drain())
+    await asyncio.sleep(0.05)
+    assert not draining.done()
+    go_on.set()
+    await draining
+    assert capture.so_far().stdout.total == 900_000
+    assert capture.printout.last("stdout", 3) == b"bbb"
+    assert capture.printout.last("stderr", 3) == b""
+    capture.close()
+    os.close(writing)
+    os.close(reading)
+
+
+@given(st.lists(st.integers(0, 40_000), max_size=12), st.integers(1, 100_000))
+def test_the_last_of_a_stream_is_its_end(sizes: list[int], count: int) -> None:
+    stream = printout.Stream(None)
+    whole = b""
+    for number, size in enumerate(sizes):
+        piece = bytes([number]) * size
+        stream.keep(piece)
+        whole += piece
+    kept = whole[-min(count, TAIL_BYTES) :]
+    assert stream.last(count)[-len(kept) :] == kept
+    assert whole.endswith(stream.last(count))

@@ -276,3 +276,18 @@ async def test_a_super_user_without_the_right_to_namespaces_is_told(kind: str) -
     with pytest.raises(SandboxUnavailable, match="unshare: Operation not permitted"):
         await start_warden({"view": [("private", "/x", "")]}, without)
     assert kind == "namespaces"
+
+
+@pytest.mark.usefixtures("unmeasured")
+@each("unconfined")
+async def test_a_warden_that_died_over_a_message_is_lost(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        keeper, own = family_of(ground)[:2]
+        os.kill(keeper, signal.SIGSTOP)
+        os.kill(own, signal.SIGSTOP)
+        ground.warden.lease(60)
+        assert not ground.warden.lost
+        os.kill(own, signal.SIGKILL)
+        while not ground.warden.lost:
+            await asyncio.sleep(0.005)
+        os.kill(keeper, signal.SIGCONT)

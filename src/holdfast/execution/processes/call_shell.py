@@ -18,17 +18,14 @@ from holdfast.contract.shell import (
     CommandLimits,
     CommandReport,
     CommandText,
-    Confinement,
 )
 from holdfast.execution.network.attempts import SessionAttempts
 from holdfast.execution.processes.appearances import put_aside
-from holdfast.execution.processes.command import Command, Limits, Report, run
+from holdfast.execution.processes.command import Command, Limits, run
 from holdfast.execution.processes.denials import Confined, denials
+from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.spawners import SandboxUnavailable
-from holdfast.execution.shell_warnings import shell_warnings
-
-_SIGNALLED = 128
 
 
 class Leaves(NamedTuple):
@@ -117,44 +114,7 @@ class CallShell:
         return msgspec.structs.replace(report, refusals=tuple(found.values()), warnings=warnings)
 
 
-def argv_of(command: CommandText) -> list[str]:
-    """A text for bash, whose pipelines fail where any part does; or the words as they are."""
-    if isinstance(command, str):
-        return ["bash", "-o", "pipefail", "-c", command]
-    return list(command)
-
-
 def denied(refusal: Refusal) -> PolicyDenied:
     """The error that names what was refused and what would permit it."""
     told = {"target": refusal.target, "requirement": refusal.requirement}
     return PolicyDenied(refusal.reason, extras=told)
-
-
-def reported(report: Report, command: CommandText, confinement: Confinement) -> CommandReport:
-    """A report in the words of the contract."""
-    ended, captured = report.ended, report.captured
-    status = None if ended is None else ended.exit
-    number = -status if status is not None and status < 0 else None
-    exit_code = status if number is None else _SIGNALLED + number
-    if report.killed_by is not None:
-        exit_code = None
-    warnings: list[str] = []
-    if isinstance(command, str) and exit_code is not None:
-        out, err = captured.stdout.text(), captured.stderr.text()
-        warnings = [one.text for one in shell_warnings(command, exit_code, out, err)]
-    return CommandReport(
-        exit_code=exit_code,
-        signal=number,
-        killed_by=report.killed_by,
-        unstarted=report.unstarted,
-        stdout=captured.stdout,
-        stderr=captured.stderr,
-        order=captured.pieces,
-        output_path=captured.path,
-        dropped_bytes=captured.dropped,
-        seconds=report.seconds,
-        cpu_seconds=0.0 if ended is None else ended.user_seconds + ended.system_seconds,
-        peak_memory_bytes=0 if ended is None else ended.peak_bytes,
-        warnings=tuple(warnings),
-        confinement=confinement,
-    )

@@ -16,23 +16,17 @@ from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.processes.capture import Capture, Captured
 from holdfast.execution.processes.feed import Feed
+from holdfast.execution.processes.limits import Limits, Watch
 from holdfast.execution.processes.spawners import SandboxLost, Spawner, Start
+from holdfast.execution.processes.waiting import awaited_input
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.warden.wire import Ended
 
-GRACE_SECONDS = 3.0
+__all__ = ["Command", "Left", "Limits", "Report", "Running", "run", "start"]
+
 DRAIN_SECONDS = 0.25
 OUTER_SECONDS = 10.0
 """Past every other limit: then the command is given up, whatever it waits for."""
-
-
-class Limits(NamedTuple):
-    """How long a command may take; None: as long as it likes."""
-
-    wall: float | None = None
-    idle: float | None = None
-    """Without a byte of output on either stream."""
-    grace: float = GRACE_SECONDS
 
 
 class Command(NamedTuple):
@@ -56,6 +50,8 @@ class Report(NamedTuple):
     """Why it could not be started at all."""
     left: "Left | None" = None
     """The leader has exited, but something it started still holds its output."""
+    waiting_for: str | None = None
+    """What it had printed last, when it was ended while it waited for input."""
 
 
 class Left(NamedTuple):
@@ -82,8 +78,10 @@ async def start(
     command: Command,
     limits: Limits,
     capture: Callable[[Callable[[], None]], Capture],
+    *,
+    tell: bool = False,
 ) -> "Running":
-    """Start a command; raises SandboxUnavailable."""
+    """Start a command; raises SandboxUnavailable. ``tell``: `started` is going to be asked."""
     spawner = await warden.spawner()
     running = Running(warden, spawner, limits)
     reading = running.capture = capture(running.heard)
@@ -91,7 +89,7 @@ async def start(
     opened = [feed.end, reading.pipe("stdout"), reading.pipe("stderr")]
     try:
         begun = Start(command.argv, command.cwd, command.environment, opened)
-        running.begin(spawner.start(begun))
+        running.begin(spawner.start(begun, tell=tell))
     finally:
         for file in opened:
             os.close(file)
@@ -107,105 +105,100 @@ class Running:
     def __init__(self, warden: Warden, spawner: Spawner, limits: Limits) -> None:
         self._warden = warden
         self._spawner = spawner
-        self._limits = limits
-        self._loop = asyncio.get_running_loop()
-        self._over: asyncio.Future[KilledBy | None] = self._loop.create_future()
+        self._watch = Watch(limits)
         self._ended: asyncio.Future[Ended]
-        self._begun = self._heard = self._loop.time()
-        self._wall: asyncio.TimerHandle | None = None
-        self._idle: asyncio.TimerHandle | None = None
+        self.when_over: Callable[[Report | None], None] = _tell_nobody
+        """Called when it is over, with its report; None: whoever waited for it gave up."""
 
     def begin(self, ended: "asyncio.Future[Ended]") -> None:
         """It was started: its limits count from now."""
         self._ended = ended
-        ended.add_done_callback(lambda _: self._finish(None))
-        if self._limits.wall is not None:
-            self._wall = self._loop.call_later(self._limits.wall, self._finish, "timeout")
-        if self._limits.idle is not None:
-            self._idle = self._loop.call_later(self._limits.idle, self._check_idle)
+        ended.add_done_callback(lambda _: self._watch.end(None))
+        self._watch.begin()
+
+    async def started(self) -> int:
+        """The number of its process inside of its sandbox; OSError when there is none."""
+        return await self._spawner.started()
 
     def heard(self) -> None:
         """A byte came: the idle limit begins again."""
-        self._heard = self._loop.time()
+        self._watch.heard()
 
-    def terminate(self, by: KilledBy = "user") -> None:
+    def terminate(self, by: KilledBy = "user", grace: float | None = None) -> None:
         """End it. Once more is harmless; safe from any thread."""
-        self._loop.call_soon_threadsafe(self._finish, by)
+        self._watch.terminate(by, grace)
 
     async def finish(self, abort: AbortSignal | None = None) -> Report:
         """Take it to its end."""
-        take_back = abort.subscribe(lambda: self.terminate("abort")) if abort else None
+        self._watch.follow(abort)
         try:
-            killed_by = await self._over
-            async with asyncio.timeout(self._limits.grace + OUTER_SECONDS):
+            report = await self._to_the_end()
+        except BaseException:
+            self.abandon()
+            self._leave(None)
+            raise
+        self._leave(report)
+        return report
+
+    def abandon(self) -> None:
+        """End it without waiting for that: nobody wants to know any more."""
+        self._spawner.close()
+        self.capture.close()
+
+    def _leave(self, report: Report | None) -> None:
+        self._watch.stop()
+        self.feed.close()
+        self.when_over(report)
+
+    async def _to_the_end(self) -> Report:
+        killed_by = await self._watch.over
+        try:
+            async with asyncio.timeout(self._watch.grace + OUTER_SECONDS):
                 return await self._reported(killed_by)
         except TimeoutError:
             return self._given_up("lost")
-        except asyncio.CancelledError:
-            self._let_go()
-            raise
-        finally:
-            for timer in (self._wall, self._idle):
-                if timer:
-                    timer.cancel()
-            self.feed.close()
-            if take_back:
-                take_back()
 
     async def _reported(self, killed_by: KilledBy | None) -> Report:
+        prompt: str | None = None
         try:
+            if killed_by in ("timeout", "idle"):
+                prompt = await awaited_input(self._warden.keeper, self.capture)
             if killed_by is not None:
-                await self._kill()
+                await end_politely(self._spawner, self._ended, self._watch.grace)
             ended = await self._ended
         except OSError as problem:
             await self._warden.give_back(self._spawner)
-            return self._report(None, None, problem.strerror or str(problem))
+            return self._report(None, None)._replace(unstarted=problem.strerror or str(problem))
         except SandboxLost:
             return self._given_up("lost")
         if killed_by is None and not await self.capture.wait_closed(DRAIN_SECONDS):
             return self._report(ended, None, left=Left(self._spawner, self.capture))
         await self._warden.give_back(self._spawner)
         await self.capture.wait_closed(DRAIN_SECONDS)
-        return self._report(ended, killed_by)
-
-    async def _kill(self) -> None:
-        """Ask it to end, then end all that it started."""
-        if not self._ended.done() and self._limits.grace:
-            self._spawner.signal(signal.SIGTERM)
-            self._spawner.signal(signal.SIGCONT)
-            await asyncio.wait([self._ended], timeout=self._limits.grace)
-        if not self._ended.done():
-            self._spawner.signal(signal.SIGKILL)
+        return self._report(ended, killed_by)._replace(waiting_for=prompt)
 
     def _report(
-        self,
-        ended: Ended | None,
-        killed_by: KilledBy | None,
-        unstarted: str | None = None,
-        left: Left | None = None,
+        self, ended: Ended | None, killed_by: KilledBy | None, left: Left | None = None
     ) -> Report:
         captured = self.capture.so_far()
         if left is None:
             self.capture.close()
-        seconds = self._loop.time() - self._begun
-        return Report(ended, captured, killed_by, seconds, unstarted, left)
+        return Report(ended, captured, killed_by, self._watch.seconds(), left=left)
 
     def _given_up(self, by: KilledBy) -> Report:
         self._spawner.close()
         return self._report(None, by)
 
-    def _let_go(self) -> None:
-        self._spawner.close()
-        self.capture.close()
 
-    def _check_idle(self) -> None:
-        idle = self._limits.idle or 0.0
-        quiet = self._loop.time() - self._heard
-        if quiet >= idle:
-            self._finish("idle")
-        else:
-            self._idle = self._loop.call_later(idle - quiet, self._check_idle)
+async def end_politely(spawner: Spawner, ended: "asyncio.Future[Ended]", grace: float) -> None:
+    """Ask a process and its group to end, and end them if they did not in time."""
+    if not ended.done() and grace:
+        spawner.signal(signal.SIGTERM)
+        spawner.signal(signal.SIGCONT)
+        await asyncio.wait([ended], timeout=grace)
+    if not ended.done():
+        spawner.signal(signal.SIGKILL)
 
-    def _finish(self, by: KilledBy | None) -> None:
-        if not self._over.done():
-            self._over.set_result(by)
+
+def _tell_nobody(_report: Report | None) -> None:
+    """Nobody watches."""

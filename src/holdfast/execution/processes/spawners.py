@@ -52,6 +52,7 @@ class Spawner:
         self._loop = loop
         self._answers: deque[asyncio.Future[Message]] = deque()
         self._ended: asyncio.Future[Ended] | None = None
+        self._started: asyncio.Future[int] | None = None
         self.lost = False
         line.settimeout(0)
         loop.add_reader(line, self._read)
@@ -63,16 +64,27 @@ class Spawner:
             self.close()
             raise SandboxUnavailable(f"the sandbox cannot be entered: {answer['error']}")
 
-    def start(self, start: Start) -> "asyncio.Future[Ended]":
-        """Start a process; how it ended is the future's, or OSError: it could not be started."""
-        self._ended = self._loop.create_future()
+    def start(self, start: Start, *, tell: bool = False) -> "asyncio.Future[Ended]":
+        """Start a process; how it ended is the future's, or OSError: it could not be started.
+
+        ``tell``: `started` shall say when it runs.
+        """
+        ended = self._ended = self._loop.create_future()
+        self._started = self._loop.create_future() if tell else None
         try:
-            packed = wire.pack_spawn(start.cwd, start.argv, start.environment)
+            packed = wire.pack_spawn(start.cwd, start.argv, start.environment, tell=tell)
         except ValueError as problem:
-            _settle(self._ended, OSError(errno.EINVAL, str(problem)))
+            why = OSError(errno.EINVAL, str(problem))
+            _settle(ended, why)
+            _settle(self._started, why)
         else:
             self._send(packed, start.files)
-        return self._ended
+        return ended
+
+    async def started(self) -> int:
+        """The number of the process inside of its sandbox; OSError when there is none."""
+        assert self._started is not None
+        return await self._started
 
     def signal(self, number: int) -> None:
         """Send a signal to the process and its group."""
@@ -115,7 +127,10 @@ class Spawner:
             self._lose()
 
     def _read(self) -> None:
-        packed = self._line.recv(_MOST_HEARD)
+        try:
+            packed = self._line.recv(_MOST_HEARD)
+        except ConnectionResetError:
+            packed = b""  # it died over something we sent
         if not packed:
             self._lose()
             return
@@ -125,6 +140,9 @@ class Spawner:
         elif "unstarted" in message:
             why = OSError(*cast("tuple[int, str]", message["unstarted"]))
             _settle(self._ended, why)
+            _settle(self._started, why)
+        elif "started" in message:
+            _settle(self._started, cast("int", message["started"]))
         else:
             _settle(self._answers.popleft(), message)
 
@@ -138,6 +156,7 @@ class Spawner:
         for answer in self._answers:
             _settle(answer, lost)
         _settle(self._ended, lost)
+        _settle(self._started, lost)
         self._answers.clear()
 
 

@@ -88,8 +88,15 @@ class Warden:
 
     @property
     def lost(self) -> bool:
-        """Whether it is gone: its outermost process has ended, or it was let go."""
-        return self._line.fileno() < 0 or self._keeper.poll() is not None
+        """Whether it is gone: it hung up, its outermost process has ended, or it was let go."""
+        if self._line.fileno() < 0 or self._keeper.poll() is not None:
+            return True
+        try:
+            return not self._line.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     @property
     def keeper(self) -> int:

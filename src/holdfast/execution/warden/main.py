@@ -48,17 +48,17 @@ def _begin(line: socket.socket, runtime: int) -> None:
     view = [Shown(*one) for one in cast("list[tuple[Kind, str, str]]", setup["view"])]
     if view:
         namespaces.leave_namespaces()
-        _in_child(lambda: _be_first(line, runtime, setup, view), _wait_for)
+        _in_child(lambda: _be_first(line, runtime, setup, view), partial(_wait_for, line))
     else:
         privileges.adopt_orphans()
-        _in_child(lambda: _serve(line, runtime, setup), _keep)
+        _in_child(lambda: _serve(line, runtime, setup), partial(_keep, line))
 
 
 def _be_first(line: socket.socket, runtime: int, setup: Message, view: list[Shown]) -> None:
     """Process 1 of the new namespaces."""
     namespaces.build_view(view, cast("str", setup["at"]))
     namespaces.raise_loopback()
-    _in_child(lambda: _serve(line, runtime, setup), _keep)
+    _in_child(lambda: _serve(line, runtime, setup), partial(_keep, line))
 
 
 def _in_child(work: Callable[[], None], meanwhile: Callable[[int], None]) -> None:
@@ -67,12 +67,14 @@ def _in_child(work: Callable[[], None], meanwhile: Callable[[int], None]) -> Non
     os._exit(0)
 
 
-def _wait_for(child: int) -> None:
+def _wait_for(line: socket.socket, child: int) -> None:
+    line.close()
     os.waitpid(child, 0)
 
 
-def _keep(warden: int) -> None:
+def _keep(line: socket.socket, warden: int) -> None:
     """Reap what is orphaned until the warden is gone, then end all that is left."""
+    line.close()  # it is the warden's alone: that it is cut is heard at once
     privileges.gain_nothing()
     privileges.drop_capabilities()
     while os.waitpid(-1, 0)[0] != warden:

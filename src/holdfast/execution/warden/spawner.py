@@ -113,6 +113,8 @@ class Spawner:
             return
         self._watch = os.pidfd_open(self._leader)
         self._poll.register(self._watch, select.POLLIN)
+        if wanted.tell:
+            send(self._line, {"started": self._leader})
 
     def _ended(self) -> None:
         """The leader has ended: its number may be another's from here on."""

@@ -20,8 +20,8 @@ _IN_FILE = b"\x00"
 """Stands for a message that is in the last file passed along; no JSON begins so."""
 
 
-_SPAWN = b"\x01"
-"""Begins what is to be started: words with a zero between them."""
+_SPAWN, _SPAWN_AND_TELL = b"\x01", b"\x02"
+"""Begin what is to be started: words with a zero between them."""
 
 _EXIT = struct.Struct("=xqddq?")
 """Begins with a zero, like no JSON, and is longer than one."""
@@ -33,6 +33,8 @@ class Spawn(NamedTuple):
     cwd: bytes
     argv: list[bytes]
     environment: dict[bytes, bytes]
+    tell: bool
+    """Whether its number is to be told."""
 
 
 class Ended(NamedTuple):
@@ -60,21 +62,24 @@ def pack(message: Message) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode("utf-8", "surrogateescape")
 
 
-def pack_spawn(cwd: str, argv: Sequence[str], environment: Mapping[str, str]) -> bytes:
+def pack_spawn(
+    cwd: str, argv: Sequence[str], environment: Mapping[str, str], *, tell: bool = False
+) -> bytes:
     """What is to be started, as bytes; ValueError for a word that no process can be given."""
     variables = [f"{name}={value}" for name, value in environment.items()]
     words = [cwd, str(len(argv)), *argv, *variables]
     packed = "\0".join(words).encode("utf-8", "surrogateescape")
     if packed.count(b"\0") != len(words) - 1:
         raise ValueError("a word, a directory or a variable holds a NUL character")
-    return _SPAWN + packed
+    return (_SPAWN_AND_TELL if tell else _SPAWN) + packed
 
 
 def _spawn_in(packed: bytes) -> Spawn:
     cwd, count, *words = packed[1:].split(b"\0")
     argc = int(count)
     pairs = (word.partition(b"=") for word in words[argc:])
-    return Spawn(cwd, words[:argc], {name: value for name, _, value in pairs})
+    environment = {name: value for name, _, value in pairs}
+    return Spawn(cwd, words[:argc], environment, packed[:1] == _SPAWN_AND_TELL)
 
 
 def send(line: socket.socket, message: Message, files: Sequence[int] = ()) -> None:
@@ -131,7 +136,7 @@ def receive(line: socket.socket) -> tuple[Message, list[int]]:
 def receive_order(line: socket.socket) -> tuple[Message | Spawn, list[int]]:
     """The same for a line on which processes are started, too."""
     packed, files = _receive(line)
-    if packed[:1] == _SPAWN:
+    if packed[:1] in (_SPAWN, _SPAWN_AND_TELL):
         return _spawn_in(packed), files
     return json.loads(packed), files
 

@@ -1,0 +1,207 @@
+"""The background jobs of a session: commands that go on after the call that started them.
+
+A job is over when its leader has ended and nothing holds its output any more. It ends with the
+session at the latest. Only what was started or taken over here can be asked for or ended.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
+from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.shell import CommandText, JobFacts, JobWait
+from holdfast.execution.processes import command as commanding
+from holdfast.execution.processes.capture import Capture
+from holdfast.execution.processes.command import Command, Left, Running
+from holdfast.execution.processes.job import Job, Origin
+from holdfast.execution.processes.job_log import JobLog
+from holdfast.execution.processes.job_waits import listens, search
+from holdfast.execution.processes.limits import Limits
+from holdfast.execution.processes.register import LiveRegister
+from holdfast.execution.processes.reports import argv_of
+from holdfast.execution.processes.sandbox import Sandbox
+from holdfast.execution.processes.spawners import SandboxUnavailable
+
+START_SECONDS = 10.0
+MOST_RUNNING = 16
+MOST_FINISHED = 64
+"""So many finished ones are remembered; their logs stay."""
+LOG_BYTES = 256 * 1024 * 1024
+
+
+class JobsParts(NamedTuple):
+    """What the jobs of a session are made from."""
+
+    sandbox: Sandbox
+    ids: IdSource
+    clock: Clock
+    register: LiveRegister
+    folder: str
+    """Where logs go: the session's own."""
+    log_bytes: int = LOG_BYTES
+
+
+class SessionJobs:
+    """Starts jobs, follows them, and ends them with the session."""
+
+    def __init__(self, parts: JobsParts) -> None:
+        self._parts = parts
+        self._jobs: dict[str, Job] = {}
+
+    async def start(
+        self,
+        command: CommandText,
+        /,
+        *,
+        cwd: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        call_id: str = "",
+    ) -> JobFacts:
+        """Start one; OperationFailed when it cannot be started."""
+        if self._running() >= MOST_RUNNING:
+            raise OperationFailed(f"{MOST_RUNNING} background jobs are running; end one first")
+        origin = self._origin(command, cwd or self._parts.sandbox.parts.workspace, call_id)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                job = await self._started(origin, argv_of(command), environment)
+        except TimeoutError:
+            raise OperationFailed(
+                f"the job did not start within {START_SECONDS:g} seconds"
+            ) from None
+        except SandboxUnavailable as problem:
+            raise SandboxNotRunning(f"there is no sandbox to run it in: {problem}") from None
+        except OSError as problem:
+            why = problem.strerror or str(problem)
+            raise OperationFailed(f"the job cannot be started: {why}") from None
+        return self._add(job)
+
+    async def adopt(
+        self, left: Left, command: str, cwd: str, *, call_id: str = ""
+    ) -> JobFacts | None:
+        """Take over what goes on after its leader; None when there are too many: it was ended.
+
+        Its log begins here; what it printed before is in the command's own report.
+        """
+        warden = await self._parts.sandbox.warden()
+        if self._running() >= MOST_RUNNING:
+            await warden.give_back(left.spawner)
+            left.capture.close()
+            return None
+        log = await self._log()
+        left.capture.printout.turn_to(log)
+        job = Job(self._origin(command, cwd, call_id), self._parts.clock, log, left.capture)
+        job.follow_left(warden, left)
+        return self._add(job)
+
+    def all(self) -> tuple[JobFacts, ...]:
+        """Every job of the session, the oldest first."""
+        return tuple(job.facts() for job in self._jobs.values())
+
+    def poll(self, job: str, /) -> JobFacts:
+        """How it stands; InvalidArguments when there is no such job."""
+        return self._job(job).facts()
+
+    async def wait(
+        self, job: str, /, *, seconds: float, port: int | None = None, pattern: str | None = None
+    ) -> JobWait:
+        """Wait until it ends, until it listens on a port, or until its log holds a pattern."""
+        waited = self._job(job)
+        if port is not None and pattern is not None:
+            raise InvalidArguments("wait for a port or for a pattern, not for both", field="port")
+        if pattern is not None:
+            matched = await search(self._parts.sandbox, waited, pattern, seconds)
+            return JobWait(facts=waited.facts(), met=matched is not None, matched=matched)
+        if port is not None:
+            met = await listens(self._parts.sandbox, waited, port, seconds)
+            return JobWait(facts=waited.facts(), met=met)
+        await asyncio.wait([waited.over], timeout=max(0.0, seconds))
+        return JobWait(facts=waited.facts(), met=waited.over.done())
+
+    def tail(self, job: str, /, *, max_bytes: int = 16_384) -> str:
+        """The end of what it printed, 64 KiB at most."""
+        return self._job(job).log.tail(max_bytes)
+
+    async def kill(self, job: str, /, *, grace: float = 3.0) -> JobFacts:
+        """End it and all it started; harmless when it has ended."""
+        killed = self._job(job)
+        killed.terminate("user", grace)
+        await asyncio.wait([killed.over])
+        return killed.facts()
+
+    async def close(self) -> None:
+        """End them all with the session, without a grace period."""
+        running = [job for job in self._jobs.values() if not job.over.done()]
+        for job in running:
+            job.terminate("session", 0.0)
+        if running:
+            await asyncio.wait([job.over for job in running])
+
+    def _origin(self, command: CommandText, cwd: str, call_id: str) -> Origin:
+        text = command if isinstance(command, str) else " ".join(command)
+        return Origin(self._parts.ids.new("job"), text, cwd, call_id)
+
+    async def _started(
+        self, origin: Origin, argv: list[str], environment: Mapping[str, str] | None
+    ) -> Job:
+        sandbox = self._parts.sandbox
+        warden = await sandbox.warden()
+        log = await self._log()
+        started = Command(argv, origin.cwd, sandbox.environment(environment))
+        try:
+            running = await commanding.start(
+                warden,
+                started,
+                Limits(),
+                lambda heard: Capture(log, sandbox.parts.scrubber, heard),
+                tell=True,
+            )
+            pid = await _started_or_abandoned(running)
+        except BaseException:
+            _forget(log)
+            raise
+        job = Job(origin, self._parts.clock, log, running.capture, pid)
+        job.follow(warden, running)
+        return job
+
+    async def _log(self) -> JobLog:
+        log = JobLog(self._parts.folder, self._parts.log_bytes)
+        await asyncio.to_thread(log.write)
+        return log
+
+    def _add(self, job: Job) -> JobFacts:
+        self._jobs[job.origin.id] = job
+        job.enter_into(self._parts.register)
+        finished = [name for name, one in self._jobs.items() if one.over.done()]
+        for name in finished[: max(0, len(finished) - MOST_FINISHED)]:
+            del self._jobs[name]
+        return job.facts()
+
+    def _running(self) -> int:
+        return sum(not job.over.done() for job in self._jobs.values())
+
+    def _job(self, name: str) -> Job:
+        if name not in self._jobs:
+            raise InvalidArguments(f"there is no job '{name}'", field="job")
+        return self._jobs[name]
+
+
+async def _started_or_abandoned(running: Running) -> int:
+    try:
+        return await running.started()
+    except OSError:
+        await running.finish()  # which gives its spawner back
+        raise
+    except BaseException:
+        running.abandon()
+        raise
+
+
+def _forget(log: JobLog) -> None:
+    """There is no job: nobody asks for its log."""
+    log.close()
+    if log.path is not None:
+        with suppress(OSError):
+            Path(log.path).unlink()
