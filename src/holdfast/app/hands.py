@@ -7,12 +7,12 @@ import msgspec
 
 from holdfast.app.settings import SandboxSettings, Surroundings
 from holdfast.app.undo import changes_of
-from holdfast.contract.ports import Clock
+from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
 from holdfast.contract.tool import Tool
 from holdfast.envelope.redact import Redactor
-from holdfast.execution.processes.call_shell import Leaves
+from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.hand import HandParts, SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.reach import Reach
@@ -35,6 +35,7 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     sidecars: SidecarFiles
     redactor: Redactor
     clock: Clock
+    ids: IdSource
 
 
 def hand_for(setup: HandSetup) -> SessionHand:
@@ -51,6 +52,7 @@ def hand_for(setup: HandSetup) -> SessionHand:
             spools=partial(setup.sidecars.spool, setup.session.id),
             changes=changes_of(around.data_home, setup.session.id, setup.clock),
             clock=setup.clock,
+            ids=setup.ids,
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
         )

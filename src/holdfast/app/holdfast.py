@@ -26,6 +26,7 @@ from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Answer, Approver, Clock
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, SessionFacts
+from holdfast.contract.shell import LiveCommands
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
 from holdfast.envelope.redact import Redactor
@@ -117,6 +118,7 @@ class Holdfast:
                 sidecars=self._sidecars,
                 redactor=redactor,
                 clock=clock,
+                ids=self._ids,
             )
         )
         judging = msgspec.structs.replace(judging, protects=self._hand.protects)
@@ -167,6 +169,11 @@ class Holdfast:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that can be called, in the order they were registered."""
         return tuple(self._catalog)
+
+    @property
+    def commands(self) -> LiveCommands:
+        """The commands that run now: what they print, and how to end one."""
+        return self._hand.commands
 
     @property
     def remarks(self) -> tuple[str, ...]:

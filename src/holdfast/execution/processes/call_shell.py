@@ -5,12 +5,12 @@ fails is a report; that there is no sandbox, or no leave for its directory, is r
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import msgspec
 
 from holdfast.contract.errors import PolicyDenied, Unavailable
-from holdfast.contract.gates import HostGate, PathGate, Refusal
+from holdfast.contract.gates import Refusal
 from holdfast.contract.paths import is_within
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import (
@@ -18,32 +18,37 @@ from holdfast.contract.shell import (
     CommandLimits,
     CommandReport,
     CommandText,
+    JobFacts,
+    PersistentReport,
 )
 from holdfast.execution.network.attempts import SessionAttempts
-from holdfast.execution.processes.appearances import put_aside
-from holdfast.execution.processes.command import Command, Limits, run
-from holdfast.execution.processes.denials import Confined, denials
+from holdfast.execution.processes.aftermath import Aftermath, Leaves
+from holdfast.execution.processes.command import Command, Report, start
+from holdfast.execution.processes.jobs import SessionJobs
+from holdfast.execution.processes.limits import Limits
+from holdfast.execution.processes.persistent import SessionShell
+from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.spawners import SandboxUnavailable
 
 
-class Leaves(NamedTuple):
-    """What a tool may open and reach."""
+class Processes(NamedTuple):
+    """What goes on in one sandbox of a session."""
 
-    open: PathGate
-    reach: HostGate
+    sandbox: Sandbox
+    jobs: SessionJobs
+    persistent: SessionShell
+    register: LiveRegister
+    attempts: SessionAttempts
 
 
 class CallShell:
     """Runs commands for one call."""
 
-    def __init__(
-        self, runtime: Runtime, sandbox: Sandbox, leaves: Leaves, attempts: SessionAttempts
-    ) -> None:
+    def __init__(self, runtime: Runtime, processes: Processes, leaves: Leaves) -> None:
         self._runtime = runtime
-        self._attempts = attempts
-        self._sandbox = sandbox
+        self._processes = processes
         self._leaves = leaves
 
     async def run(
@@ -57,64 +62,118 @@ class CallShell:
         limits: CommandLimits = NO_LIMITS,
     ) -> CommandReport:
         """Run a command to its end."""
-        sandbox, asked_before = self._sandbox, self._attempts.count
-        absent = sandbox.appearances.absent()
+        sandbox = self._processes.sandbox
+        after = self.aftermath()
         try:
             warden = await sandbox.warden()
-            place = self._directory(cwd)
+            place = self.directory(cwd)
             begun = Command(argv_of(command), place, sandbox.environment(environment), stdin)
             capture = sandbox.capture(f"{self._runtime.tool}-{self._runtime.call_id}")
             within = Limits(limits.wall, limits.idle, limits.grace)
-            report = await run(warden, begun, within, capture, self._runtime.abort)
+            running = await start(warden, begun, within, capture)
+            self._processes.register.watch(running, shown(command), self._runtime.call_id)
+            report = await running.finish(self._runtime.abort)
         except SandboxUnavailable as problem:
             raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
-        told = reported(report, command, sandbox.confinement)
-        if sandbox.confinement == "unconfined":
-            return told
-        hosts = self._attempts.refused_since(asked_before)
-        appeared = tuple(put_aside(absent, self._leaves.open))
-        return self._with_denials(told, place, hosts, appeared)
+        job = await self._adopted(report, command, place)
+        ended = reported(report, command, sandbox.confinement)
+        return after.told(msgspec.structs.replace(ended, job=job), place)
 
     @property
-    def jobs(self) -> NoReturn:
+    def jobs(self) -> "CallJobs":
         """Background jobs."""
-        raise Unavailable("rt.shell.jobs: not yet")
+        return CallJobs(self, self._processes, self._runtime)
 
     @property
-    def persistent(self) -> NoReturn:
-        """The persistent shell."""
-        raise Unavailable("rt.shell.persistent: not yet")
+    def persistent(self) -> "CallPersistent":
+        """The session's one persistent shell."""
+        return CallPersistent(self, self._processes.persistent, self._runtime)
 
-    def _directory(self, asked: str | None) -> str:
+    def aftermath(self) -> Aftermath:
+        """To be asked when a command that starts now has ended."""
+        return Aftermath(self._processes.sandbox, self._leaves, self._processes.attempts)
+
+    def directory(self, asked: str | None) -> str:
         """Where it begins: what was asked for if that is within reach, or the workspace."""
-        parts = self._sandbox.parts
+        sandbox = self._processes.sandbox
+        parts = sandbox.parts
         if asked is None:
             visible = (*parts.policy.readable, *parts.policy.writable)
             inside = any(is_within(parts.workspace, root) for root in visible)
-            return parts.workspace if inside else self._sandbox.temporary
+            return parts.workspace if inside else sandbox.temporary
         verdict = self._leaves.open("read", asked)
         if isinstance(verdict, Refusal):
             raise denied(verdict)
         return verdict.path
 
-    def _with_denials(
+    async def _adopted(self, report: Report, command: CommandText, cwd: str) -> str | None:
+        """What outlived its leader and holds its output goes on as a job."""
+        if report.left is None:
+            return None
+        jobs, call_id = self._processes.jobs, self._runtime.call_id
+        adopted = await jobs.adopt(report.left, shown(command), cwd, call_id=call_id)
+        return None if adopted is None else adopted.id
+
+
+class CallJobs:
+    """The session's background jobs, as one call reaches them."""
+
+    def __init__(self, shell: CallShell, processes: Processes, runtime: Runtime) -> None:
+        self._shell = shell
+        self._sandbox = processes.sandbox
+        self._jobs = processes.jobs
+        self._runtime = runtime
+        self.all = self._jobs.all
+        self.poll = self._jobs.poll
+        self.wait = self._jobs.wait
+        self.tail = self._jobs.tail
+        self.kill = self._jobs.kill
+
+    async def start(
         self,
-        report: CommandReport,
-        cwd: str,
-        hosts: tuple[Refusal, ...],
-        appeared: tuple[Refusal, ...],
-    ) -> CommandReport:
-        """With what the sandbox refused: paths, hosts the proxy was asked for, what appeared."""
-        sandbox, paths = self._sandbox, ()
-        if report.exit_code != 0:
-            confined = Confined(sandbox.parts.policy, sandbox.temporary, cwd, *self._leaves)
-            paths = denials(confined, report.unstarted or report.stderr.text())
-        found = {one.target: one for one in (*paths, *hosts, *appeared)}
-        warnings = (*report.warnings, *(one.reason for one in appeared))
-        return msgspec.structs.replace(report, refusals=tuple(found.values()), warnings=warnings)
+        command: CommandText,
+        /,
+        *,
+        cwd: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> JobFacts:
+        """Start one, in a directory within the call's reach."""
+        try:
+            await self._sandbox.warden()
+        except SandboxUnavailable as problem:
+            raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
+        place = self._shell.directory(cwd)
+        call_id = self._runtime.call_id
+        return await self._jobs.start(command, cwd=place, environment=environment, call_id=call_id)
+
+
+class CallPersistent:
+    """The session's persistent shell, as one call reaches it."""
+
+    def __init__(self, shell: CallShell, persistent: SessionShell, runtime: Runtime) -> None:
+        self._shell = shell
+        self._persistent = persistent
+        self._runtime = runtime
+        self.inspect = persistent.inspect
+        self.wait = persistent.wait
+        self.restart = persistent.restart
+        self.close = persistent.close
+
+    async def run(self, command: str, /, *, limits: CommandLimits = NO_LIMITS) -> PersistentReport:
+        """Run a command after those that wait."""
+        after = self._shell.aftermath()
+        ended = await self._persistent.run(
+            command, limits=limits, abort=self._runtime.abort, call_id=self._runtime.call_id
+        )
+        return msgspec.structs.replace(ended, report=after.told(ended.report, ended.facts.cwd))
+
+
+def shown(command: CommandText) -> str:
+    """A command as a person reads it."""
+    return command if isinstance(command, str) else " ".join(command)
 
 
 def denied(refusal: Refusal) -> PolicyDenied:
     """The error that names what was refused and what would permit it."""
-    told = {"target": refusal.target, "requirement": refusal.requirement}
-    return PolicyDenied(refusal.reason, extras=told)
+    extras = {"target": refusal.target, "requirement": refusal.requirement}
+    return PolicyDenied(refusal.reason, extras=extras)

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 from anyio import to_thread
 
 from holdfast.contract.errors import Unavailable
-from holdfast.contract.ports import Clock
+from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
-from holdfast.contract.shell import Confinement
+from holdfast.contract.shell import Confinement, LiveCommands
 from holdfast.execution.files.changes import Changes
 from holdfast.execution.files.disk_files import DiskFiles
 from holdfast.execution.files.locks import PathLocks
@@ -25,13 +25,19 @@ from holdfast.execution.network.attempts import Attempts, SessionAttempts
 from holdfast.execution.network.conversation import Ways
 from holdfast.execution.network.fetching import HttpNet, Web
 from holdfast.execution.network.resolving import SystemResolver
-from holdfast.execution.processes.call_shell import CallShell, Leaves
+from holdfast.execution.processes.aftermath import Leaves
+from holdfast.execution.processes.call_shell import CallShell, Processes
 from holdfast.execution.processes.capture import Scrubber
+from holdfast.execution.processes.jobs import JobsParts, SessionJobs
+from holdfast.execution.processes.persistent import SessionShell, ShellParts
+from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
 from holdfast.execution.processes.scratch import make_scratch, remove_scratch
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.threads import wait_in_thread
 
+_SCRATCH = "scratch"
+_JOBS = "jobs"
 _T = TypeVar("_T")
 
 
@@ -50,6 +56,7 @@ class HandParts(NamedTuple):
     changes: Changes
     """What its calls changed in files, to be taken back."""
     clock: Clock
+    ids: IdSource
     scrubber: Callable[[], Scrubber] | None = None
     confinement: Confinement | None = None
 
@@ -59,8 +66,9 @@ class SessionHand:
 
     def __init__(self, parts: HandParts) -> None:
         self._parts = parts
-        self._sandboxes: dict[SandboxPolicy, Sandbox] = {}
-        self._outdated: list[Sandbox] = []
+        self._by_policy: dict[SandboxPolicy, Processes] = {}
+        self._outdated: list[Processes] = []
+        self._register = LiveRegister(parts.ids, parts.clock)
         self._numbers = count()
         self._locks = PathLocks()
         self._attempts = SessionAttempts()
@@ -75,8 +83,8 @@ class SessionHand:
     def shell(self, runtime: Runtime, /) -> CallShell:
         """Commands within the call's reach."""
         leaves = self._parts.leaves(runtime.tool)
-        sandbox = self._sandbox(self._parts.policy(runtime.tool), leaves)
-        return CallShell(runtime, sandbox, leaves, self._attempts)
+        processes = self._processes(self._parts.policy(runtime.tool), leaves)
+        return CallShell(runtime, processes, leaves)
 
     def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""
@@ -92,7 +100,7 @@ class SessionHand:
         if not policy.protected or self._parts.confinement == "unconfined":
             return True
         try:
-            sandbox = self._sandbox(policy, self._parts.leaves(tool))
+            sandbox = self._processes(policy, self._parts.leaves(tool)).sandbox
         except Unavailable:
             return True
         return self._started(sandbox) if sandbox.separate is None else sandbox.separate
@@ -106,27 +114,44 @@ class SessionHand:
         """Wait, in a thread of a tool, for work of the event loop."""
         return wait_in_thread(work)
 
+    @property
+    def commands(self) -> LiveCommands:
+        """What runs now, for a person who looks on."""
+        return self._register
+
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
-        sandboxes = [*self._outdated, *self._sandboxes.values()]
-        self._outdated, self._sandboxes = [], {}
-        for sandbox in sandboxes:
-            await sandbox.close()
-        if sandboxes:
-            await to_thread.run_sync(remove_scratch, self._parts.folder / "scratch")
+        everything = [*self._outdated, *self._by_policy.values()]
+        self._outdated, self._by_policy = [], {}
+        self._register.close()
+        self._register = LiveRegister(self._parts.ids, self._parts.clock)
+        for processes in everything:
+            await processes.persistent.close()
+            await processes.jobs.close()
+            await processes.sandbox.close()
+        if everything:
+            await to_thread.run_sync(remove_scratch, self._parts.folder / _SCRATCH)
+            await to_thread.run_sync(remove_scratch, self._parts.folder / _JOBS)
 
-    def _sandbox(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
-        found = self._sandboxes.get(policy)
-        if found is not None and found.appearances.outdated():
+    def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
+        found = self._by_policy.get(policy)
+        if found is not None and found.sandbox.appearances.outdated():
             self._outdated.append(found)  # what runs in it goes on
             found = None
         if found is None:
-            found = self._sandboxes[policy] = self._made(policy, leaves)
+            found = self._by_policy[policy] = self._begun(self._made(policy, leaves))
         return found
+
+    def _begun(self, sandbox: Sandbox) -> Processes:
+        ids, clock, register = self._parts.ids, self._parts.clock, self._register
+        folder = self._parts.folder / _JOBS
+        jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
+        persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
+        return Processes(sandbox, jobs, persistent, register, self._attempts)
 
     def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
         parts = self._parts
-        folder = parts.folder / "scratch" / str(next(self._numbers))
+        folder = parts.folder / _SCRATCH / str(next(self._numbers))
         try:
             scratch = make_scratch(folder, parts.environment.get("HOME"))
         except OSError as problem:
