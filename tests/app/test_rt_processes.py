@@ -1,0 +1,131 @@
+"""Jobs, the persistent shell and the commands that run, through the whole way of a call."""
+
+import os
+from pathlib import Path
+from typing import cast
+
+import anyio
+import pytest
+
+from holdfast import Holdfast, Runtime, tool
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import JsonValue, plain
+from holdfast.contract.shell import CommandReport
+
+EVERYTHING = {"fs": {"read": ["**"], "write": ["**"]}, "shell": [{"cmd": "*"}]}
+REPORTS: list[CommandReport] = []
+
+
+@tool(requires=EVERYTHING)
+async def run(rt: Runtime, command: str) -> JsonValue:
+    """Run a command."""
+    report = await rt.shell.run(command)
+    REPORTS.append(report)
+    return {"exit_code": report.exit_code, "job": report.job, "killed_by": report.killed_by}
+
+
+@tool(requires=EVERYTHING)
+async def job(rt: Runtime, command: str, cwd: str | None = None) -> JsonValue:
+    """Start a job."""
+    return plain(await rt.shell.jobs.start(command, cwd=cwd))
+
+
+@tool(requires=EVERYTHING)
+async def wait(rt: Runtime, job: str, pattern: str | None = None) -> JsonValue:
+    """Wait for a job."""
+    return plain(await rt.shell.jobs.wait(job, seconds=10, pattern=pattern))
+
+
+@tool(requires=EVERYTHING)
+async def go_on(rt: Runtime, command: str) -> JsonValue:
+    """Run a command in the persistent shell."""
+    ended = await rt.shell.persistent.run(command)
+    REPORTS.append(ended.report)
+    return {"stdout": ended.report.stdout.text(), "cwd": ended.facts.cwd}
+
+
+class Place:
+    def __init__(self, tmp_path: Path) -> None:
+        self.workspace, self.home = tmp_path / "workspace", tmp_path / "own"
+        for folder in (self.workspace, self.home):
+            folder.mkdir()
+
+    def opened(self) -> Holdfast:
+        return Holdfast(
+            tools=[run, job, wait, go_on],
+            workspace=self.workspace,
+            settings=Settings(),
+            surroundings=Surroundings(
+                data_home=self.home, environment={"PATH": os.defpath, "HOME": "/nowhere"}
+            ),
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def facts(envelope: Envelope) -> dict[str, JsonValue]:
+    assert envelope.ok, envelope.failure
+    return cast("dict[str, JsonValue]", envelope.result)
+
+
+async def test_a_job_survives_its_call_and_dies_with_the_session(place: Place) -> None:
+    async with place.opened() as hf:
+        begun = facts(await hf.settle("job", {"command": "echo ready; echo $$ >pid; sleep 60"}))
+        assert begun["state"] == "running"
+        met = facts(await hf.settle("wait", {"job": begun["id"], "pattern": "rea.y"}))
+        assert (met["met"], met["matched"]) == (True, "ready")
+        alive = facts(await hf.settle("run", {"command": "kill -0 $(cat pid)"}))
+        assert alive["exit_code"] in (0, 1)  # another call's process may be out of its reach
+        (shown,) = [one for one in hf.commands.all() if one.kind == "job"]
+        assert (shown.state, shown.stdout_tail) == ("running", "ready\n")
+    assert not (place.home / "sessions").exists() or not list((place.home / "sessions").iterdir())
+
+
+async def test_a_job_begins_within_reach_or_not_at_all(place: Place) -> None:
+    async with place.opened() as hf:
+        failure = (await hf.settle("job", {"command": "true", "cwd": "/srv"})).failure
+        assert failure is not None
+        assert (failure.kind, failure.extras["target"]) == (FailureKind.REJECTED, "/srv")
+
+
+async def test_a_child_that_holds_the_output_becomes_a_job(place: Place) -> None:
+    async with place.opened() as hf:
+        told = facts(await hf.settle("run", {"command": "(sleep 0.5; echo late) & echo early"}))
+        assert told["exit_code"] == 0
+        ended = facts(await hf.settle("wait", {"job": told["job"]}))
+        assert cast("dict[str, JsonValue]", ended["facts"])["state"] == "exited"
+
+
+async def test_the_shell_goes_on_from_call_to_call(place: Place) -> None:
+    (place.workspace / "sub").mkdir()
+    async with place.opened() as hf:
+        await hf.settle("go_on", {"command": "cd sub; export GREETING=hello"})
+        told = facts(await hf.settle("go_on", {"command": "echo $GREETING from $PWD"}))
+        assert told["stdout"] == f"hello from {place.workspace}/sub\n"
+        REPORTS.clear()
+        await hf.settle("go_on", {"command": "mkdir -p ../.git/hooks; cat /etc/shadow"})
+        targets = {one.target for one in REPORTS.pop().refusals}
+        assert targets == {"/etc/shadow", str(place.workspace / ".git" / "hooks")}
+
+
+@pytest.mark.req("OSA-SHL-06")
+async def test_a_person_ends_a_command_and_the_result_stays_a_success(place: Place) -> None:
+    async with place.opened() as hf, anyio.create_task_group() as group:
+        REPORTS.clear()
+
+        async def call() -> None:
+            told = facts(await hf.settle("run", {"command": "echo part; exec sleep 60"}))
+            assert (told["killed_by"], told["exit_code"]) == ("user", None)
+
+        group.start_soon(call)
+        with anyio.fail_after(10):
+            while not [one for one in hf.commands.all() if one.stdout_tail]:  # noqa: ASYNC110 - as a person looks on
+                await anyio.sleep(0.01)
+        (shown,) = hf.commands.all()
+        assert hf.commands.terminate(shown.id)
+    assert REPORTS.pop().stdout.text() == "part\n"
