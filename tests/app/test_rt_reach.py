@@ -6,14 +6,17 @@ from collections.abc import Generator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import anyio
 import pytest
 
 from holdfast import Holdfast, Runtime, tool
 from holdfast.app.settings import SandboxSettings, Settings, Surroundings
 from holdfast.app.undo import undo_of
+from holdfast.contract.errors import Unavailable
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import decode_json
 from holdfast.contract.shell import CommandReport
+from holdfast.contract.tool import Limits
 
 FILES = {"fs": {"read": ["**"], "write": ["**"]}, "shell": [{"cmd": "*"}]}
 REPORTS: dict[str, CommandReport] = {}
@@ -93,10 +96,10 @@ async def test_a_protected_place_that_appears_is_put_aside_and_told(place: Place
         assert any("renamed" in warning for warning in REPORTS["last"].warnings)
         assert not hook.exists()
         assert not (place.workspace / ".profile").is_symlink()
-        assert (place.workspace / ".git" / "hooks.refused-1" / "pre-commit").exists()
+        assert len(list(place.workspace.glob(".git/hooks.refused-*/pre-commit"))) == 1
         # Again: the first one is not overwritten.
         assert (await hf.settle("sh", {"command": made})).ok
-        assert (place.workspace / ".git" / "hooks.refused-2" / "pre-commit").exists()
+        assert len(list(place.workspace.glob(".git/hooks.refused-*/pre-commit"))) == 2
 
 
 async def test_what_a_person_made_meanwhile_stays_and_is_protected(place: Place) -> None:
@@ -109,6 +112,85 @@ async def test_what_a_person_made_meanwhile_stays_and_is_protected(place: Place)
             pytest.skip("without a mount nothing keeps it")
         assert "Read-only" in REPORTS["last"].stderr.text()
         assert list(hook.iterdir()) == []
+
+
+REDIRECTED = {
+    "a file that names another folder": "mkdir -p evil/g && echo 'gitdir: evil/g' >.git",
+    "a link": "mkdir -p evil/g && ln -s evil/g .git",
+    "another common folder": "mkdir -p .git && echo ../evil >.git/commondir",
+    "a folder without rights": "mkdir -p .git/hooks && touch .git/hooks/evil && chmod 555 .git",
+}
+
+
+@pytest.mark.parametrize("way", REDIRECTED)
+async def test_no_way_leads_around_a_protected_place(place: Place, way: str) -> None:
+    async with place.opened(sh) as hf:
+        assert (await hf.settle("sh", {"command": REDIRECTED[way]})).ok
+        assert REPORTS["last"].refusals
+    git = place.workspace / ".git"
+    assert not git.is_symlink()
+    assert not git.is_file()
+    assert [name for name in ("commondir", "hooks", "config") if (git / name).exists()] == []
+
+
+async def test_a_linked_working_tree_keeps_its_git_file(place: Place) -> None:
+    git = place.workspace / ".git"
+    git.write_text("gitdir: /elsewhere\n", "utf-8")
+    async with place.opened(sh) as hf:
+        await hf.settle("sh", {"command": "echo 'gitdir: evil' >.git; rm -f .git; ls -a"})
+        if REPORTS["last"].confinement == "landlock":
+            pytest.skip("without a mount nothing keeps it")
+    assert git.read_text("utf-8") == "gitdir: /elsewhere\n"
+
+
+@tool(requires=FILES, limits=Limits(wall_seconds=0.5))
+async def slow(rt: Runtime, command: str) -> None:
+    """Run a command that the tool does not wait for."""
+    await rt.shell.run(command)
+
+
+@tool(requires=FILES)
+async def background(rt: Runtime, command: str) -> str:
+    """Start a job."""
+    return (await rt.shell.jobs.start(command)).id
+
+
+async def test_what_appears_when_nobody_waits_any_more_is_found_later(place: Place) -> None:
+    hooks = place.workspace / ".git" / "hooks"
+    make = "mkdir -p .git/hooks; touch .git/hooks/evil"
+    async with place.opened(sh, slow, background) as hf:
+        assert not (await hf.settle("slow", {"command": f"{make}; sleep 60"})).ok
+        assert hooks.exists()
+        assert (await hf.settle("sh", {"command": "true"})).ok
+        assert str(hooks) in {one.target for one in REPORTS["last"].refusals}
+        assert not hooks.exists()
+        assert (await hf.settle("background", {"command": f"{make}; touch done; sleep 60"})).ok
+        with anyio.fail_after(10):
+            while not (place.workspace / "done").exists():  # noqa: ASYNC110 - a file tells nobody
+                await anyio.sleep(0.01)
+    assert not hooks.exists()
+
+
+async def test_a_session_that_is_closed_starts_nothing(place: Place) -> None:
+    runtimes: list[Runtime] = []
+
+    @tool(requires=FILES)
+    async def keep(rt: Runtime) -> None:
+        """Keep the runtime for later."""
+        runtimes.append(rt)
+
+    async with place.opened(keep) as hf:
+        assert (await hf.settle("keep")).ok
+    with pytest.raises(Unavailable, match="closed"):
+        await runtimes[0].shell.run("true")
+
+
+async def test_deep_folders_are_removed_with_the_session(place: Place) -> None:
+    code = 'import os\\nfor _ in range(3000): os.mkdir("d"); os.chdir("d")'
+    deep = f"cd $TMPDIR; mkdir shut; touch shut/x; chmod 0 shut; python3 -c $'{code}'"
+    async with place.opened(sh) as hf:
+        await hf.settle("sh", {"command": deep})
+    assert [entry.name for entry in (place.home / "sessions").iterdir()] == []
 
 
 class Origin(BaseHTTPRequestHandler):

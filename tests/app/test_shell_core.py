@@ -65,7 +65,12 @@ async def report_of(hf: Holdfast, command: str) -> CommandReport:
 @pytest.mark.req("OSA-PIP-01", "OSA-PIP-02")
 async def test_pipelines_fail_where_any_part_of_them_does(shell: Holdfast) -> None:
     assert (await report_of(shell, "shopt -o pipefail")).stdout.text().split() == ["pipefail", "on"]
-    for command, status in (("false | true", 1), ("exit 5 | exit 3 | cat", 3), ("true | tee x", 0)):
+    for command, status in (
+        ("false | true", 1),
+        ("exit 5 | exit 3 | cat", 3),
+        ("exit 3 | exit 4 | tee x", 4),
+        ("true | tee x", 0),
+    ):
         assert (await report_of(shell, command)).exit_code == status
 
 

@@ -144,6 +144,7 @@ class Holdfast:
 
     async def __aenter__(self) -> Self:
         self._abort = Abort()
+        self._hand.open()
         self._open = True
         return self
 
@@ -155,10 +156,12 @@ class Holdfast:
     ) -> None:
         self._open = False
         self._abort.set()
-        with CancelScope(shield=True):
-            await self._hand.close()
-        if not self._keep_outputs:
-            self._sidecars.forget(self._session.id)
+        try:
+            with CancelScope(shield=True):
+                await self._hand.close()
+        finally:
+            if not self._keep_outputs:
+                self._sidecars.forget(self._session.id)
 
     @property
     def session_id(self) -> str:
@@ -194,6 +197,7 @@ class Holdfast:
         prepared = self._pipeline.prepare(call)
         if isinstance(prepared, Failure):
             return prepared
+        self._hand.open()
         try:
             return await self._judge.explain(prepared)
         finally:

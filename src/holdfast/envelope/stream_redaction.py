@@ -1,6 +1,7 @@
 """Known secrets taken out of a stream that comes in pieces, wherever the pieces were cut.
 
-A little is held back while a secret might have begun in it; never more than the longest secret.
+What may be the beginning of a secret is held back, and nothing else: a stream that pauses is shown
+as far as it came.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ class StreamRedaction:
     def __init__(self, forms: Sequence[bytes], mark: bytes) -> None:
         self._forms = forms
         self._mark = mark
-        self._held_back = max(map(len, forms)) - 1
+        self._longest = max(map(len, forms)) - 1
         self._buffer = b""
         self._done = 0
         """How much of the buffer was given back, or is part of a secret that was taken out."""
@@ -20,7 +21,7 @@ class StreamRedaction:
     def feed(self, piece: bytes, /) -> bytes:
         """What of the stream can be shown by now."""
         self._buffer += piece
-        return self._shown(len(self._buffer) - self._held_back)
+        return self._shown(len(self._buffer) - self._begun())
 
     def rest(self) -> bytes:
         """What was held back, once nothing more comes."""
@@ -39,10 +40,19 @@ class StreamRedaction:
         if safe > self._done:
             shown.append(self._buffer[self._done : safe])
             self._done = safe
-        behind = max(0, self._done - self._held_back)
+        behind = max(0, self._done - self._longest)
         self._buffer = self._buffer[behind:]
         self._done -= behind
         return b"".join(shown)
+
+    def _begun(self) -> int:
+        """How many bytes at the end may be the beginning of a secret."""
+        end = self._buffer[-self._longest :]
+        for length in range(len(end), 0, -1):
+            begun = end[-length:]
+            if any(len(form) > length and form.startswith(begun) for form in self._forms):
+                return length
+        return 0
 
     def _found(self) -> Iterator[tuple[int, int]]:
         for form in self._forms:

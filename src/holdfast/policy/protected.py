@@ -52,12 +52,15 @@ _ENVIRONMENT = re.compile(r"\.env(?:\.(?!example$|sample$|template$|dist$).*)?",
 KEPT_FROM_COMMANDS = (
     ".git/config",
     ".git/hooks",
+    *(".git/commondir", ".git/config.worktree", ".git/modules", ".git/worktrees"),
     ".holdfast",
     ".mcp.json",
     ".claude.json",
     ".claude/settings.json",
     ".claude/settings.local.json",
-    *(".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile"),
+    *(".bashrc", ".bash_profile", ".bash_login", ".profile"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin"),
+    *(".envrc", ".vscode/tasks.json", ".cargo/config.toml"),
 )
 """What a command's sandbox keeps read-only below each writable root.
 

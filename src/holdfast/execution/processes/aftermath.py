@@ -11,8 +11,8 @@ import msgspec
 from holdfast.contract.gates import HostGate, PathGate, Refusal
 from holdfast.contract.shell import CommandReport
 from holdfast.execution.network.attempts import SessionAttempts
-from holdfast.execution.processes.appearances import put_aside
-from holdfast.execution.processes.denials import Confined, denials
+from holdfast.execution.processes.appearances import Watch
+from holdfast.execution.processes.denials import MOST_NAMED, Confined, denials
 from holdfast.execution.processes.sandbox import Sandbox
 
 
@@ -26,22 +26,38 @@ class Leaves(NamedTuple):
 class Aftermath:
     """Made before a command starts, asked when it has ended."""
 
-    def __init__(self, sandbox: Sandbox, leaves: Leaves, attempts: SessionAttempts) -> None:
+    def __init__(
+        self, sandbox: Sandbox, watch: Watch, leaves: Leaves, attempts: SessionAttempts
+    ) -> None:
         self._sandbox = sandbox
+        self._watch = watch
         self._leaves = leaves
         self._attempts = attempts
         self._asked_before = attempts.count
-        self._absent = sandbox.appearances.absent()
+        watch.begin()
 
-    def told(self, report: CommandReport, cwd: str) -> CommandReport:
-        """The report, with what was refused."""
+    def lost(self) -> None:
+        """Nobody waits for the command any more: what it made is looked for later."""
+        self._watch.end(all_gone=False)
+
+    def told(self, report: CommandReport, cwd: str, *, all_gone: bool) -> CommandReport:
+        """The report, with what was refused; ``all_gone``: nothing of the sandbox goes on."""
+        alone = self._watch.end(all_gone=all_gone)
         if report.confinement == "unconfined":
             return report
-        appeared = tuple(put_aside(self._absent, self._leaves.open))
-        hosts = self._attempts.refused_since(self._asked_before)
+        appeared = self._watch.sweep(self._leaves.open)
+        hosts = self._attempts.refused_since(self._asked_before)[:MOST_NAMED]
+        warnings = [*report.warnings, *(one.reason for one in appeared)]
+        if not alone:
+            # All processes of a sandbox share one door: whose request it was is not known.
+            warnings += [
+                f"A command of this session asked for a host: {one.reason}" for one in hosts
+            ]
+            hosts = ()
         found = {one.target: one for one in (*self._paths(report, cwd), *hosts, *appeared)}
-        warnings = (*report.warnings, *(one.reason for one in appeared))
-        return msgspec.structs.replace(report, refusals=tuple(found.values()), warnings=warnings)
+        return msgspec.structs.replace(
+            report, refusals=tuple(found.values()), warnings=tuple(warnings)
+        )
 
     def _paths(self, report: CommandReport, cwd: str) -> tuple[Refusal, ...]:
         if report.exit_code == 0:

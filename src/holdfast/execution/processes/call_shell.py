@@ -23,6 +23,7 @@ from holdfast.contract.shell import (
 )
 from holdfast.execution.network.attempts import SessionAttempts
 from holdfast.execution.processes.aftermath import Aftermath, Leaves
+from holdfast.execution.processes.appearances import Watch
 from holdfast.execution.processes.command import Command, Report, start
 from holdfast.execution.processes.jobs import SessionJobs
 from holdfast.execution.processes.limits import Limits
@@ -41,6 +42,7 @@ class Processes(NamedTuple):
     persistent: SessionShell
     register: LiveRegister
     attempts: SessionAttempts
+    watch: Watch
 
 
 class CallShell:
@@ -73,11 +75,15 @@ class CallShell:
             running = await start(warden, begun, within, capture)
             self._processes.register.watch(running, shown(command), self._runtime.call_id)
             report = await running.finish(self._runtime.abort)
+            job = await self._adopted(report, command, place)
         except SandboxUnavailable as problem:
+            after.lost()
             raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
-        job = await self._adopted(report, command, place)
-        ended = reported(report, command, sandbox.confinement)
-        return after.told(msgspec.structs.replace(ended, job=job), place)
+        except BaseException:
+            after.lost()
+            raise
+        ended = msgspec.structs.replace(reported(report, command, sandbox.confinement), job=job)
+        return after.told(ended, place, all_gone=self.all_gone() and report.killed_by != "lost")
 
     @property
     def jobs(self) -> "CallJobs":
@@ -91,7 +97,13 @@ class CallShell:
 
     def aftermath(self) -> Aftermath:
         """To be asked when a command that starts now has ended."""
-        return Aftermath(self._processes.sandbox, self._leaves, self._processes.attempts)
+        of = self._processes
+        return Aftermath(of.sandbox, of.watch, self._leaves, of.attempts)
+
+    def all_gone(self) -> bool:
+        """Whether neither a job nor the persistent shell goes on in the sandbox."""
+        running = any(one.state == "running" for one in self._processes.jobs.all())
+        return not running and self._processes.persistent.inspect().status == "closed"
 
     def directory(self, asked: str | None) -> str:
         """Where it begins: what was asked for if that is within reach, or the workspace."""
@@ -143,6 +155,7 @@ class CallJobs:
         except SandboxUnavailable as problem:
             raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
         place = self._shell.directory(cwd)
+        self._shell.aftermath().lost()  # what the job makes is looked for after the next command
         call_id = self._runtime.call_id
         return await self._jobs.start(command, cwd=place, environment=environment, call_id=call_id)
 
@@ -162,10 +175,15 @@ class CallPersistent:
     async def run(self, command: str, /, *, limits: CommandLimits = NO_LIMITS) -> PersistentReport:
         """Run a command after those that wait."""
         after = self._shell.aftermath()
-        ended = await self._persistent.run(
-            command, limits=limits, abort=self._runtime.abort, call_id=self._runtime.call_id
-        )
-        return msgspec.structs.replace(ended, report=after.told(ended.report, ended.facts.cwd))
+        try:
+            ended = await self._persistent.run(
+                command, limits=limits, abort=self._runtime.abort, call_id=self._runtime.call_id
+            )
+        except BaseException:
+            after.lost()
+            raise
+        told = after.told(ended.report, ended.facts.cwd, all_gone=self._shell.all_gone())
+        return msgspec.structs.replace(ended, report=told)
 
 
 def shown(command: CommandText) -> str:

@@ -4,8 +4,8 @@ A sandbox per policy, opened at the first command; calls of equal policies share
 decided here: gates and policies are handed in.
 """
 
+import logging
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 from anyio import to_thread
 
 from holdfast.contract.errors import Unavailable
+from holdfast.contract.gates import PathLeave
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
@@ -26,6 +27,7 @@ from holdfast.execution.network.conversation import Ways
 from holdfast.execution.network.fetching import HttpNet, Web
 from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.aftermath import Leaves
+from holdfast.execution.processes.appearances import Watch, settled
 from holdfast.execution.processes.call_shell import CallShell, Processes
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
@@ -35,6 +37,8 @@ from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
 from holdfast.execution.processes.scratch import make_scratch, remove_scratch
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.threads import wait_in_thread
+
+_log = logging.getLogger("holdfast")
 
 _SCRATCH = "scratch"
 _JOBS = "jobs"
@@ -69,6 +73,7 @@ class SessionHand:
         self._by_policy: dict[SandboxPolicy, Processes] = {}
         self._outdated: list[Processes] = []
         self._register = LiveRegister(parts.ids, parts.clock)
+        self._closed = False
         self._numbers = count()
         self._locks = PathLocks()
         self._attempts = SessionAttempts()
@@ -106,13 +111,20 @@ class SessionHand:
         return self._started(sandbox) if sandbox.separate is None else sandbox.separate
 
     async def _started(self, sandbox: Sandbox) -> bool:
-        with suppress(SandboxUnavailable):
+        try:
             await sandbox.warden()
-        return sandbox.separate is not False
+        except SandboxUnavailable:
+            sandbox.accept_no_weaker()  # nobody was asked: then nothing weaker will do later
+            return True
+        return sandbox.separate is True
 
     def wait(self, work: Coroutine[object, object, _T], /) -> _T:
         """Wait, in a thread of a tool, for work of the event loop."""
         return wait_in_thread(work)
+
+    def open(self) -> None:
+        """Begin, or begin again after closing."""
+        self._closed = False
 
     @property
     def commands(self) -> LiveCommands:
@@ -121,21 +133,37 @@ class SessionHand:
 
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
+        self._closed = True
         everything = [*self._outdated, *self._by_policy.values()]
         self._outdated, self._by_policy = [], {}
         self._register.close()
         self._register = LiveRegister(self._parts.ids, self._parts.clock)
         for processes in everything:
-            await processes.persistent.close()
-            await processes.jobs.close()
-            await processes.sandbox.close()
+            for end in (processes.persistent, processes.jobs, processes.sandbox):
+                try:
+                    await end.close()
+                except (OSError, RuntimeError, SandboxUnavailable):
+                    _log.exception("a sandbox could not be closed in order")
+            self._look_once_more(processes)
         if everything:
-            await to_thread.run_sync(remove_scratch, self._parts.folder / _SCRATCH)
-            await to_thread.run_sync(remove_scratch, self._parts.folder / _JOBS)
+            for folder in (_SCRATCH, _JOBS):
+                await to_thread.run_sync(remove_scratch, self._parts.folder / folder)
+
+    def _look_once_more(self, processes: Processes) -> None:
+        """What a job or a command nobody waited for made is put aside when all is over."""
+        if not processes.watch.unsure:
+            return
+        try:
+            for appeared in processes.watch.sweep(lambda _access, path: PathLeave(path)):
+                _log.warning("%s", appeared.reason)
+        except Unavailable as problem:
+            _log.error("%s", problem)
 
     def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
+        if self._closed:
+            raise Unavailable("The session is closed; nothing can be started in it any more.")
         found = self._by_policy.get(policy)
-        if found is not None and found.sandbox.appearances.outdated():
+        if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
             self._outdated.append(found)  # what runs in it goes on
             found = None
         if found is None:
@@ -147,7 +175,8 @@ class SessionHand:
         folder = self._parts.folder / _JOBS
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
-        return Processes(sandbox, jobs, persistent, register, self._attempts)
+        watch = Watch(sandbox.appearances)
+        return Processes(sandbox, jobs, persistent, register, self._attempts, watch)
 
     def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
         parts = self._parts
@@ -165,7 +194,7 @@ class SessionHand:
             variables["HOLDFAST_WORKSPACE"] = workspace
         return Sandbox(
             SandboxParts(
-                policy=policy,
+                policy=settled(policy),
                 scratch=scratch,
                 workspace=workspace or scratch.temporary,
                 environment=parts.environment,

@@ -5,7 +5,7 @@ It runs nothing itself. A sandbox that is lost is opened anew for the next comma
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from holdfast.contract.sandbox import SandboxPolicy
@@ -61,18 +61,24 @@ class Sandbox:
         self._opened: tuple[Tier, Warden] | None = None
         self._proxy: EgressProxy | None = None
         self._closed = False
+        self._tier: Tier | None = None
+        self._only_separate = False
         self.appearances = Appearances(parts.policy)
 
     @property
     def confinement(self) -> Confinement:
-        """How strong it is; asked only when a warden was had."""
-        assert self._opened is not None
-        return self._opened[0].name
+        """How strong it is, or was; asked only when a warden was had."""
+        assert self._tier is not None
+        return self._tier.name
+
+    def accept_no_weaker(self) -> None:
+        """From here on only confinement with a file system of its own will do."""
+        self._only_separate = True
 
     @property
     def separate(self) -> bool | None:
         """Whether its processes have files, processes and a network of their own; None: unknown."""
-        return None if self._opened is None else self._opened[0].separate
+        return None if self._tier is None else self._tier.separate
 
     @property
     def temporary(self) -> str:
@@ -92,9 +98,17 @@ class Sandbox:
                 await self._close_door()
                 self._opened = None
             if self._opened is None:
-                self._opened = await open_strongest(self.parts)
+                self._opened = await open_strongest(self.parts, self._candidates())
+                # Once known it stays: what was not asked about must not run in a weaker one later.
+                self._tier = self._opened[0]
                 self._open_door(self._opened[1])
         return self._opened[1]
+
+    def _candidates(self) -> tuple[Tier, ...]:
+        if self._tier is not None:
+            return (self._tier,)
+        named = _candidates(self.parts.confinement)
+        return tuple(tier for tier in named if tier.separate or not self._only_separate)
 
     def _open_door(self, warden: Warden) -> None:
         """Serve what the warden listens at: the only way out of its network."""
@@ -137,10 +151,10 @@ def _nothing_to_wait_for() -> None:
     """No warden was ever started."""
 
 
-async def open_strongest(parts: SandboxParts) -> tuple[Tier, Warden]:
+async def open_strongest(parts: SandboxParts, tiers: Sequence[Tier]) -> tuple[Tier, Warden]:
     """Start a warden in the strongest confinement that can be had; nothing else is proof."""
     reasons: list[str] = []
-    for tier in _candidates(parts.confinement):
+    for tier in tiers:
         try:
             return tier, await start_in(tier, parts.policy, parts.scratch)
         except SandboxUnavailable as problem:

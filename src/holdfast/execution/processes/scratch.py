@@ -1,14 +1,15 @@
 """A sandbox's own directories: made when it is opened, gone when it is closed."""
 
-import os
 import shutil
-import stat
-from collections.abc import Callable
+import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.sidecars import make_private
+
+_REMOVE = ("/bin/rm", "-rf")
+_OPEN_UP = ("/bin/chmod", "-R", "u+rwX")
 
 
 def make_scratch(folder: Path, home: str | None) -> Scratch:
@@ -22,17 +23,12 @@ def make_scratch(folder: Path, home: str | None) -> Scratch:
 
 
 def remove_scratch(folder: Path) -> None:
-    """Remove them, whatever was left in them; nothing runs there any more."""
-    shutil.rmtree(folder, onerror=_once_more)
+    """Remove them, whatever was left in them; nothing runs there any more.
 
-
-def _once_more(remove: Callable[..., object], path: str, _problem: object) -> None:
-    """A directory may have been made unreadable; then what could not be removed is in it."""
-    with suppress(OSError):
-        above = Path(path).parent
-        above.chmod(stat.S_IRWXU)
-        if remove in (os.open, os.scandir, os.rmdir):
-            Path(path).chmod(stat.S_IRWXU)
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            remove(path)
+    By a program where there is one: directories may lie deeper than Python can follow.
+    """
+    for words in (_REMOVE, _OPEN_UP, _REMOVE):
+        with suppress(OSError):
+            subprocess.run([*words, "--", str(folder)], check=False, capture_output=True)
+    if folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
