@@ -237,3 +237,56 @@ async def test_a_refusal_at_one_stage_means_that_no_later_one_runs(tmp_path: Pat
         assert await stages({"path": "/etc/shadow"}) == (FailureKind.REJECTED, 0, 0)
         assert await stages({"path": "secret"}) == (FailureKind.REJECTED, 1, 0)
         assert await stages({"path": "notes"}) == (None, 1, 1)
+
+
+@tool(requires={"fs": {"read": ["**"]}, "shell": [{"cmd": "echo"}]})
+async def only_echo(rt: Runtime, command: str | list[str]) -> str:
+    """Run an echo."""
+    return (await rt.shell.run(command)).stdout.text()
+
+
+@tool
+async def nothing_declared(rt: Runtime) -> str:
+    """Run without leave."""
+    return (await rt.shell.run("echo hi")).stdout.text()
+
+
+@pytest.mark.parametrize(
+    ("command", "fits"),
+    [("echo a; echo b", True), (["echo", "a b"], True), (["/bin/echo", "a"], True),
+     ("ls", False), (["ls"], False), ("echo $(ls)", False), ("echo a >x", False)],
+)  # fmt: skip
+async def test_a_body_runs_what_it_declared_and_nothing_else(
+    tmp_path: Path, command: str | list[str], fits: bool
+) -> None:
+    async with opened(tmp_path, only_echo) as hf:
+        failure = (await hf.settle("only_echo", {"command": command})).failure
+    assert (failure is None) is fits
+    if failure is not None:
+        assert failure.kind == FailureKind.REJECTED
+
+
+async def test_who_declared_no_command_runs_none(tmp_path: Path) -> None:
+    async with opened(tmp_path, nothing_declared) as hf:
+        failure = (await hf.settle("nothing_declared")).failure
+    assert failure is not None
+    assert failure.kind == FailureKind.REJECTED
+    assert "requires.shell = [{'cmd': 'echo'}]" in failure.message
+
+
+async def test_what_was_put_aside_is_said_whatever_the_tool_shows(shell: Holdfast) -> None:
+    envelope = await shell.settle("sh", {"command": "mkdir -p .git/hooks"})
+    (warning,) = envelope.warnings
+    assert "appeared while the command ran" in warning
+    assert (await shell.settle("sh", {"command": "true"})).warnings == ()
+
+
+async def test_nobody_to_ask_still_tells_why(tmp_path: Path) -> None:
+    @tool(requires=EVERYTHING, uses={"command": "shell.run"})
+    async def judged(rt: Runtime, command: str) -> int | None:
+        """Run a command that is judged."""
+        return (await rt.shell.run(command)).exit_code
+
+    async with opened(tmp_path, judged) as hf:
+        failure = (await hf.settle("judged", {"command": "rm -r build"})).failure
+    assert failure is None or "why" in failure.extras

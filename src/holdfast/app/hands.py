@@ -15,6 +15,7 @@ from holdfast.envelope.redact import Redactor
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.hand import HandParts, SessionHand
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy.command_gate import command_refusal
 from holdfast.policy.reach import Reach
 from holdfast.policy.sandbox_policy import sandbox_policy
 
@@ -66,7 +67,9 @@ def remarks_of(settings: SandboxSettings) -> tuple[str, ...]:
 
 def _leaves(setup: HandSetup, name: str) -> Leaves:
     tool = setup.tools[name]
-    return Leaves(partial(setup.reach.path, tool), partial(setup.reach.host, tool))
+    reach = setup.reach
+    may_run = partial(command_refusal, reach.scope(tool))
+    return Leaves(partial(reach.path, tool), partial(reach.host, tool), may_run)
 
 
 def _policy(setup: HandSetup, name: str) -> SandboxPolicy:

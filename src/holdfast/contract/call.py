@@ -93,6 +93,8 @@ class Deny(msgspec.Struct, frozen=True, kw_only=True):
     prepared: Prepared
     kind: Literal[FailureKind.REJECTED, FailureKind.USER_DENIED]
     reason: str
+    why: str | None = None
+    """What a person would have been asked, where nobody was there to be."""
 
 
 Verdict = Permit | Ask | Deny

@@ -4,7 +4,7 @@ A gate is asked at the moment of use. What was admitted is what is opened: a phy
 links, an address that was checked.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -50,4 +50,12 @@ class HostGate(Protocol):
 
     def __call__(self, host: str, /) -> HostLeave | Refusal:
         """Judge a host, ``host:port`` or URL. Nothing is looked up."""
+        ...
+
+
+class CommandGate(Protocol):
+    """Judges commands: a text for a shell, or a program and its arguments."""
+
+    def __call__(self, command: str | Sequence[str], /) -> Refusal | None:
+        """Why it may not be run; None: it may."""
         ...

@@ -81,6 +81,10 @@ class Hand(Protocol):
         """Wait, in a thread of a tool, for work of the event loop."""
         ...
 
+    def noticed(self, call_id: str, /) -> tuple[str, ...]:
+        """What the answer to a call has to say, whatever its tool makes of it; told once."""
+        ...
+
 
 class NoHand:
     """A session without a sandbox: pure tools work, and others are told."""
@@ -101,6 +105,10 @@ class NoHand:
         """There is nothing to wait for."""
         work.close()
         raise Unavailable("rt.wait: this session has no sandbox")
+
+    def noticed(self, _call_id: str, /) -> tuple[str, ...]:
+        """Nothing happens here."""
+        return ()
 
 
 def _nothing_to_reach(runtime: "Runtime", port: str) -> Unavailable:

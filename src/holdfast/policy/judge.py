@@ -169,7 +169,12 @@ class PolicyJudge:
         if not reasons:
             return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
         if headless:
-            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
+            return Deny(
+                prepared=prepared,
+                kind=FailureKind.REJECTED,
+                reason=words.NOBODY_TO_ASK,
+                why=" ".join(dict.fromkeys(reasons)),
+            )
         # A hook asks about the call as a whole.
         in_question = considered.uses if watched or not asked else tuple([one.use for one in asked])
         ask = Ask(prepared=prepared, reason=" ".join(dict.fromkeys(reasons)), uses=in_question)

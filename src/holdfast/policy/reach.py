@@ -11,6 +11,7 @@ from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
+from holdfast.policy.command_gate import BOUND_FROM_ABOVE, what_would_admit
 from holdfast.policy.containment import holds
 from holdfast.policy.host_rules import with_port
 from holdfast.policy.hosts import Host, HostProblem, host_of
@@ -18,13 +19,8 @@ from holdfast.policy.paths import Refused, judge_path, normal_text
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
 from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, strictly
-from holdfast.policy.shell.analysis import ShellText
 from holdfast.policy.uses import analysed
 from holdfast.policy.words import described
-
-_BOUND_FROM_ABOVE = (
-    "The tool requires it, but a ceiling, strict mode or the agent above does not admit it."
-)
 
 
 class Reach:
@@ -86,7 +82,7 @@ class Reach:
         if refusal is not None and use.kind == "path" and not self._places.workspace:
             refusal = f"{use.target!r} is relative, and no workspace is open; give workspace=."
         elif use.target and not all(holds(layer, use) for layer in scope.layers[1:]):
-            refusal = f"{described(use)} is more than may be reached. {_BOUND_FROM_ABOVE}"
+            refusal = f"{described(use)} is more than may be reached. {BOUND_FROM_ABOVE}"
         return Looked(use, refusal)
 
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
@@ -125,7 +121,7 @@ class Reach:
             return Refusal(target=path, reason=verdict.reason)
         declared = judge_path([scope.layers[0].paths(access)], access, path, seen)
         if not isinstance(declared, Refused):
-            return Refusal(target=path, reason=f"{verdict.reason} {_BOUND_FROM_ABOVE}")
+            return Refusal(target=path, reason=f"{verdict.reason} {BOUND_FROM_ABOVE}")
         wanted = f"requires.fs.{access} = [{self._relative(seen.lexical)!r}]"
         return Refusal(target=path, reason=verdict.reason, requirement=wanted)
 
@@ -203,7 +199,7 @@ class Reach:
         if isinstance(verdict, AdmittedHost):
             return HostLeave(host.name, host.port, verdict.admits_address)
         if scope.layers[0].hosts.match(host) is not None:
-            return Refusal(target=host.name, reason=f"{verdict.reason} {_BOUND_FROM_ABOVE}")
+            return Refusal(target=host.name, reason=f"{verdict.reason} {BOUND_FROM_ABOVE}")
         wanted = f"requires.net.hosts = [{host.name!r}]"
         return Refusal(target=host.name, reason=verdict.reason, requirement=wanted)
 
@@ -214,29 +210,10 @@ class Reach:
             found = analysed(text)
             refusal = _refusal(scope.admits_command(found))
             if refusal is not None:
-                refusal = f"{refusal} {_what_would_admit(scope, found)}"
+                refusal = f"{refusal} {what_would_admit(scope, found)}"
             # Every part of a text asks about the whole of it, one after the other.
             known = self._last_text = (scope, text, refusal)
         return Looked(use, known[2])
-
-
-def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
-    """What stands in the way of a command text, and the requirement that would remove it."""
-    if text.doubts:
-        return f"It cannot be taken apart: {'; '.join(text.doubts)}."
-    if text.assigns:
-        return "It sets a variable in front of a command, which no list of commands covers."
-    declared, *narrowing = [layer.requirements for layer in scope.layers]
-    missing = [one.argv[0] for one in text.commands if not declared.admits_command(one.argv)]
-    if not missing:
-        for one in text.commands:
-            if not all(layer.admits_command(one.argv) for layer in narrowing):
-                return f"It stops at {one.text!r}. {_BOUND_FROM_ABOVE}"
-        return "A file it touches is outside of requires.fs."
-    if any("/" in program for program in missing):
-        return "Programs are named without a path: write for example git, not /usr/bin/git."
-    wanted = ", ".join(f"{{'cmd': {program!r}}}" for program in dict.fromkeys(missing))
-    return f"It would be admitted by requires.shell = [{wanted}]."
 
 
 def _said(refusal: Refusal) -> str:

@@ -24,6 +24,7 @@ from holdfast.contract.call import (
 )
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
+from holdfast.contract.json_value import JsonValue
 from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
 from holdfast.contract.runtime import (
     AbortSignal,
@@ -108,6 +109,9 @@ class Pipeline:
         if not isinstance(outcome, Outcome):
             outcome = await finish(outcome)
         answer = wrap(outcome.ending, call.tool)
+        noticed = parts.hand.noticed(call.id)
+        if noticed and isinstance(answer, Envelope):
+            answer = msgspec.structs.replace(answer, warnings=answer.warnings + noticed)
         if self._redactor.active:
             answer = self._output.without_secrets(answer)
         if not isinstance(answer, Envelope) or may_exceed(answer, plan.tool.limits.output):
@@ -139,7 +143,8 @@ class Pipeline:
             verdict = await self._parts.judge.answered(verdict, answer)
         if isinstance(verdict, Permit):
             return verdict
-        return failure_of(verdict.kind, verdict.reason)
+        extras: dict[str, JsonValue] = {} if verdict.why is None else {"why": verdict.why}
+        return failure_of(verdict.kind, verdict.reason, extras=extras)
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from holdfast.contract.gates import HostGate, PathGate, Refusal
+from holdfast.contract.gates import CommandGate, HostGate, PathGate, Refusal
 from holdfast.contract.shell import CommandReport
 from holdfast.execution.network.attempts import SessionAttempts
 from holdfast.execution.processes.appearances import Watch
@@ -21,6 +21,7 @@ class Leaves(NamedTuple):
 
     open: PathGate
     reach: HostGate
+    run: CommandGate
 
 
 class Aftermath:
@@ -63,5 +64,7 @@ class Aftermath:
         if report.exit_code == 0:
             return ()
         sandbox = self._sandbox
-        confined = Confined(sandbox.parts.policy, sandbox.temporary, cwd, *self._leaves)
+        confined = Confined(
+            sandbox.parts.policy, sandbox.temporary, cwd, self._leaves.open, self._leaves.reach
+        )
         return denials(confined, report.unstarted or report.stderr.text())

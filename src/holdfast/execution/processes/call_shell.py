@@ -4,7 +4,7 @@ A text is run by bash with pipefail; a sequence is a program with its arguments.
 fails is a report; that there is no sandbox, or no leave for its directory, is raised.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -33,6 +33,26 @@ from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.spawners import SandboxUnavailable
 
+_APPEARED = "appeared while"
+
+
+class Notices:
+    """What the answers to calls have to say, whatever their tools make of a report."""
+
+    def __init__(self) -> None:
+        self._by_call: dict[str, list[str]] = {}
+
+    def add(self, call_id: str, words: Iterable[str]) -> None:
+        """Say it with the answer to that call."""
+        for one in words:
+            self._by_call.setdefault(call_id, []).append(one)
+
+    def take(self, call_id: str) -> tuple[str, ...]:
+        """All that was to be said; then it is."""
+        if not self._by_call:
+            return ()
+        return tuple(dict.fromkeys(self._by_call.pop(call_id, ())))
+
 
 class Processes(NamedTuple):
     """What goes on in one sandbox of a session."""
@@ -43,6 +63,7 @@ class Processes(NamedTuple):
     register: LiveRegister
     attempts: SessionAttempts
     watch: Watch
+    notices: Notices
 
 
 class CallShell:
@@ -64,6 +85,7 @@ class CallShell:
         limits: CommandLimits = NO_LIMITS,
     ) -> CommandReport:
         """Run a command to its end."""
+        self.admit(command)
         sandbox = self._processes.sandbox
         after = self.aftermath()
         try:
@@ -83,7 +105,14 @@ class CallShell:
             after.lost()
             raise
         ended = msgspec.structs.replace(reported(report, command, sandbox.confinement), job=job)
-        return after.told(ended, place, all_gone=self.all_gone() and report.killed_by != "lost")
+        told = after.told(ended, place, all_gone=self.all_gone() and report.killed_by != "lost")
+        self.notice(told)
+        return told
+
+    def notice(self, report: CommandReport) -> None:
+        """What was put aside is said with the answer, also by a tool that shows no report."""
+        appeared = [one.reason for one in report.refusals if _APPEARED in one.reason]
+        self._processes.notices.add(self._runtime.call_id, appeared)
 
     @property
     def jobs(self) -> "CallJobs":
@@ -99,6 +128,12 @@ class CallShell:
         """To be asked when a command that starts now has ended."""
         of = self._processes
         return Aftermath(of.sandbox, of.watch, self._leaves, of.attempts)
+
+    def admit(self, command: CommandText) -> None:
+        """Refuse what `requires.shell` does not admit, before anything is started."""
+        refusal = self._leaves.run(command)
+        if refusal is not None:
+            raise denied(refusal)
 
     def all_gone(self) -> bool:
         """Whether neither a job nor the persistent shell goes on in the sandbox."""
@@ -150,6 +185,7 @@ class CallJobs:
         environment: Mapping[str, str] | None = None,
     ) -> JobFacts:
         """Start one, in a directory within the call's reach."""
+        self._shell.admit(command)
         try:
             await self._sandbox.warden()
         except SandboxUnavailable as problem:
@@ -174,6 +210,7 @@ class CallPersistent:
 
     async def run(self, command: str, /, *, limits: CommandLimits = NO_LIMITS) -> PersistentReport:
         """Run a command after those that wait."""
+        self._shell.admit(command)
         after = self._shell.aftermath()
         try:
             ended = await self._persistent.run(
@@ -183,6 +220,7 @@ class CallPersistent:
             after.lost()
             raise
         told = after.told(ended.report, ended.facts.cwd, all_gone=self._shell.all_gone())
+        self._shell.notice(told)
         return msgspec.structs.replace(ended, report=told)
 
 

@@ -28,7 +28,7 @@ from holdfast.execution.network.fetching import HttpNet, Web
 from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.appearances import Watch, settled
-from holdfast.execution.processes.call_shell import CallShell, Processes
+from holdfast.execution.processes.call_shell import CallShell, Notices, Processes
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
 from holdfast.execution.processes.persistent import SessionShell, ShellParts
@@ -73,6 +73,7 @@ class SessionHand:
         self._by_policy: dict[SandboxPolicy, Processes] = {}
         self._outdated: list[Processes] = []
         self._register = LiveRegister(parts.ids, parts.clock)
+        self._notices = Notices()
         self._closed = False
         self._numbers = count()
         self._locks = PathLocks()
@@ -121,6 +122,10 @@ class SessionHand:
     def wait(self, work: Coroutine[object, object, _T], /) -> _T:
         """Wait, in a thread of a tool, for work of the event loop."""
         return wait_in_thread(work)
+
+    def noticed(self, call_id: str, /) -> tuple[str, ...]:
+        """What the answer to a call has to say; told once."""
+        return self._notices.take(call_id)
 
     def open(self) -> None:
         """Begin, or begin again after closing."""
@@ -176,7 +181,7 @@ class SessionHand:
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)
-        return Processes(sandbox, jobs, persistent, register, self._attempts, watch)
+        return Processes(sandbox, jobs, persistent, register, self._attempts, watch, self._notices)
 
     def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
         parts = self._parts
