@@ -330,7 +330,8 @@ async def test_reading_goes_on_only_after_the_last_write(tmp_path: Path) -> None
 def test_a_piece_that_nobody_wrote_comes_before_the_next(tmp_path: Path) -> None:
     spool = spool_in(tmp_path)
     pieces = [letter * 300_000 for letter in (b"a", b"b")] + [b"c"]
-    assert all([spool.take(piece) for piece in pieces])
+    for piece in pieces:
+        assert spool.take(piece)
     spool.close()
     spool.write()
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"".join(pieces)]
