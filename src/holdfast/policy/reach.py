@@ -122,7 +122,11 @@ class Reach:
         if not isinstance(verdict, Refused):
             return PathLeave(verdict.canonical)
         if isinstance(seen, PathProblem):
-            return Refusal(target=path, reason=verdict.reason)
+            lexical = seen.lexical
+            if lexical is None or _fits(scope, access, lexical):
+                return Refusal(target=path, reason=verdict.reason)
+            # Refused by its text: nothing of the answer may come from what lies there.
+            seen = PathView(lexical, lexical)
         declared = judge_path([scope.layers[0].paths(access)], access, path, seen)
         if not isinstance(declared, Refused):
             return Refusal(target=path, reason=f"{verdict.reason} {_BOUND_FROM_ABOVE}")
@@ -237,6 +241,10 @@ def _what_would_admit(scope: EffectiveScope, text: ShellText) -> str:
         return "Programs are named without a path: write for example git, not /usr/bin/git."
     wanted = ", ".join(f"{{'cmd': {program!r}}}" for program in dict.fromkeys(missing))
     return f"It would be admitted by requires.shell = [{wanted}]."
+
+
+def _fits(scope: EffectiveScope, access: Access, lexical: str) -> bool:
+    return all(layer.paths(access).admit_text(lexical) for layer in scope.layers)
 
 
 def _said(refusal: Refusal) -> str:
