@@ -135,15 +135,21 @@ async def test_what_the_sandbox_refuses_is_rejected_by_name(
     outside = elsewhere / "outside.txt"
     outside.write_text("not yours", "utf-8")
     async with place.opened(confinement=confinement, approver=willing) as hf:
-        for command, target, access in (
-            (f"cat {outside}", str(outside), "read"),
-            (f"echo no >{outside}", str(outside), "read"),
-            ("touch /usr/new", "/usr/new", "write"),
+        for command, target, accesses in (
+            (f"cat {outside}", str(outside), ("read",)),
+            (f"cat {outside}/x", f"{outside}/x", ("read",)),
+            (f"cat {outside}.none/x", f"{outside}.none/x", ("read",)),
+            (f"touch {outside}.new", f"{outside}.new", ("write",)),
+            # bash says the same of `<` and `>`.
+            (f"echo no >{outside}", str(outside), ("read", "write")),
+            ("touch /usr/new", "/usr/new", ("write",)),
         ):
             failure = (await hf.settle("run", {"command": command})).failure
             assert failure is not None
             assert (failure.kind, failure.extras["target"]) == (FailureKind.REJECTED, target)
-            assert failure.extras["requirements"] == [f"requires.fs.{access} = [{target!r}]"]
+            wanted = " or ".join(f"requires.fs.{access} = [{target!r}]" for access in accesses)
+            assert failure.extras["requirements"] == [wanted]
+            assert failure.message.startswith(f"The command says it could not reach {target!r}")
             assert "not yours" not in str(failure.extras)
         # A failure of the command's own is an output.
         assert value(await hf.settle("run", {"command": "exit 3 | cat"}))["exit_code"] == 3

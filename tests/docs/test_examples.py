@@ -29,7 +29,8 @@ SAID = {
     "confined_commands.py": [
         "'stdout': '2\\n'",
         "The command exited 0 without output",
-        "The sandbox refused it: '/etc/shadow' is outside of what may be read.",
+        "The command says it could not reach '/etc/shadow', which this session may not: "
+        "'/etc/shadow' is outside of what may be read.",
         "{'text': 'ONE\\nTWO\\n'}",
     ],
     "envelope_by_hand.py": ["Frank Herbert", '"shelf":["dune","emma"]', '"field":"title"'],

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 
 import pytest
 from execution.bpf import answer
@@ -70,7 +71,7 @@ def test_new_threads_and_processes_are_allowed_and_new_namespaces_are_not(machin
     ("name", "place"),
     [
         *(("prlimit64", 0), ("sched_setaffinity", 0), ("sched_setscheduler", 0)),
-        *(("sched_setattr", 0), ("move_pages", 0), ("setpriority", 1), ("ioprio_set", 1)),
+        *(("sched_setattr", 0), ("move_pages", 0)),
     ],
 )
 def test_limits_are_only_set_for_oneself(machine: Machine, name: str, place: int) -> None:
@@ -78,6 +79,29 @@ def test_limits_are_only_set_for_oneself(machine: Machine, name: str, place: int
     assert asked(machine, name, *arguments) == ALLOW
     arguments[place] = 1234
     assert asked(machine, name, *arguments) == REFUSED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("name", "process"), [("setpriority", 0), ("ioprio_set", 1)])
+def test_priorities_are_ones_own_and_not_the_users(
+    machine: Machine, name: str, process: int
+) -> None:
+    group, user = process + 1, process + 2
+    for kind in (process, group):
+        assert asked(machine, name, kind, 0, 19) == ALLOW
+        assert asked(machine, name, kind, 1234, 19) == REFUSED
+        # The kernel takes the lower half alone.
+        assert asked(machine, name, kind | 1 << 32, 0, 19) == ALLOW
+    for kind in (user, user + 1, 2**32 - 1):
+        assert asked(machine, name, kind, 0, 19) == REFUSED
+        assert asked(machine, name, kind, 1000, 19) == REFUSED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_nothing_listens_where_no_socket_may_be_opened(machine: Machine) -> None:
+    assert asked(machine, "listen", 3, 5) == NO_FAMILY
+    for families in ((UNIX,), (INTERNET, INTERNET6)):
+        assert asked(machine, "listen", 3, 5, families=families) == ALLOW
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -116,6 +140,29 @@ def test_no_file_becomes_one_that_changes_users(machine: Machine) -> None:
             assert asked(machine, name, *arguments) == REFUSED
 
 
+PLAIN, CREATE, UNNAMED = 0o102000, 0o100, 0o20000000
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_file_is_made_that_changes_users(machine: Machine) -> None:
+    places = [("openat", 3), ("mknodat", 2)]
+    if machine == "x86_64":
+        places += [("open", 2), ("creat", 1), ("mknod", 1)]
+    for name, place in places:
+        arguments = [CREATE] * 6
+        arguments[place] = 0o101755  # a plain file with the sticky bit
+        assert asked(machine, name, *arguments) == ALLOW
+        for bit in (0o4000, 0o2000, 0o6000):
+            arguments[place] = 0o101755 | bit
+            assert asked(machine, name, *arguments) == REFUSED
+    for flags in (CREATE, UNNAMED, CREATE | UNNAMED | PLAIN):
+        assert asked(machine, "openat", 0, 0, flags, 0o4755) == REFUSED
+    # Nothing is made: the mode is whatever was left in its register.
+    assert asked(machine, "openat", 0, 0, PLAIN, 0o7777) == ALLOW
+    # Its mode lies in memory: callers fall back to the one that is judged.
+    assert asked(machine, "openat2", 0, 0, 0, 24) == NOT_HERE
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_nothing_is_typed_into_a_terminal(machine: Machine) -> None:
     for request in (0x5412, 0x541C):
@@ -144,7 +191,7 @@ def test_what_programs_need_is_allowed(machine: Machine) -> None:
     for number in range(470):
         if number not in numbers:
             assert answer(filter_of(machine), number, ARCHITECTURES[machine]) == ALLOW
-    for name in ("seccomp", "prctl", "openat2", "pidfd_open", "landlock_restrict_self"):
+    for name in ("seccomp", "prctl", "pidfd_open", "landlock_restrict_self"):
         assert asked(machine, name) == ALLOW
 
 
@@ -185,6 +232,31 @@ def test_this_kernel_agrees() -> None:
     assert confined(lambda: system_call("prlimit64", os.getppid(), 0, None, None)) == errno.EPERM
     assert confined(lambda: system_call("prlimit64", 0, 0, None, None)) == 0
     assert confined(lambda: os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)[1]) == 0
+
+
+def test_this_kernel_agrees_about_what_is_made(tmp_path: Path) -> None:
+    made = os.O_CREAT | os.O_WRONLY
+
+    def opened(name: str, flags: int, mode: int) -> int:
+        os.close(os.open(tmp_path / name, flags, mode))
+        return (tmp_path / name).stat().st_mode & 0o7000
+
+    assert confined(lambda: opened("a", made, 0o4755)) == errno.EPERM
+    assert confined(lambda: opened("a", made, 0o755)) == 0
+    assert confined(lambda: os.mknod(tmp_path / "b", 0o102755)) == errno.EPERM
+    assert confined(lambda: os.mknod(tmp_path / "b", 0o100755)) is None
+    assert confined(lambda: opened(".", os.O_TMPFILE | os.O_RDWR, 0o4755)) == errno.EPERM
+    assert confined(lambda: system_call("openat2", 0, None, None, 24)) == errno.ENOSYS
+    # No filter is needed for directories: the kernel takes the bits away.
+    Path(tmp_path / "c").mkdir(mode=0o6755)
+    assert (tmp_path / "c").stat().st_mode & 0o6000 == tmp_path.stat().st_mode & 0o2000
+
+
+def test_this_kernel_agrees_about_priorities() -> None:
+    same = os.getpriority(os.PRIO_PROCESS, 0)
+    assert confined(lambda: os.setpriority(os.PRIO_PROCESS, 0, same)) is None
+    assert confined(lambda: os.setpriority(os.PRIO_USER, 0, same)) == errno.EPERM
+    assert confined(lambda: system_call("ioprio_set", 3, 0, 0)) == errno.EPERM
 
 
 def _end_by_the_old_gate() -> None:

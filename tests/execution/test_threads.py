@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from anyio import create_task_group, fail_after, move_on_after, sleep
+from anyio import CancelScope, create_task_group, fail_after, move_on_after, sleep
 
 from holdfast.contract.errors import Unavailable
 from holdfast.execution import threads
@@ -137,6 +137,27 @@ async def test_too_many_given_up_bodies_are_an_error(monkeypatch: pytest.MonkeyP
                 break
             except Unavailable:
                 await sleep(0.01)
+
+
+async def test_a_body_that_ended_in_the_moment_it_was_given_up_is_not_counted() -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def body() -> None:
+        begun.set()
+        go.wait()
+
+    with CancelScope() as scope:
+        async with create_task_group() as group:
+            group.start_soon(in_thread, body)
+            while not begun.is_set():
+                await sleep(0.001)
+            # The loop is busy while the body ends: it hears of the end and of the abort at once.
+            idle = len(threads._idle)  # pyright: ignore[reportPrivateUsage] - only there is its end seen
+            go.set()
+            while len(threads._idle) == idle:  # pyright: ignore[reportPrivateUsage] - as above
+                time.sleep(0.001)  # noqa: ASYNC251 - the loop has to be busy
+            scope.cancel()
+    assert threads._given_up == set()  # pyright: ignore[reportPrivateUsage] - the count itself
 
 
 def test_a_body_that_never_ends_keeps_no_process_from_exiting() -> None:

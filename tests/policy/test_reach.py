@@ -7,6 +7,7 @@ import pytest
 from policy.rules_kit import use
 from support import make_tool
 
+from holdfast.contract.gates import Access, PathLeave, Refusal
 from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Use
 from holdfast.execution.path_facts import DiskPaths
@@ -78,6 +79,31 @@ def test_what_is_out_of_reach_is_told_with_what_would_admit_it(
     refusal = reach(tmp_path)(TOOL, use(capability, written)).refusal
     assert refusal is not None
     assert admits in refusal
+
+
+@pytest.mark.parametrize("ceiling", [None, requirement_set({"fs": {"read": ["src/**"]}})])
+@pytest.mark.parametrize("access", ["read", "write"])
+def test_what_lies_outside_changes_nothing_of_the_answer(
+    tmp_path: Path, access: Access, ceiling: RequirementSet | None
+) -> None:
+    (tmp_path / "thing").mkdir()
+    seeing = reach(tmp_path, ceiling=ceiling)
+
+    def answer() -> PathLeave | Refusal:
+        return seeing.path(TOOL, access, str(tmp_path / "thing" / "x" / "y"))
+
+    first = answer()
+    assert isinstance(first, Refusal)
+    (tmp_path / "thing" / "x").write_text("", "utf-8")
+    assert answer() == first
+    (tmp_path / "thing" / "x").unlink()
+    (tmp_path / "thing" / "x").symlink_to("x")
+    assert answer() == first
+    # Inside, what is there may be told.
+    (tmp_path / "ws" / "docs" / "x").write_text("", "utf-8")
+    inside = reach(tmp_path).path(TOOL, "read", "docs/x/y")
+    assert isinstance(inside, Refusal)
+    assert "as if it were a directory" in inside.reason
 
 
 def test_a_path_nobody_can_follow_is_refused(tmp_path: Path) -> None:

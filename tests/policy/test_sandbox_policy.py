@@ -10,11 +10,10 @@ from holdfast.contract.gates import Access
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.paths import is_within
 from holdfast.contract.requirements import RequirementSet, requirement_set
-from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
+from holdfast.contract.sandbox import KEPT_FROM_COMMANDS, SandboxLimits, SandboxPolicy
 from holdfast.policy.host_patterns import HostMatch, HostPatterns, judge_url
 from holdfast.policy.paths import Refused, literal_root
 from holdfast.policy.places import Place, Places
-from holdfast.policy.protected import KEPT_FROM_COMMANDS
 from holdfast.policy.sandbox_policy import outermost, sandbox_policy
 from holdfast.policy.scope import EffectiveScope, Scope, child_of, compile_scope, union
 from holdfast.testing.fakes import FakePaths

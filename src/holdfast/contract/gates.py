@@ -20,6 +20,8 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """The path or host, as it was asked for."""
     requirement: str | None = None
     """What would admit it, e.g. ``requires.fs.read = ['notes/*']``; None: nothing would."""
+    basis: Literal["proven", "said"] = "proven"
+    """``said``: a command said it could not reach it, and the policy does not admit it."""
 
 
 class PathLeave(msgspec.Struct, frozen=True, gc=False):

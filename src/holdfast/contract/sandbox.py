@@ -10,6 +10,25 @@ import msgspec
 NetworkMode = Literal["none", "hosts", "open"]
 """``open`` is never compiled from requirements: only a person's recorded act widens so far."""
 
+KEPT_FROM_COMMANDS = (
+    ".git/config",
+    ".git/hooks",
+    *(".git/commondir", ".git/config.worktree", ".git/modules", ".git/worktrees"),
+    ".holdfast",
+    ".mcp.json",
+    ".claude.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    *(".bashrc", ".bash_profile", ".bash_login", ".profile"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin"),
+    *(".envrc", ".vscode/tasks.json", ".cargo/config.toml"),
+)
+"""What a command's sandbox keeps read-only below each writable root.
+
+Fewer than a file tool keeps: ``git commit`` writes into ``.git`` and ``npm install`` into its lock
+file, and a kernel policy cannot tell them from anybody else.
+"""
+
 
 class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the processes of one call may use together; None: no limit of its own."""

@@ -85,15 +85,19 @@ class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
 def denial_of(report: CommandReport) -> PolicyDenied | None:
     """What a tool raises for a command that failed because of the sandbox; None: it did not.
 
-    The failure names what was refused and what would permit it, and keeps what was printed.
+    The failure names what was refused and what would permit it, and keeps what was printed. Where
+    nobody but the command says that this is why it failed, the words say so. Such a one is rejected
+    all the same: the command did fail, and the policy does not admit what it named.
     """
     if report.exit_code == 0 or not report.refusals:
         return None
-    first = report.refusals[0]
+    first = min(report.refusals, key=lambda one: one.basis == "said")
+    said = f"The command says it could not reach {first.target!r}, which this session may not:"
+    known = "The sandbox refused it:"
     wanted = [one.requirement for one in report.refusals if one.requirement is not None]
-    hint = f" It would be admitted by {wanted[0]}." if wanted else ""
+    hint = f" It would be admitted by {first.requirement}." if first.requirement else ""
     return PolicyDenied(
-        f"The sandbox refused it: {first.reason}{hint}",
+        f"{said if first.basis == 'said' else known} {first.reason}{hint}",
         extras={
             "target": first.target,
             "requirements": [*wanted],

@@ -42,7 +42,12 @@ class Spool:
         self._failed = False
         self._taken = 0
         self._written = 0
+        self._due = False
+        self._over = False
+        self._holding = threading.Lock()
+        """Over what waits; never held while a disk is waited for."""
         self._lock = threading.Lock()
+        """Over the file."""
         self.path: str | None = None
 
     def take(self, piece: memoryview | bytes) -> bool:
@@ -50,23 +55,31 @@ class Spool:
 
         A large one is not copied: it has to stay as it is until it is written.
         """
-        self._taken += len(piece)
-        if self._failed or self._taken - len(piece) >= self._quota:
-            return False
-        if len(piece) >= _AT_ONCE:
-            self._piece = piece
-            return True
-        self._waiting += piece
-        return len(self._waiting) >= self._most_waiting()
+        with self._holding:
+            self._taken += len(piece)
+            if self._failed or self._taken - len(piece) >= self._quota:
+                return False
+            self._waiting += self._piece  # nobody came to write it, and it was before this one
+            self._piece = b""
+            if len(piece) >= _AT_ONCE:
+                self._piece = piece
+                self._due = True
+            else:
+                self._waiting += piece
+                self._due = self._due or len(self._waiting) >= self._most_waiting()
+            return self._due
 
     def write(self) -> None:
         """Write what waits. It blocks; a disk that is full or broken ends the keeping, no more."""
         with self._lock:
-            self._write_out()
+            if not self._over:
+                self._write_out()
 
     def _write_out(self) -> None:
-        waiting, piece = self._waiting, self._piece
-        self._waiting, self._piece = bytearray(), b""
+        with self._holding:
+            waiting, piece = self._waiting, self._piece
+            self._waiting, self._piece = bytearray(), b""
+            self._due = False
         try:
             if self._handle is None:
                 self._open()
@@ -84,9 +97,12 @@ class Spool:
     def close(self) -> None:
         """Write the rest and close the file."""
         with self._lock:
+            self._over = True
+            # Somebody was told to write and did not come to it: later nobody would close the file.
+            if self._due or self._handle is not None:
+                self._write_out()
             if self._handle is None:
                 return
-            self._write_out()
             with suppress(OSError):
                 os.close(self._handle)
             self._handle = None

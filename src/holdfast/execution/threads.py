@@ -33,6 +33,7 @@ class _Errand:
         self._loop = LoopCaller()
         self._cancel: Cancel | None = None
         self.given_up = False
+        self._finished = False
         self.value: object = None
         self.error: BaseException | None = None
 
@@ -45,7 +46,9 @@ class _Errand:
             self.error = error
         finally:
             _current.errand = None
-            _given_up.discard(self)
+            with self._lock:
+                self._finished = True
+                _given_up.discard(self)
             self._over.set()
 
     async def result(self) -> object:
@@ -77,6 +80,8 @@ class _Errand:
     def _give_up(self) -> None:
         with self._lock:
             self.given_up = True
+            if self._finished:
+                return  # nothing would ever take it off the list again
             _given_up.add(self)
             if self._cancel is not None:
                 self._cancel()

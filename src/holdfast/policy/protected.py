@@ -49,25 +49,6 @@ _NAMES = _DIRECTORIES | _FILES
 _PARENTS = frozenset(parent for parent, _ in _PAIRS)
 _ENVIRONMENT = re.compile(r"\.env(?:\.(?!example$|sample$|template$|dist$).*)?", re.DOTALL)
 
-KEPT_FROM_COMMANDS = (
-    ".git/config",
-    ".git/hooks",
-    *(".git/commondir", ".git/config.worktree", ".git/modules", ".git/worktrees"),
-    ".holdfast",
-    ".mcp.json",
-    ".claude.json",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    *(".bashrc", ".bash_profile", ".bash_login", ".profile"),
-    *(".zshrc", ".zshenv", ".zprofile", ".zlogin"),
-    *(".envrc", ".vscode/tasks.json", ".cargo/config.toml"),
-)
-"""What a command's sandbox keeps read-only below each writable root.
-
-Fewer than a file tool keeps: ``git commit`` writes into ``.git`` and ``npm install`` into its lock
-file, and a kernel policy cannot tell them from anybody else.
-"""
-
 
 def is_protected(path: str, roots: Iterable[str]) -> bool:
     """Whether an absolute path names such a place below any of the roots, or below none."""

@@ -118,7 +118,11 @@ class Reach:
         if not isinstance(verdict, Refused):
             return PathLeave(verdict.canonical)
         if isinstance(seen, PathProblem):
-            return Refusal(target=path, reason=verdict.reason)
+            lexical = seen.lexical
+            if lexical is None or _fits(scope, access, lexical):
+                return Refusal(target=path, reason=verdict.reason)
+            # Refused by its text: nothing of the answer may come from what lies there.
+            seen = PathView(lexical, lexical)
         declared = judge_path([scope.layers[0].paths(access)], access, path, seen)
         if not isinstance(declared, Refused):
             return Refusal(target=path, reason=f"{verdict.reason} {BOUND_FROM_ABOVE}")
@@ -214,6 +218,10 @@ class Reach:
             # Every part of a text asks about the whole of it, one after the other.
             known = self._last_text = (scope, text, refusal)
         return Looked(use, known[2])
+
+
+def _fits(scope: EffectiveScope, access: Access, lexical: str) -> bool:
+    return all(layer.paths(access).admit_text(lexical) for layer in scope.layers)
 
 
 def _said(refusal: Refusal) -> str:

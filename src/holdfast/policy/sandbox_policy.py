@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from holdfast.contract.paths import is_within
-from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
+from holdfast.contract.sandbox import KEPT_FROM_COMMANDS, SandboxLimits, SandboxPolicy
 from holdfast.policy.host_patterns import common_hosts
 from holdfast.policy.paths import PathPatterns, literal_root
-from holdfast.policy.protected import KEPT_FROM_COMMANDS
 from holdfast.policy.scope import EffectiveScope, Scope
 
 _NO_LIMITS = SandboxLimits()

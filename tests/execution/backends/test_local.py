@@ -187,6 +187,28 @@ def test_a_timeout_ends_all_that_was_started_and_nothing_else(
         assert result_of(sandbox, "echo still").stdout == b"still\n"
 
 
+@each("namespaces", "bubblewrap")
+def test_what_later_runs_code_is_not_written(kind: Confinement, place: Path) -> None:
+    for name in (".git/hooks/pre-push", ".git/config", ".bashrc"):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("theirs", "utf-8")
+        writes = f"cat {name} && (echo mine > {name} || rm -f {name} || mv .git .gone)"
+        with opened(LocalSettings(confinement=kind), place) as sandbox:
+            ran = result_of(sandbox, writes)
+            assert (ran.stdout, ran.exit_code != 0) == (b"theirs", True)
+            assert result_of(sandbox, "mkdir -p .git && echo x > .git/index").exit_code == 0
+        assert (place / name).read_text("utf-8") == "theirs"
+    with opened(LocalSettings(confinement=kind, protected=()), place) as sandbox:
+        assert result_of(sandbox, "echo mine > .bashrc").exit_code == 0
+    assert (place / ".bashrc").read_text("utf-8") == "mine\n"
+
+
+def test_a_directory_that_goes_with_its_sandbox_has_nothing_to_keep() -> None:
+    with opened(LocalSettings(), None) as sandbox:
+        assert result_of(sandbox, "mkdir -p .git/hooks; echo x > .git/config").exit_code == 0
+        assert result_of(sandbox, "echo y >> .git/config; touch .git/hooks/a").exit_code == 0
+
+
 def test_what_a_command_leaves_running_ends_with_it(sandbox: BackendSandbox) -> None:
     assert result_of(sandbox, f"{NAP} & echo begun").stdout == b"begun\n"
     assert result_of(sandbox, f"setsid {NAP} >/dev/null 2>&1 & echo two").stdout == b"two\n"

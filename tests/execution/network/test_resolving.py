@@ -87,3 +87,16 @@ def test_a_loop_that_has_ended_is_not_missed(monkeypatch: pytest.MonkeyPatch) ->
     for thread in threading.enumerate():
         if thread.name == "holdfast-resolver":
             thread.join(10)
+
+
+async def test_a_thread_that_cannot_start_keeps_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    resolver = SystemResolver(1)
+    with monkeypatch.context() as without:
+        without.setattr(threading.Thread, "start", none_left)
+        for _ in range(2):
+            with pytest.raises(OSError, match="no thread is left"):
+                await resolver("localhost")
+    assert await asyncio.wait_for(resolver("localhost"), 10)

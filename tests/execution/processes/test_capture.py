@@ -5,6 +5,7 @@ import fcntl
 import os
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.contract.shell import Printed
+from holdfast.execution import spool as spooling
 from holdfast.execution.processes import capture as capturing
 from holdfast.execution.processes import printout
 from holdfast.execution.processes.capture import HEAD_BYTES, TAIL_BYTES, Capture, Captured, Scrubber
@@ -169,7 +171,12 @@ async def test_so_much_changing_of_streams_is_remembered(
     for pipe in pipes.values():
         os.close(pipe)
     assert await capture.wait_closed(10)
-    assert len(capture.so_far().pieces) == 3
+    # The fourth change is not remembered, and nothing after it, though stderr speaks again.
+    assert capture.so_far().pieces == (("stderr", 1), ("stdout", 1), ("stderr", 1))
+    assert capture.printout.last_stream == "stdout"
+    capture.printout.begin_again(spool_in(tmp_path))
+    capture.printout.take("stdout", b"anew")
+    assert capture.so_far().pieces == (("stdout", 4),)
     capture.close()
 
 
@@ -225,3 +232,106 @@ def test_the_last_of_a_stream_is_its_end(sizes: list[int], count: int) -> None:
     kept = whole[-min(count, TAIL_BYTES) :]
     assert stream.last(count)[-len(kept) :] == kept
     assert whole.endswith(stream.last(count))
+
+
+async def test_closing_before_the_disk_was_reached_loses_nothing(tmp_path: Path) -> None:
+    told: list[int] = []
+    path = tmp_path / "out"
+
+    def create() -> SpoolFile:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        return SpoolFile(str(path), handle, 1 << 30, told.append)
+
+    go_on = threading.Event()
+    with ThreadPoolExecutor(1) as only_one:
+        asyncio.get_running_loop().set_default_executor(only_one)
+        busy = asyncio.create_task(asyncio.to_thread(go_on.wait, 10))
+        await asyncio.sleep(0)
+        capture = Capture(Spool(create, 1 << 30), HoldsTheLast, silent)
+        writing = capture.pipe("stdout")
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 1 << 20)
+        while capture.so_far().stdout.total < 299_999:
+            if not capture.so_far().stdout.total:
+                os.write(writing, b"a" * 300_000)
+            await asyncio.sleep(0.001)
+        capture.close()
+        go_on.set()
+        await busy
+    os.close(writing)
+    assert path.read_bytes() == b"a" * 300_000
+    assert told == [300_000]
+
+
+class HoldsTheLast(TakesOutX):
+    """Takes out nothing that is printed here, and holds a byte back."""
+
+
+def test_what_comes_while_the_rest_is_taken_to_the_disk_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = spool_in(tmp_path)
+    large = b"b" * 300_000
+    takers: list[threading.Thread] = []
+
+    def hooked() -> bytearray:
+        """In the moment between taking what waits and leaving an empty place."""
+        if not takers:
+            takers.append(threading.Thread(target=spool.take, args=(large,)))
+            takers[0].start()
+            takers[0].join(0.2)
+        return bytearray()
+
+    spool.take(b"a" * 300_000)
+    monkeypatch.setattr(spooling, "bytearray", hooked, raising=False)
+    spool.write()
+    takers[0].join(10)
+    spool.close()
+    assert spool.path is not None
+    assert Path(spool.path).read_bytes() == b"a" * 300_000 + large
+
+
+async def test_reading_goes_on_only_after_the_last_write(tmp_path: Path) -> None:
+    """What is being written lies where the next piece would be read to."""
+    gates = [threading.Event() for _ in range(4)]
+    written: list[int] = []
+
+    class Slow(Spool):
+        """Each write waits for its gate."""
+
+        def write(self) -> None:
+            gate = gates[len(written)]
+            written.append(0)
+            assert gate.wait(10)
+            super().write()
+
+    path = tmp_path / "out"
+    file = SpoolFile(str(path), os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 1 << 30)
+    capture = Capture(Slow(lambda: file, 1 << 30, held=1), HoldsTheLast, silent)
+    writing = capture.pipe("stdout")
+    os.write(writing, b"ab")
+    while capture.so_far().stdout.total < 1:
+        await asyncio.sleep(0.001)
+    await capture.drain()  # the byte held back is taken while the first is being written
+    while len(written) < 2:
+        await asyncio.sleep(0.001)
+    os.write(writing, b"cd")
+    gates[0].set()
+    await asyncio.sleep(0.1)
+    assert capture.so_far().stdout.total == 2
+    for gate in gates:
+        gate.set()
+    while capture.so_far().stdout.total < 3:
+        await asyncio.sleep(0.001)
+    capture.close()
+    os.close(writing)
+    assert path.read_bytes() == b"abcd"
+
+
+def test_a_piece_that_nobody_wrote_comes_before_the_next(tmp_path: Path) -> None:
+    spool = spool_in(tmp_path)
+    pieces = [letter * 300_000 for letter in (b"a", b"b")] + [b"c"]
+    for piece in pieces:
+        assert spool.take(piece)
+    spool.close()
+    spool.write()
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"".join(pieces)]

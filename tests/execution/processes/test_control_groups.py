@@ -1,15 +1,22 @@
 """Control groups: found in either layout, made beside us, removed after us, never others'."""
 
+import asyncio
 import os
+import secrets
+import shutil
 import subprocess
+import threading
 from pathlib import Path
 
+import msgspec
 import pytest
+from execution.processes.ground import each, opened, policy_of
 
 from holdfast.contract.sandbox import SandboxLimits
-from holdfast.execution.processes import control_groups
+from holdfast.execution.processes import control_groups, tiers
 from holdfast.execution.processes.control_groups import (
     RESERVED_PROCESSES,
+    ControlGroups,
     Hierarchy,
     hierarchies,
     make_groups,
@@ -110,14 +117,99 @@ def test_who_wants_no_limit_gets_no_group(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_stale_groups_of_our_own_are_removed(tmp_path: Path) -> None:
+def ended() -> int:
+    """The number of a process that is no more."""
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
-    ours, mine, others = f"holdfast-{gone.pid}-0", f"holdfast-{os.getpid()}-999999", "holdfast-x"
-    for name in (ours, mine, others):
-        (tmp_path / name).mkdir()
-    make_groups(SandboxLimits(processes=7), [Hierarchy(tmp_path, True, frozenset({"memory"}))])
-    assert {folder.name for folder in tmp_path.iterdir()} == {mine, others}
+    return gone.pid
+
+
+def stale(parent: Path, name: str, inside: str = "") -> str:
+    (parent / name).mkdir()
+    (parent / name / "cgroup.procs").write_text(inside, "ascii")
+    return name
+
+
+def emptied(folder: Path) -> None:
+    """As the kernel does: the files of a group go with it."""
+    assert not (folder / "cgroup.procs").read_text("ascii")
+    shutil.rmtree(folder)
+
+
+def test_only_stale_groups_of_our_own_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, random = ended(), "0123456789abcdef"
+    places = [Hierarchy(tmp_path, True, frozenset({"memory"}))]
+    stale(tmp_path, f"holdfast-{gone}-{random}")
+    kept = {
+        stale(tmp_path, f"holdfast-{os.getpid()}-{random}"),  # our own
+        stale(tmp_path, f"holdfast-1-{random}"),  # somebody's who lives
+        stale(tmp_path, "holdfast-x"),
+        stale(tmp_path, f"holdfast-{gone}-7"),
+        stale(tmp_path, f"holdfast-{gone}-{random[::-1]}", "4711\n"),  # in use, elsewhere
+        f"holdfast-{gone}-{random[1:]}0",
+    }
+    (tmp_path / f"holdfast-{gone}-{random[1:]}0").mkdir()  # no group at all
+    monkeypatch.setattr(Path, "rmdir", emptied)
+    make_groups(SandboxLimits(processes=7), places)
+    # All are young: another runtime may be about to enter any of them.
+    assert len(list(tmp_path.iterdir())) == len(kept) + 1
+    monkeypatch.setattr(control_groups, "STALE_SECONDS", -1)
+    make_groups(SandboxLimits(processes=7), places)
+    assert {folder.name for folder in tmp_path.iterdir()} == kept
+
+
+def test_a_process_of_somebody_else_is_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def not_yours(_process: int, _signal: int) -> None:
+        raise PermissionError
+
+    name = stale(tmp_path, "holdfast-4711-0123456789abcdef")
+    monkeypatch.setattr(os, "kill", not_yours)
+    monkeypatch.setattr(Path, "rmdir", emptied)
+    monkeypatch.setattr(control_groups, "STALE_SECONDS", -1)
+    make_groups(SandboxLimits(processes=7), [Hierarchy(tmp_path, True, frozenset())])
+    assert [folder.name for folder in tmp_path.iterdir()] == [name]
+
+
+def test_what_was_there_before_is_neither_used_nor_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guessed(count: int) -> str:
+        return "0" * 2 * count
+
+    monkeypatch.setattr(secrets, "token_hex", guessed)
+    theirs = tmp_path / f"holdfast-{os.getpid()}-{'0' * 16}"
+    theirs.mkdir()
+    place = Hierarchy(tmp_path, True, frozenset({"pids", "memory"}))
+    groups = make_groups(BOTH, [place])
+    assert (groups.limited, groups.missing) == (frozenset(), {"processes", "memory"})
+    groups.remove()
+    assert list(theirs.iterdir()) == []
+
+
+def test_names_cannot_be_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Kernel(monkeypatch, "cgroup.procs")
+    place = Hierarchy(tmp_path, True, frozenset({"pids"}))
+    for _ in range(3):
+        make_groups(BOTH, [place])
+    names = [folder.name.split("-") for folder in tmp_path.iterdir()]
+    assert {name[1] for name in names} == {str(os.getpid())}
+    assert len({name[2] for name in names}) == 3
+    assert all(len(name[2]) == 16 for name in names)
+
+
+def test_what_was_wanted_and_cannot_be_limited_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Kernel(monkeypatch, "cgroup.procs")
+    groups = make_groups(BOTH, [Hierarchy(tmp_path, True, frozenset({"memory"}))])
+    assert (groups.limited, groups.missing) == ({"memory"}, {"processes"})
+    only_memory = SandboxLimits(memory_bytes=1 << 20)
+    assert make_groups(only_memory, []).missing == {"memory"}
+    assert control_groups.NO_GROUPS.missing == frozenset()
 
 
 def test_a_real_group_is_entered_before_the_program_starts() -> None:
@@ -132,3 +224,54 @@ def test_a_real_group_is_entered_before_the_program_starts() -> None:
     groups.remove()
     left = [f for place in hierarchies() for f in place.parent.glob(f"holdfast-{os.getpid()}-*")]
     assert left == []
+
+
+class Noted(ControlGroups):
+    """Groups of a machine that has none: removing them is noted."""
+
+    def __init__(self) -> None:
+        super().__init__([], frozenset())
+        self.removed = threading.Event()
+
+    def remove(self) -> None:
+        """Note it."""
+        self.removed.set()
+
+
+@pytest.mark.parametrize("way", ["close", "abandon"])
+@each("namespaces", "landlock")
+async def test_a_warden_that_ends_leaves_no_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, way: str
+) -> None:
+    made: list[Noted] = []
+
+    def noted(_limits: SandboxLimits) -> ControlGroups:
+        made.append(Noted())
+        return made[-1]
+
+    monkeypatch.setattr(tiers, "make_groups", noted)
+    async with opened(tmp_path, kind) as ground:
+        assert made
+        assert not made[-1].removed.is_set()
+        if way == "abandon":
+            ground.warden.abandon()
+            assert await asyncio.to_thread(made[-1].removed.wait, 10)
+    assert made[-1].removed.is_set()
+
+
+@each("namespaces", "landlock")
+async def test_no_real_group_is_left_of_a_warden(tmp_path: Path, kind: str) -> None:
+    workspace = tmp_path.resolve() / "workspace"
+    limits = SandboxLimits(processes=50, memory_bytes=1 << 30)
+    policy = msgspec.structs.replace(policy_of(workspace), limits=limits)
+
+    def ours() -> list[Path]:
+        found = [place.parent.glob(f"holdfast-{os.getpid()}-*") for place in hierarchies()]
+        return [folder for folders in found for folder in folders]
+
+    before = ours()
+    async with opened(tmp_path, kind, policy):
+        during = ours()
+    assert ours() == before
+    if during == before:
+        pytest.skip("no control group can be made here")

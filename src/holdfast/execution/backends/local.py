@@ -5,7 +5,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, cast
 
 from holdfast.contract.backend import (
@@ -21,7 +21,7 @@ from holdfast.contract.backend import (
     ToolResult,
 )
 from holdfast.contract.gates import Refusal
-from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.contract.sandbox import KEPT_FROM_COMMANDS, SandboxPolicy
 from holdfast.contract.shell import Confinement
 from holdfast.execution.backends.disk_files import sandbox_files
 from holdfast.execution.backends.local_commands import LocalCommands, Unrunnable
@@ -49,6 +49,8 @@ class LocalSettings(NamedTuple):
     parent: Mapping[str, str] = os.environ
     """What the environment of its processes is taken from."""
     files: FilesOf = sandbox_files
+    protected: tuple[str, ...] = KEPT_FROM_COMMANDS
+    """What commands do not write below a working directory that outlives the sandbox."""
 
 
 class LocalBackend:
@@ -78,7 +80,10 @@ class LocalBackend:
             places = make_places(spec.working_dir, self._settings.parent.get("HOME"))
         except OSError as problem:
             return ToolExecutionFailure("os_error", f"its directory cannot be made: {problem}")
-        return LocalSandbox(self._settings, places, spec.env or {})
+        # What is removed with the sandbox runs nothing later.
+        protected = () if spec.working_dir is None else self._settings.protected
+        settings = self._settings._replace(protected=protected)
+        return LocalSandbox(settings, places, spec.env or {})
 
 
 def bubblewrap(settings: LocalSettings) -> LocalBackend:
@@ -97,7 +102,7 @@ class LocalSandbox:
         self._closed = False
         working_dir = places.working_dir
         parts = SandboxParts(
-            policy=SandboxPolicy(readable=(working_dir,), writable=(working_dir,)),
+            policy=_policy(working_dir, settings.protected),
             scratch=places.scratch,
             workspace=working_dir,
             environment=settings.parent,
@@ -150,6 +155,13 @@ class LocalSandbox:
         if isinstance(judged, Refusal):
             return PathFailure("os_error", judged.reason, cwd, field="cwd")
         return judged.path
+
+
+def _policy(working_dir: str, protected: Iterable[str]) -> SandboxPolicy:
+    kept = {f"{working_dir.rstrip('/')}/{name}" for name in protected}
+    return SandboxPolicy(
+        readable=(working_dir,), writable=(working_dir,), protected=tuple(sorted(kept))
+    )
 
 
 def _inherited(settings: LocalSettings) -> Mapping[str, str]:

@@ -41,6 +41,8 @@ _FAST_OPEN = 0x20000000
 _NEW_NAMESPACE = 0x7E020000
 _NEW_TIME = 0x80
 _SET_ID_BITS = 0o6000
+_CREATE, _UNNAMED = 0o100, 0o20000000
+"""O_CREAT and the bit of O_TMPFILE: without them a mode means nothing and may be anything."""
 _TYPE_INTO_TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX."""
 
@@ -69,10 +71,11 @@ _ONLY_FOR_ITSELF = {
     "sched_setattr": 0,
     "sched_setaffinity": 0,
     "move_pages": 0,
-    "setpriority": 1,
-    "ioprio_set": 1,
 }
 """Which argument names the process: a child could otherwise end its warden by a limit."""
+
+_ONLY_FOR_ITS_OWN = {"setpriority": (0, 1), "ioprio_set": (1, 2)}
+"""The numbers for a process and a group of them, where 0 is one's own; those of a user are all."""
 
 _WITHOUT_BITS = {
     "clone": (0, _NEW_NAMESPACE),
@@ -84,8 +87,14 @@ _WITHOUT_BITS = {
     "fchmod": (1, _SET_ID_BITS),
     "fchmodat": (2, _SET_ID_BITS),
     "fchmodat2": (2, _SET_ID_BITS),
+    "creat": (1, _SET_ID_BITS),
+    "mknod": (1, _SET_ID_BITS),
+    "mknodat": (2, _SET_ID_BITS),
 }
-"""Which argument must not have which bits."""
+"""Which argument must not have which bits. The kernel itself takes them from a new directory."""
+
+_OPENING = {"open": 1, "openat": 2}
+"""Where the flags are; the mode of what is created comes next."""
 
 
 class Instruction(NamedTuple):
@@ -128,15 +137,28 @@ def confine_thread(code: bytes) -> None:
 
 def _blocks(families: Iterable[int]) -> Iterable[tuple[str, list[Instruction]]]:
     """What happens at each call; a block ends in an answer."""
-    yield "clone3", [_refuse(errno.ENOSYS)]  # its flags lie in memory, where no filter can look
+    # What these are asked for lies in memory, where no filter can look: new namespaces, and files
+    # that change users. Who uses them also runs on a kernel without them, and asks in the old way.
+    for name in ("clone3", "openat2"):
+        yield name, [_refuse(errno.ENOSYS)]
     for name in _NEVER:
         yield name, [_refuse()]
     for name, argument in _ONLY_FOR_ITSELF.items():
         yield name, _if_any_bit(argument, 0xFFFFFFFF)
+    for name, kinds in _ONLY_FOR_ITS_OWN.items():
+        yield name, _unless_own(kinds)
     for name, (argument, bits) in _WITHOUT_BITS.items():
         yield name, _if_any_bit(argument, bits)
+    for name, flags in _OPENING.items():
+        yield name, _if_created_with(flags, _SET_ID_BITS)
     yield "ioctl", _if_one_of(1, _TYPE_INTO_TERMINAL)
-    yield "socket", _sockets(sorted(set(families)))
+    named = sorted(set(families))
+    yield "socket", _sockets(named)
+    if not named:
+        # Without an address it takes a port of its own choice, which Landlock's rule for binding
+        # does not see. Whoever may open sockets has a network of its own, and all ports of it; who
+        # may not has none to listen on, but for one that was handed to it.
+        yield "listen", [_refuse(errno.EACCES)]
 
 
 def _sockets(families: list[int]) -> list[Instruction]:
@@ -158,6 +180,30 @@ def _sockets(families: list[int]) -> list[Instruction]:
 def _if_any_bit(argument: int, bits: int) -> list[Instruction]:
     return [
         _load_argument(argument),
+        Instruction(_JUMP_IF_ANY_BIT, 0, 1, bits),
+        _refuse(),
+        _return(ALLOW),
+    ]
+
+
+def _unless_own(kinds: tuple[int, int]) -> list[Instruction]:
+    """Argument 1 is 0, and argument 0 one of the two."""
+    return [
+        _load_argument(1),
+        Instruction(_JUMP_IF_ANY_BIT, 3, 0, 0xFFFFFFFF),
+        _load_argument(0),
+        Instruction(_JUMP_IF_EQUAL, 2, 0, kinds[0]),
+        Instruction(_JUMP_IF_EQUAL, 1, 0, kinds[1]),
+        _refuse(),
+        _return(ALLOW),
+    ]
+
+
+def _if_created_with(flags: int, bits: int) -> list[Instruction]:
+    return [
+        _load_argument(flags),
+        Instruction(_JUMP_IF_ANY_BIT, 0, 3, _CREATE | _UNNAMED),
+        _load_argument(flags + 1),
         Instruction(_JUMP_IF_ANY_BIT, 0, 1, bits),
         _refuse(),
         _return(ALLOW),

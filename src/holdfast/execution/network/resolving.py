@@ -5,6 +5,7 @@ end; their number is limited. Whether a name may be asked for was decided before
 """
 
 import asyncio
+import errno
 import socket
 import threading
 from contextlib import suppress
@@ -39,7 +40,11 @@ class SystemResolver:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(tell, answer)
 
-        threading.Thread(target=look, name="holdfast-resolver", daemon=True).start()
+        try:
+            threading.Thread(target=look, name="holdfast-resolver", daemon=True).start()
+        except RuntimeError:  # no thread, so nobody who would give the place back
+            self._room.release()
+            raise OSError(errno.EAGAIN, f"{name} cannot be looked up: no thread is left") from None
         return await found
 
 

@@ -152,7 +152,9 @@ class Capture:
         self._writing = self._loop.run_in_executor(None, self.printout.spool.write)
         self._writing.add_done_callback(self._resume)
 
-    def _resume(self, _written: object) -> None:
+    def _resume(self, written: object) -> None:
+        if written is not self._writing:
+            return  # a later one is under way: what it writes lies where the next piece would go
         self._writing = None
         for end, pipe in self._open.items():
             self._loop.add_reader(end, self._read, pipe)

@@ -6,9 +6,10 @@ wanted: the unified one, or the separate ones of older systems. Others' groups a
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,10 @@ from holdfast.contract.sandbox import SandboxLimits
 RESERVED_PROCESSES = 64
 """For the keeper, the warden and its spawners, which are counted, too."""
 
-_NAME = re.compile(r"holdfast-(\d+)-\d+")
-_numbers = count()
+STALE_SECONDS = 30
+"""A younger group may belong to a runtime that is just about to enter it."""
+
+_NAME = re.compile(r"holdfast-([1-9]\d{0,8})-[0-9a-f]{16}")
 
 ENTER = (
     'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 71; shift; done; shift; exec "$@"'
@@ -38,10 +41,14 @@ class Hierarchy(NamedTuple):
 class ControlGroups:
     """Groups that hold one sandbox."""
 
-    def __init__(self, folders: list[Path], limited: frozenset[str]) -> None:
+    def __init__(
+        self, folders: list[Path], limited: frozenset[str], missing: frozenset[str] = frozenset()
+    ) -> None:
         self._folders = folders
         self.limited = limited
         """Of ``processes`` and ``memory``, what they limit."""
+        self.missing = missing
+        """Of the same, what was wanted and cannot be limited here for all together."""
 
     def entering(self, argv: list[str]) -> list[str]:
         """A command line that enters the groups first."""
@@ -97,14 +104,23 @@ def make_groups(limits: SandboxLimits, places: list[Hierarchy] | None = None) ->
         todo = {name: most for name, most in wanted.items() if most and name in place.controllers}
         if todo and (folder := _made(place, todo)) is not None:
             folders.append(folder)
-            limited |= {"processes" if name == "pids" else name for name in todo}
-    return ControlGroups(folders, frozenset(limited))
+            limited |= _told(todo)
+    asked = _told(name for name, most in wanted.items() if most)
+    return ControlGroups(folders, frozenset(limited), asked - limited)
+
+
+def _told(controllers: Iterable[str]) -> frozenset[str]:
+    return frozenset("processes" if name == "pids" else name for name in controllers)
 
 
 def _made(place: Hierarchy, wanted: Mapping[str, int]) -> Path | None:
-    folder = place.parent / f"holdfast-{os.getpid()}-{next(_numbers)}"
+    # A name nobody can guess: nobody can have made it before us.
+    folder = place.parent / f"holdfast-{os.getpid()}-{secrets.token_hex(8)}"
     try:
         folder.mkdir()
+    except OSError:
+        return None  # whatever is there is not ours to remove
+    try:
         for name, most in wanted.items():
             for file, value in _settings(name, most, unified=place.unified):
                 (folder / file).write_text(value, "ascii")
@@ -160,6 +176,24 @@ def _remove_stale(parent: Path) -> None:
     """Groups of a runtime that was killed: empty by now, since its wardens ended with it."""
     for folder in parent.glob("holdfast-*"):
         owner = _NAME.fullmatch(folder.name)
-        if owner and not Path(f"/proc/{owner[1]}").exists():
-            with suppress(OSError):
+        with suppress(OSError):
+            if owner and not _is_alive(int(owner[1])) and _is_abandoned(folder):
                 folder.rmdir()
+
+
+def _is_alive(process: int) -> bool:
+    """Whether it lives, as far as this process' own namespace knows."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Empty, and not made just now: in another namespace the number may belong to a living one."""
+    facts = folder.stat()
+    age = time.time() - max(facts.st_mtime, facts.st_ctime)
+    return age > STALE_SECONDS and not (folder / "cgroup.procs").read_text("ascii")

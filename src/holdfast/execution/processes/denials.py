@@ -1,37 +1,69 @@
 """What a sandbox kept a command from: found in what it printed, believed only if the policy agrees.
 
 A program says in its own words that it could not open something. The words only suggest a path or
-a host; it is named as refused when the policy really does not admit it. Whether it exists is not
-looked at: what lies outside is refused in one way.
+a host; it is named as refused when the policy really does not admit it, and marked as said, since a
+command can print anything. Whether it exists is not looked at: what lies outside is refused in one
+way.
+
+What is printed may be hostile, and it is read on the event loop: so much of it is looked at and no
+more, and every step of looking takes as long as the line.
 """
 
 import posixpath
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import islice
+from typing import Literal, NamedTuple
+
+import msgspec
 
 from holdfast.contract.gates import Access, HostGate, PathGate, Refusal
 from holdfast.contract.paths import is_within
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes import base_system
 
+MOST_TEXT = 32 * 1024
+"""The end is looked at, in characters."""
 MOST_LINES = 200
+"""Of that, the last ones."""
+LONGEST_LINE = 2000
+"""Of each, the beginning."""
+MOST_SUGGESTED = 500
+"""Paths and hosts that are compared with what the kernel was told."""
+MOST_JUDGED = 50
+"""Of these, those the policy is asked about, which looks at the disk."""
 MOST_NAMED = 10
-_LONGEST_LINE = 2000
+_LONGEST_HOST = 253
 
-_NOT_PERMITTED = re.compile(
-    r"permission denied|operation not permitted|read-only file system|EACCES|EPERM|EROFS",
-    re.IGNORECASE,
+_NOT_PERMITTED = (
+    *("permission denied", "operation not permitted", "read-only file system"),
+    *("eacces", "eperm", "erofs"),
 )
-_NOT_THERE = re.compile(r"no such file or directory|ENOENT|not found", re.IGNORECASE)
-_PATH = re.compile(
-    r"""['"`\u2018]([^'"`\u2018\u2019\n]+)['"`\u2019]|([^\s:'"`\u2018\u2019,;()]*/[^\s:'"`\u2018\u2019,;()]+)"""
+_NOT_THERE = ("no such file or directory", "enoent", "not found", "not a directory", "enotdir")
+_WRITING = (
+    *("for writing", "read-only file system", "erofs", "cannot create", "can't create"),
+    *("could not create", "cannot touch", "cannot make", "cannot remove", "cannot write"),
+    *("unable to create", "failed to create", "write error", "error writing"),
 )
-_HOST = re.compile(
-    r"(?:could not resolve host:?|lookup|resolve(?: host)?|connect to|name or service not known:?"
-    r"|getaddrinfo \w+|unable to access 'https?://)\s*([A-Za-z0-9.-]+\.[A-Za-z]{2,}|\d+(?:\.\d+){3})",
-    re.IGNORECASE,
+_READING = (
+    *("for reading", "cannot access", "cannot stat", "cannot read", "can't read"),
+    *("cannot open directory", "error reading", "read error"),
 )
+_READERS = frozenset({"cat", "head", "tail", "less", "more", "ls", "grep", "wc", "stat", "file"})
+_WRITERS = frozenset({"touch", "mkdir", "rmdir", "tee", "rm", "truncate", "mktemp", "mkfifo"})
+
+_QUOTE = re.compile("['\"`\u2018\u2019]")
+_BETWEEN_WORDS = re.compile(r"[\s:,;()]")
+_HOST = re.compile(r"\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
+_NETWORK = ("resolve", "lookup", "connect to", "not known", "access", "getaddrinfo", "host address")
+_BEFORE_A_HOST = frozenset(
+    {
+        *(("resolve", "host"), ("resolve", "hostname"), ("host", "address"), ("connect", "to")),
+        *(("not", "known"), ("to", "access"), ("to", "resolve"), ("not", "resolve")),
+    }
+)
+
+_Wanted = Literal["read", "write", "unclear"]
 
 
 class Confined(NamedTuple):
@@ -47,49 +79,148 @@ class Confined(NamedTuple):
 
 def denials(confined: Confined, stderr: str) -> tuple[Refusal, ...]:
     """The refusals behind what a failed command said, each target once."""
+    judge = _Judge(confined)
     found: dict[str, Refusal] = {}
-    for line in stderr.splitlines()[-MOST_LINES:]:
-        for refusal in _in_line(confined, line[:_LONGEST_LINE]):
-            found.setdefault(refusal.target, refusal)
-    return tuple(found.values())[:MOST_NAMED]
-
-
-def _in_line(confined: Confined, line: str) -> Iterator[Refusal]:
-    if confined.policy.network != "open":
-        for host in _HOST.findall(line):
-            verdict = confined.may_reach(host)
-            if isinstance(verdict, Refusal):
-                yield verdict
-    if _NOT_PERMITTED.search(line):
-        accesses: tuple[Access, ...] = ("read", "write")
-    elif _NOT_THERE.search(line):
-        accesses = ("read",)
-    else:
-        return
-    for quoted, bare in _PATH.findall(line):
-        yield from _of_path(confined, quoted or bare, accesses)
-
-
-def _of_path(confined: Confined, written: str, accesses: tuple[Access, ...]) -> Iterator[Refusal]:
-    if "\0" in written or written.startswith("~"):
-        return
-    path = posixpath.normpath(posixpath.join(confined.cwd, written))
-    for access in accesses:
-        if _is_admitted(confined, access, path):
+    for suggestion in dict.fromkeys(islice(_suggested(stderr), MOST_SUGGESTED)):
+        if suggestion.target in found:
             continue
-        verdict = confined.may_open(access, path)
+        refusal = judge.refusal(suggestion)
+        if refusal is not None:
+            found[refusal.target] = refusal
+        if len(found) == MOST_NAMED or judge.asked >= MOST_JUDGED:
+            break
+    return tuple(found.values())
+
+
+class _Suggestion(NamedTuple):
+    """What the words of a line are about."""
+
+    target: str
+    kind: Literal["path", "host"]
+    wanted: _Wanted = "unclear"
+    is_missing: bool = False
+    """It was not found, rather than not permitted."""
+
+
+def _suggested(stderr: str) -> Iterator[_Suggestion]:
+    """In the order they were printed."""
+    text = stderr[-MOST_TEXT:]
+    if len(text) < len(stderr):
+        text = text.partition("\n")[2]  # half a line would name half a path
+    lines = text.rstrip("\n").rsplit("\n", MOST_LINES)
+    for line in lines[-MOST_LINES:]:
+        yield from _in_line(line[:LONGEST_LINE])
+
+
+def _in_line(line: str) -> Iterator[_Suggestion]:
+    lower = line.lower()
+    if _says(lower, _NETWORK):
+        for host in _hosts(lower):
+            yield _Suggestion(host, "host")
+    permitted = not _says(lower, _NOT_PERMITTED)
+    if permitted and not _says(lower, _NOT_THERE):
+        return
+    wanted = _wanted(lower)
+    for path in _paths(line):
+        yield _Suggestion(path, "path", wanted, is_missing=permitted)
+
+
+def _says(lower: str, phrases: tuple[str, ...]) -> bool:
+    return any(phrase in lower for phrase in phrases)
+
+
+def _wanted(lower: str) -> _Wanted:
+    """What the command tried, as far as its words tell."""
+    program = lower.partition(":")[0].rpartition("/")[2]
+    if _says(lower, _WRITING) or program in _WRITERS:
+        return "write"
+    if _says(lower, _READING) or program in _READERS:
+        return "read"
+    return "unclear"
+
+
+def _hosts(lower: str) -> Iterator[str]:
+    """What stands behind the words of a failed connection."""
+    before, last = "", ""
+    for piece in _QUOTE.sub(" ", lower).split():
+        word = piece.strip(".,:;()[]")
+        if last == "lookup" or before == "getaddrinfo" or (before, last) in _BEFORE_A_HOST:
+            name = word.partition("://")[2] or word
+            host = name.partition("/")[0].partition(":")[0]
+            if len(host) <= _LONGEST_HOST and _HOST.fullmatch(host):
+                yield host
+        before, last = last, word
+
+
+def _paths(line: str) -> Iterator[str]:
+    """What is quoted, and what has a slash in it."""
+    segments = _QUOTE.split(line)
+    for number, segment in enumerate(segments):
+        # An apostrophe is a quote, too: what begins or ends with a space is between two names.
+        if 0 < number < len(segments) - 1 and segment and segment == segment.strip():
+            yield segment
+        elif "/" in segment:
+            yield from (word for word in _BETWEEN_WORDS.split(segment) if "/" in word.rstrip("/"))
+
+
+class _Judge:
+    """Compares what was said with what the kernel was told and with what the policy admits."""
+
+    def __init__(self, confined: Confined) -> None:
+        self._confined = confined
+        self._own = (confined.temporary, "/dev", "/proc")
+        self._readable = (*confined.policy.readable, *base_system.readable(), *self._own)
+        self.asked = 0
+        """How often the policy was."""
+
+    def refusal(self, said: _Suggestion) -> Refusal | None:
+        """Why it is out of reach; None: it is not, or its words mean something else."""
+        if said.kind == "host":
+            return self._of_host(said.target)
+        if "\0" in said.target or said.target.startswith("~"):
+            return None
+        path = posixpath.normpath(posixpath.join(self._confined.cwd, said.target))
+        read = None if said.wanted == "write" else self._of_path("read", path)
+        # What is only missing could be read, and nobody said that it was to be written.
+        may_be_write = said.wanted == "write" or read is not None or not said.is_missing
+        write = self._of_path("write", path) if said.wanted != "read" and may_be_write else None
+        return _told(said.target, read, write)
+
+    def _of_host(self, host: str) -> Refusal | None:
+        if self._confined.policy.network == "open":
+            return None
+        self.asked += 1
+        verdict = self._confined.may_reach(host)
         if isinstance(verdict, Refusal):
-            yield Refusal(reason=verdict.reason, target=written, requirement=verdict.requirement)
-            return
+            return msgspec.structs.replace(verdict, basis="said")
+        return None
 
+    def _of_path(self, access: Access, path: str) -> Refusal | None:
+        if self._is_admitted(access, path):
+            return None
+        self.asked += 1
+        verdict = self._confined.may_open(access, path)
+        return verdict if isinstance(verdict, Refusal) else None
 
-def _is_admitted(confined: Confined, access: Access, path: str) -> bool:
-    """Whether the kernel was told to let it through."""
-    policy = confined.policy
-    own = (confined.temporary, "/dev", "/proc")
-    if access == "write":
+    def _is_admitted(self, access: Access, path: str) -> bool:
+        """Whether the kernel was told to let it through."""
+        policy = self._confined.policy
+        if access == "read":
+            return any(is_within(path, root) for root in self._readable)
         if any(is_within(path, root) for root in policy.writable):
             return not any(is_within(path, kept) for kept in policy.protected)
-        return any(is_within(path, place) for place in own)
-    roots = (*policy.readable, *base_system.readable(), *own)
-    return any(is_within(path, root) for root in roots)
+        return any(is_within(path, place) for place in self._own)
+
+
+def _told(target: str, read: Refusal | None, write: Refusal | None) -> Refusal | None:
+    """One refusal of both, where nobody can tell which of them it was."""
+    refused = [one for one in (read, write) if one is not None]
+    if not refused:
+        return None
+    wanted = [one.requirement for one in refused if one.requirement is not None]
+    return Refusal(
+        reason=" ".join(one.reason for one in refused),
+        target=target,
+        requirement=" or ".join(wanted) or None,
+        basis="said",
+    )

@@ -15,7 +15,7 @@ StreamName = Literal["stdout", "stderr"]
 HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 64 * 1024
 MOST_PIECES = 10_000
-"""How many changes from one stream to the other are remembered."""
+"""How many changes from one stream to the other are remembered; what comes later has no order."""
 
 
 class Scrubber(Protocol):
@@ -36,7 +36,9 @@ class Captured(NamedTuple):
     stdout: Printed
     stderr: Printed
     pieces: tuple[tuple[StreamName, int], ...]
-    """The order in which they came: so many bytes of one, then so many of the other."""
+    """The order in which they came: so many bytes of one, then so many of the other.
+
+    With very many changes it is the order of the beginning alone."""
     path: str | None
     """Where both are, in that order; None while memory holds all, or nothing could be kept."""
     dropped: int
@@ -86,6 +88,8 @@ class Printout:
         self._scrubber = scrubber
         self._streams: dict[StreamName, Stream] = {}
         self._pieces: list[tuple[StreamName, int]] = []
+        self._full = False
+        self._last: StreamName = "stdout"
 
     def take(self, name: StreamName, piece: memoryview | bytes) -> bool:
         """Take a piece; whether it has to be written before the next may come."""
@@ -117,7 +121,7 @@ class Printout:
     @property
     def last_stream(self) -> StreamName:
         """The one that printed last."""
-        return self._pieces[-1][0] if self._pieces else "stdout"
+        return self._last
 
     @property
     def count(self) -> int:
@@ -133,16 +137,25 @@ class Printout:
         """Keep what another process prints, as if nothing had been printed."""
         self.turn_to(spool)
         self._streams, self._pieces = {}, []
+        self._full, self._last = False, "stdout"
 
     def _keep(self, name: StreamName, stream: Stream, piece: memoryview | bytes) -> bool:
         if not len(piece):
             return False
         stream.keep(piece)
-        if self._pieces and self._pieces[-1][0] == name:
-            self._pieces[-1] = (name, self._pieces[-1][1] + len(piece))
-        elif len(self._pieces) < MOST_PIECES:
-            self._pieces.append((name, len(piece)))
+        self._last = name
+        if not self._full:
+            self._note(name, len(piece))
         return self.spool.take(piece)
+
+    def _note(self, name: StreamName, count: int) -> None:
+        if self._pieces and self._pieces[-1][0] == name:
+            self._pieces[-1] = (name, self._pieces[-1][1] + count)
+        elif len(self._pieces) < MOST_PIECES:
+            self._pieces.append((name, count))
+        else:
+            # For good: the last one would otherwise go on growing by bytes that came after a gap.
+            self._full = True
 
     def _stream(self, name: StreamName) -> Stream:
         stream = self._streams.get(name)
