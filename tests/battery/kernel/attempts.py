@@ -29,6 +29,13 @@ def each_thread(attempt):
                 continue
             got(thread)
     raise SystemExit("no thread of the parent was reached")
+def signal_by(reading, writing, parent, number):
+    fcntl.fcntl(reading, 10, number)
+    fcntl.fcntl(reading, fcntl.F_SETFL, fcntl.fcntl(reading, fcntl.F_GETFL) | os.O_ASYNC)
+    os.write(writing, b"x")
+    time.sleep(0.01)
+    if open(f"/proc/{parent}/stat").read().rpartition(")")[2].split()[0] not in "tT":
+        raise OSError("it goes on")
 """
 
 FILES = {
@@ -93,13 +100,15 @@ PROCESSES = {
     "signal-threads-by-directory": "each_thread(lambda p, thread, n:\n"
     "    call(424, 424, os.open(f'/proc/{thread}', os.O_RDONLY), n, 0, 0))",
     "own-a-pipe": "def own(p, thread, n):\n"
-    "    r, w = os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, thread)\n"
+    "    r, w = os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, thread); signal_by(r, w, p, n)\n"
     "each_thread(own)",
     "own-a-pipe-by-thread": "def own(p, thread, n):\n"
     "    r, w = os.pipe(); fcntl.fcntl(r, 15, struct.pack('=ii', 0, thread))\n"
+    "    signal_by(r, w, p, n)\n"
     "each_thread(own)",
     "own-a-socket": "def own(p, thread, n):\n"
-    "    fcntl.ioctl(socket.socketpair()[0], 0x8901, struct.pack('=i', thread))\n"
+    "    r, w = socket.socketpair(); fcntl.ioctl(r, 0x8901, struct.pack('=i', thread))\n"
+    "    signal_by(r.fileno(), w.fileno(), p, n)\n"
     "each_thread(own)",
     "environment-of-threads": "each_thread(lambda p, thread, n:\n"
     "    open(f'/proc/{p}/task/{thread}/environ').read())",
@@ -108,7 +117,7 @@ PROCESSES = {
     "maps-of-threads": "each_thread(lambda p, thread, n:\n"
     "    open(f'/proc/{p}/task/{thread}/maps').read())",
     "files-of-threads": "each_thread(lambda p, thread, n:\n"
-    "    os.listdir(f'/proc/{p}/task/{thread}/fd'))",
+    "    os.readlink(f'/proc/{p}/task/{thread}/fd/0'))",
     "trace-threads": "each_thread(lambda p, thread, n: call(101, 117, 16, thread, 0, 0))",
     "become-root-by-program": "s = subprocess.run(['su', '-c', 'id -u'],\n"
     "    stdin=subprocess.DEVNULL, capture_output=True, text=True)\n"
