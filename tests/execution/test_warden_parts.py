@@ -65,6 +65,38 @@ def test_a_spawner_whose_signals_get_out_serves_nobody() -> None:
     ours.close()
 
 
+class Broken(Spawner):
+    """It fails over an order that nobody thought of."""
+
+    ends = 0
+
+    def _confine(self) -> None:
+        """As it is: nothing is started here."""
+
+    def _end(self) -> None:
+        self.ends += 1
+
+
+def test_a_spawner_that_fails_ends_what_it_started_and_says_so() -> None:
+    ours, theirs = wire.pair()
+    spawner = Broken(theirs, {}, None, domain=False)
+    ours.send(b"no message")
+    serving = threading.Thread(target=spawner.serve)
+    serving.start()
+    assert wire.receive(ours)[0] == {"ready": True}
+    serving.join()
+    assert "error" in wire.receive(ours)[0]
+    assert spawner.ends == 1
+    with pytest.raises(wire.Hungup):
+        wire.receive(ours)
+    ours.close()
+
+
+def test_nothing_is_started_without_a_program() -> None:
+    with pytest.raises(ValueError, match="no program"):
+        wire.pack_spawn("/", [], {})
+
+
 def test_without_landlock_the_filter_still_holds() -> None:
     refused: list[str] = []
 

@@ -18,6 +18,24 @@ def call(x86, arm, *args):
     return result
 def got(what=""):
     print("GOT", what)
+INFO = ctypes.create_string_buffer(struct.pack("=iii", 0, 0, -1), 128)
+def each_thread(attempt):
+    parent = os.getppid()
+    for thread in os.listdir(f"/proc/{parent}/task"):
+        for number in (0, signal.SIGSTOP, signal.SIGKILL):
+            try:
+                attempt(parent, int(thread), number)
+            except OSError:
+                continue
+            got(thread)
+    raise SystemExit("no thread of the parent was reached")
+def signal_by(reading, writing, parent, number):
+    fcntl.fcntl(reading, 10, number)
+    fcntl.fcntl(reading, fcntl.F_SETFL, fcntl.fcntl(reading, fcntl.F_GETFL) | os.O_ASYNC)
+    os.write(writing, b"x")
+    time.sleep(0.01)
+    if open(f"/proc/{parent}/stat").read().rpartition(")")[2].split()[0] not in "tT":
+        raise OSError("it goes on")
 """
 
 FILES = {
@@ -71,6 +89,36 @@ PROCESSES = {
     "limit-parent": "resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1)); got()",
     "slow-parent-down": "os.setpriority(os.PRIO_PROCESS, os.getppid(), 19); got()",
     "bind-parent-to-cpu": "os.sched_setaffinity(os.getppid(), {0}); got()",
+    "signal-threads": "each_thread(lambda parent, thread, number: os.kill(thread, number))",
+    "signal-single-threads": "each_thread(lambda parent, thread, n: call(200, 130, thread, n))",
+    "signal-threads-of-group": "each_thread(lambda p, thread, n: call(234, 131, p, thread, n))",
+    "queue-signals": "each_thread(lambda p, thread, n: call(129, 138, thread, n, INFO))",
+    "queue-signals-of-group": "each_thread(lambda p, thread, n:\n"
+    "    call(297, 240, p, thread, n, INFO))",
+    "signal-threads-by-handle": "each_thread(lambda p, thread, n:\n"
+    "    call(424, 424, call(434, 434, thread, os.O_EXCL), n, 0, 0))",
+    "signal-threads-by-directory": "each_thread(lambda p, thread, n:\n"
+    "    call(424, 424, os.open(f'/proc/{thread}', os.O_RDONLY), n, 0, 0))",
+    "own-a-pipe": "def own(p, thread, n):\n"
+    "    r, w = os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, thread); signal_by(r, w, p, n)\n"
+    "each_thread(own)",
+    "own-a-pipe-by-thread": "def own(p, thread, n):\n"
+    "    r, w = os.pipe(); fcntl.fcntl(r, 15, struct.pack('=ii', 0, thread))\n"
+    "    signal_by(r, w, p, n)\n"
+    "each_thread(own)",
+    "own-a-socket": "def own(p, thread, n):\n"
+    "    r, w = socket.socketpair(); fcntl.ioctl(r, 0x8901, struct.pack('=i', thread))\n"
+    "    signal_by(r.fileno(), w.fileno(), p, n)\n"
+    "each_thread(own)",
+    "environment-of-threads": "each_thread(lambda p, thread, n:\n"
+    "    open(f'/proc/{p}/task/{thread}/environ').read())",
+    "memory-of-threads": "each_thread(lambda p, thread, n:\n"
+    "    open(f'/proc/{p}/task/{thread}/mem', 'rb'))",
+    "maps-of-threads": "each_thread(lambda p, thread, n:\n"
+    "    open(f'/proc/{p}/task/{thread}/maps').read())",
+    "files-of-threads": "each_thread(lambda p, thread, n:\n"
+    "    os.readlink(f'/proc/{p}/task/{thread}/fd/0'))",
+    "trace-threads": "each_thread(lambda p, thread, n: call(101, 117, 16, thread, 0, 0))",
     "become-root-by-program": "s = subprocess.run(['su', '-c', 'id -u'],\n"
     "    stdin=subprocess.DEVNULL, capture_output=True, text=True)\n"
     "assert s.returncode == 0; got(s.stdout)",

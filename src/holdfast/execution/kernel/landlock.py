@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from enum import IntFlag
 
+from holdfast.execution.kernel.physical import hold
 from holdfast.execution.kernel.system_calls import system_call
 
 _ASK_VERSION = 1
@@ -84,7 +85,8 @@ def handled(abi: int) -> Right:
 def confine_thread(allowed: Iterable[tuple[str, Right]], abi: int, *, ports: bool) -> None:
     """Restrict the calling thread to these paths; with ``ports`` its TCP ports stay free.
 
-    A path that does not exist is left out. The thread needs no_new_privs. Raises OSError.
+    A path that does not exist is left out, one that leads through a link is an error. The thread
+    needs no_new_privs. Raises OSError.
     """
     rights = handled(abi)
     rules = _ruleset(rights, 0 if ports else _BIND_AND_CONNECT, abi)
@@ -124,7 +126,10 @@ _kept_open: dict[str, int] = {}
 
 
 def keep_open(paths: Iterable[str]) -> None:
-    """Open directories once that many threads of this process will be allowed."""
+    """Open directories of the base system once that many threads of this process will be allowed.
+
+    They are the machine's own: links in them are followed.
+    """
     for path in paths:
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             _kept_open[path] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -135,7 +140,7 @@ def _allow(rules: int, path: str, wanted: Right) -> None:
     if kept is not None:
         _add_rule(rules, kept, wanted)
         return
-    handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    handle = hold(path)
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             wanted &= _OF_FILES

@@ -1,7 +1,8 @@
 """Namespaces made by hand, for the super-user: own processes, files, network and shared memory.
 
-The caller ends in a file system that holds what it was told to show and nothing else. What to show
-is not known here.
+The caller ends in a file system that holds what it was told to show and nothing else. No link is
+followed on the way to it: whoever could plant one would choose what is shown. What to show is not
+known here.
 """
 
 import ctypes
@@ -10,10 +11,11 @@ import os
 import socket
 import stat
 import struct
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
+from holdfast.execution.kernel.physical import hold, made
 from holdfast.execution.kernel.system_calls import system_call
 
 _NEW_MOUNTS = 0x00020000
@@ -33,8 +35,12 @@ _RECURSIVE = 0x4000
 _PRIVATE = 0x40000
 _DETACH = 0x2
 
-_HERE = -100
 _ALL_BELOW = 0x8000
+_ITSELF = 0x1000
+"""AT_EMPTY_PATH: the handle, and no path from it."""
+_CLONE = 0x1
+_CLOSE_ON_EXEC = os.O_CLOEXEC
+_FROM_ITSELF, _TO_ITSELF = 0x4, 0x40
 
 _GET_FLAGS = 0x8913
 _SET_FLAGS = 0x8914
@@ -76,8 +82,9 @@ def build_view(shown: Iterable[Shown], at: str) -> None:
     """Make the file system below an empty directory, and move into it. Only for process 1."""
     _mount(None, "/", None, _PRIVATE | _RECURSIVE)
     _mount("tmpfs", at, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=755")
-    for one in shown:
-        _show(one, at + one.path)
+    with _closing(os.open(at, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) as root:
+        for one in shown:
+            _show(one, root)
     _devices(at + "/dev")
     _processes(at + "/proc")
     os.chdir(at)
@@ -95,29 +102,38 @@ def raise_loopback() -> None:
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh22x", b"lo", flags | _UP))
 
 
-def _show(one: Shown, place: str) -> None:
+def _show(one: Shown, root: int) -> None:
+    """Through no link: neither to what is shown, nor to the place where it is."""
     if one.kind == "link":
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with suppress(FileExistsError):
-            os.symlink(one.source, place)
+        above, _, name = one.path.rpartition("/")
+        with _closing(made(root, above, folder=True)) as folder, suppress(FileExistsError):
+            os.symlink(one.source, name, dir_fd=folder)
     elif one.kind == "private":
-        os.makedirs(place, exist_ok=True)
-        _mount("tmpfs", place, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=700")
-    elif os.path.exists(one.source):
-        _bind(one.source, place, writable=one.kind == "write")
-
-
-def _bind(source: str, place: str, *, writable: bool) -> None:
-    if stat.S_ISDIR(os.stat(source).st_mode):
-        os.makedirs(place, exist_ok=True)
+        with _closing(made(root, one.path, folder=True)) as place:
+            there = f"/proc/self/fd/{place}"
+            _mount("tmpfs", there, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=700")
     else:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with suppress(FileExistsError):
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    _mount(source, place, None, _BIND | _RECURSIVE)
-    attributes = _NO_SET_ID | _NO_DEVICES | (0 if writable else _READ_ONLY)
-    wanted = ctypes.create_string_buffer(struct.pack("=QQQQ", attributes, 0, 0, 0), 32)
-    system_call("mount_setattr", _HERE, os.fsencode(place), _ALL_BELOW, wanted, 32)
+        with suppress(FileNotFoundError, NotADirectoryError), _closing(hold(one.source)) as source:
+            _bind(source, root, one)
+
+
+def _bind(source: int, root: int, one: Shown) -> None:
+    tree = system_call("open_tree", source, b"", _CLONE | _CLOSE_ON_EXEC | _ALL_BELOW | _ITSELF)
+    with _closing(tree):
+        attributes = _NO_SET_ID | _NO_DEVICES | (0 if one.kind == "write" else _READ_ONLY)
+        wanted = ctypes.create_string_buffer(struct.pack("=QQQQ", attributes, 0, 0, 0), 32)
+        system_call("mount_setattr", tree, b"", _ALL_BELOW | _ITSELF, wanted, 32)
+        folder = stat.S_ISDIR(os.fstat(source).st_mode)
+        with _closing(made(root, one.path, folder=folder)) as place:
+            system_call("move_mount", tree, b"", place, b"", _FROM_ITSELF | _TO_ITSELF)
+
+
+@contextmanager
+def _closing(handle: int) -> Generator[int]:
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def _devices(place: str) -> None:

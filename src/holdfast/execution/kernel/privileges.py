@@ -1,11 +1,14 @@
-"""What a thread gives up for good: capabilities, and ever getting more than it has."""
+"""What a thread gives up for good: capabilities, ever getting more, being looked into."""
 
 import ctypes
+import signal
 import struct
 from contextlib import suppress
 
 from holdfast.execution.kernel.system_calls import system_call
 
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_CAPBSET_READ = 23
 _PR_CAPBSET_DROP = 24
 _PR_SET_SECUREBITS = 28
@@ -38,6 +41,16 @@ def drop_capabilities() -> None:
     system_call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITY_VERSION, 0), 8)
     system_call("capset", header, ctypes.create_string_buffer(24))
+
+
+def be_unreadable() -> None:
+    """No process of the same user can look into this one; what it executes is readable again."""
+    system_call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def end_with_parent() -> None:
+    """The kernel kills this process when its parent has ended."""
+    system_call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def adopt_orphans() -> None:

@@ -44,6 +44,12 @@ NUMBERS: dict[Machine, dict[str, int]] = {
     | {
         "open": 2,
         "ioctl": 16,
+        "kill": 62,
+        "fcntl": 72,
+        "rt_sigqueueinfo": 129,
+        "tkill": 200,
+        "tgkill": 234,
+        "rt_tgsigqueueinfo": 297,
         "socket": 41,
         "sendto": 44,
         "sendmsg": 46,
@@ -113,7 +119,13 @@ NUMBERS: dict[Machine, dict[str, int]] = {
     },
     "aarch64": _SHARED
     | {
+        "fcntl": 25,
         "ioctl": 29,
+        "kill": 129,
+        "tkill": 130,
+        "tgkill": 131,
+        "rt_sigqueueinfo": 138,
+        "rt_tgsigqueueinfo": 240,
         "ioprio_set": 30,
         "mknodat": 33,
         "lookup_dcookie": 18,

@@ -3,6 +3,7 @@
 Read-only, and nothing that is a secret: of the machine's configuration single files are named.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -32,7 +33,13 @@ DEVICES = (
 )  # fmt: skip
 
 
-_OURSELVES = Path(__file__).resolve().parents[1]
+_INTERPRETER = tuple(
+    dict.fromkeys(
+        os.path.realpath(place)
+        for place in (sys.base_prefix, sys.prefix, Path(__file__).resolve().parents[1])
+    )
+)
+"""Found out once, before any command ran: one of them may lie where commands write."""
 
 
 def readable() -> tuple[str, ...]:
@@ -43,5 +50,10 @@ def readable() -> tuple[str, ...]:
 
 def interpreter() -> tuple[str, ...]:
     """Where the running Python is, and this package."""
-    places = (sys.base_prefix, sys.prefix, _OURSELVES)
-    return tuple(dict.fromkeys(str(Path(place).resolve()) for place in places))
+    return _INTERPRETER
+
+
+def physical() -> tuple[str, ...]:
+    """Where the readable paths really are: the machine's own links are followed."""
+    own = (os.path.realpath(path) for path in readable() if path not in _INTERPRETER)
+    return tuple(dict.fromkeys((*own, *_INTERPRETER)))

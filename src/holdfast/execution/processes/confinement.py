@@ -1,9 +1,11 @@
 """From a sandbox policy to what the kernel is told: what is shown, what Landlock admits.
 
 The base system is added here, and the call's own temporary directory. Pure: it asks nothing of the
-machine but where links of the base system lead.
+machine but where links of the base system lead, and of the way to the session's own directories. A
+policy's paths are named as they are: whoever opens them must not follow a link.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +18,7 @@ from holdfast.execution.processes import base_system
 
 _TEMPORARY = "/tmp"
 _SHARED_MEMORY = "/dev/shm"
+_NEW_TERMINAL = "/dev/ptmx"
 
 
 class Scratch(NamedTuple):
@@ -32,6 +35,8 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
     places: dict[str, Shown] = {}
     for path in base_system.readable():
         places[path] = _as_it_is(path)
+    for path in base_system.interpreter():
+        places[path] = Shown("read", path, path)
     for path in policy.readable:
         if not _lies_in(path, policy.writable):
             places[path] = Shown("read", path, path)
@@ -43,25 +48,33 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
             places.setdefault(above, Shown("write", above, above))
         places[path] = Shown("read", path, path)
     if not _lies_in(_TEMPORARY, policy.writable):
-        places[_TEMPORARY] = Shown("write", _TEMPORARY, scratch.temporary)
+        places[_TEMPORARY] = Shown("write", _TEMPORARY, os.path.realpath(scratch.temporary))
     if not any(is_within(path, scratch.home) for path in places):
         places[scratch.home] = Shown("private", scratch.home, "")
     return sorted(places.values(), key=lambda one: one.path.split("/"))
+
+
+def chosen(view: list[Shown]) -> list[Shown]:
+    """What of a view is not the machine's own: no link may lead to it."""
+    own = {*base_system.readable()} - {*base_system.interpreter()}
+    return [one for one in view if one.kind in ("read", "write") and one.path not in own]
 
 
 def admitted(
     policy: SandboxPolicy, scratch: Scratch, *, own_files: bool
 ) -> Iterator[tuple[str, Right]]:
     """What Landlock lets the processes of a policy reach."""
-    for path in (*base_system.readable(), "/proc", *policy.readable):
+    for path in (*base_system.physical(), "/proc", *policy.readable):
         yield path, READ
     for path in base_system.DEVICES:
-        yield path, DEVICE | READ
+        # In a file system of its own those are the same everywhere, and ptmx is a link to pts.
+        if not own_files or path != _NEW_TERMINAL:
+            yield path if own_files else os.path.realpath(path), DEVICE | READ
     for path in policy.writable:
         yield path, WRITE
-    yield _SHARED_MEMORY, READ | WRITE
-    yield _TEMPORARY if own_files else scratch.temporary, READ | WRITE
-    if own_files:
+    yield _SHARED_MEMORY if own_files else os.path.realpath(_SHARED_MEMORY), READ | WRITE
+    yield _TEMPORARY if own_files else os.path.realpath(scratch.temporary), READ | WRITE
+    if own_files and any(one.kind == "private" for one in shown(policy, scratch)):
         yield scratch.home, READ | WRITE
 
 
@@ -83,7 +96,7 @@ def narrowed(
 def temporary_of(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> str:
     """Where the processes of a policy see their temporary directory."""
     shown_there = own_files and not _lies_in(_TEMPORARY, policy.writable)
-    return _TEMPORARY if shown_there else scratch.temporary
+    return _TEMPORARY if shown_there else os.path.realpath(scratch.temporary)
 
 
 def _as_it_is(path: str) -> Shown:
@@ -91,7 +104,7 @@ def _as_it_is(path: str) -> Shown:
     link = Path(path)
     if link.is_symlink():
         return Shown("link", path, str(link.readlink()))
-    return Shown("read", path, path)
+    return Shown("read", path, os.path.realpath(path))
 
 
 def _between(path: str, roots: tuple[str, ...]) -> Iterator[str]:

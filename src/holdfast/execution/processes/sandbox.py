@@ -16,7 +16,7 @@ from holdfast.execution.network.proxy_environment import proxy_environment
 from holdfast.execution.processes.appearances import Appearances
 from holdfast.execution.processes.capture import Capture, Scrubber
 from holdfast.execution.processes.confinement import Scratch, temporary_of
-from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.processes.spawners import SandboxRefused, SandboxUnavailable
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.spool import Spool
@@ -158,6 +158,8 @@ async def open_strongest(parts: SandboxParts, tiers: Sequence[Tier]) -> tuple[Ti
         try:
             return tier, await start_in(tier, parts.policy, parts.scratch)
         except SandboxUnavailable as problem:
+            if isinstance(problem, SandboxRefused):
+                raise
             reasons.append(f"{tier.name}: {problem}")
     raise SandboxUnavailable("; ".join(reasons))
 

@@ -7,7 +7,7 @@ import asyncio
 import errno
 import socket
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar, cast
 
 from holdfast.execution.warden import wire
@@ -21,6 +21,13 @@ _T = TypeVar("_T")
 
 class SandboxUnavailable(Exception):
     """There is no such sandbox on this machine, or not now."""
+
+
+class SandboxRefused(SandboxUnavailable):
+    """There must be no such sandbox: what it would show is not what the policy names.
+
+    A weaker one would be no better.
+    """
 
 
 class SandboxLost(SandboxUnavailable):
@@ -45,11 +52,14 @@ class Spawner:
         line: socket.socket,
         loop: asyncio.AbstractEventLoop,
         narrower: Message | None = None,
+        hung_up: Callable[[], None] | None = None,
     ) -> None:
+        """``hung_up`` is called when the other side ends it, not we."""
         self.narrower = narrower
         """What it is confined to beyond its warden; None: nothing."""
         self._line = line
         self._loop = loop
+        self._hung_up = hung_up
         self._answers: deque[asyncio.Future[Message]] = deque()
         self._ended: asyncio.Future[Ended] | None = None
         self._started: asyncio.Future[int] | None = None
@@ -71,14 +81,16 @@ class Spawner:
         """
         ended = self._ended = self._loop.create_future()
         self._started = self._loop.create_future() if tell else None
+        if self.lost:
+            self._fail(SandboxLost("the sandbox is gone"))
+            return ended
         try:
             packed = wire.pack_spawn(start.cwd, start.argv, start.environment, tell=tell)
-        except ValueError as problem:
-            why = OSError(errno.EINVAL, str(problem))
-            _settle(ended, why)
-            _settle(self._started, why)
-        else:
             self._send(packed, start.files)
+        except ValueError as problem:
+            self._fail(OSError(errno.EINVAL, str(problem)))
+        except OSError as problem:
+            self._fail(problem)  # too many files are on their way to other processes
         return ended
 
     async def started(self) -> int:
@@ -123,28 +135,30 @@ class Spawner:
             return
         try:
             wire.send_packed(self._line, packed, files)
-        except Hungup:
-            self._lose()
+        except (Hungup, BlockingIOError):
+            self._lose_it()  # who does not read any more is as good as gone
 
     def _read(self) -> None:
         try:
             packed = self._line.recv(_MOST_HEARD)
         except ConnectionResetError:
             packed = b""  # it died over something we sent
-        if not packed:
-            self._lose()
-            return
-        message = wire.heard(packed)
+        message: Message | Ended = wire.heard(packed) if packed else {}
         if isinstance(message, Ended):
             _settle(self._ended, message)
         elif "unstarted" in message:
-            why = OSError(*cast("tuple[int, str]", message["unstarted"]))
-            _settle(self._ended, why)
-            _settle(self._started, why)
+            self._fail(OSError(*cast("tuple[int, str]", message["unstarted"])))
         elif "started" in message:
             _settle(self._started, cast("int", message["started"]))
-        else:
+        elif message and self._answers:
             _settle(self._answers.popleft(), message)
+        else:
+            self._lose_it()  # it hung up, or says why it is about to
+
+    def _lose_it(self) -> None:
+        self._lose()
+        if self._hung_up is not None:
+            self._hung_up()
 
     def _lose(self) -> None:
         if self.lost:
@@ -155,9 +169,13 @@ class Spawner:
         lost = SandboxLost("the sandbox is gone")
         for answer in self._answers:
             _settle(answer, lost)
-        _settle(self._ended, lost)
-        _settle(self._started, lost)
         self._answers.clear()
+        self._fail(lost)
+
+    def _fail(self, why: Exception) -> None:
+        """What was to be started is not, or is gone."""
+        _settle(self._ended, why)
+        _settle(self._started, why)
 
 
 def _settle(waiting: "asyncio.Future[_T] | None", told: "_T | Exception") -> None:

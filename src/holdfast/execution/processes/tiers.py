@@ -6,7 +6,7 @@ allows is compiled elsewhere.
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +17,15 @@ from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
 from holdfast.execution.processes import base_system
-from holdfast.execution.processes.confinement import Scratch, admitted, narrowed, shown
+from holdfast.execution.processes.confinement import (
+    Scratch,
+    admitted,
+    chosen,
+    narrowed,
+    shown,
+)
 from holdfast.execution.processes.control_groups import RESERVED_PROCESSES, make_groups
+from holdfast.execution.processes.held_paths import Identity, held
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.processes.wardens import Warden, start_warden
 from holdfast.execution.warden.wire import Message
@@ -48,12 +55,28 @@ async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warde
     reason = _missing(tier, policy)
     if reason is not None:
         raise SandboxUnavailable(reason)
+    # Also where nothing is shown: Landlock's rules are made from the same paths.
+    named = [one.source for one in chosen(shown(policy, scratch))]
+    paths = () if tier is UNCONFINED else (*named, *policy.readable, *policy.writable)
+    with held(paths, policy.protected) as found:
+        return await _start(tier, policy, scratch, found)
+
+
+async def _start(
+    tier: Tier, policy: SandboxPolicy, scratch: Scratch, found: Mapping[str, Identity]
+) -> Warden:
     groups = make_groups(policy.limits)
     setup = _setup(tier, policy, scratch, groups.limited)
     program: list[str] = []
     if tier.name == "bubblewrap":
         view = shown(policy, scratch)
-        program = [shutil.which("bwrap") or "bwrap", *_bubblewrap(view), "--"]
+        absent = [one for one in chosen(view) if one.source not in found]
+        words = _bubblewrap([one for one in view if one not in absent])
+        program = [shutil.which("bwrap") or "bwrap", *words, "--"]
+        # It finds sources and places by name: the warden looks whether they are what was opened.
+        setup["same"] = [
+            (one.path, *found[one.source]) for one in chosen(view) if one not in absent
+        ]
     try:
         return await start_warden(setup, lambda argv: groups.entering([*program, *argv]), groups)
     except BaseException:
@@ -102,7 +125,7 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
     view = shown(policy, scratch) if tier.name == "namespaces" else []
     return {
         "view": [list(one) for one in view],
-        "at": scratch.root,
+        "at": os.path.realpath(scratch.root),
         "separate": tier.separate,
         "limits": {_CORE: 0, **_limits(policy.limits, limited)},
         "paths": [(path, int(rights)) for path, rights in allowed] if confined else None,
@@ -110,6 +133,7 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
         "families": ([INTERNET, INTERNET6] if networked else []) if confined else None,
         "proxy": tier.separate and policy.network == "hosts",
         "often": base_system.COARSELY,
+        "same": [],
     }
 
 

@@ -16,20 +16,27 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from holdfast.execution.processes.control_groups import NO_GROUPS, ControlGroups
-from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable, Spawner
+from holdfast.execution.processes.spawners import (
+    SandboxLost,
+    SandboxRefused,
+    SandboxUnavailable,
+    Spawner,
+)
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Hungup, Message
 
 MOST_IDLE = 4
 """Spawners kept for the next calls; further ones are let go."""
 _STARTING_SECONDS = 20.0
+ENDING_SECONDS = 5.0
+"""In which a warden ends with all that it started; then its outermost process is killed."""
 
 # Without dots: in a file system of its own only what it leads to is shown.
 _INTERPRETER = str(Path(sys.executable).parent.resolve() / Path(sys.executable).name)
 _ROOT = str(Path(__file__).resolve().parents[3])
 BOOT = (
     "import sys; sys.path.insert(0, {root!r});"
-    " from holdfast.execution.warden.main import main; main({line}, {runtime})"
+    " from holdfast.execution.warden.main import main; main({line}, {leash}, {runtime})"
 )
 
 
@@ -39,10 +46,14 @@ class Warden:
     def __init__(
         self,
         line: socket.socket,
+        leash: socket.socket,
         keeper: "subprocess.Popen[bytes]",
         groups: ControlGroups = NO_GROUPS,
     ) -> None:
+        """``leash``: the line of the keeper, which is cut and never spoken on."""
         self._line = line
+        self._leash = leash
+        self._hung_up = False
         self._groups = groups
         self._keeper = keeper
         self._idle: list[Spawner] = []
@@ -60,13 +71,23 @@ class Warden:
         ours, theirs = wire.pair()
         try:
             wire.send(self._line, {"spawner": narrower or {}}, [theirs.fileno()])
-        except Hungup:
+        except (Hungup, OSError):
             ours.close()
+            self._hang_up()
             raise SandboxLost("the sandbox is gone") from None
         finally:
             theirs.close()
-        spawner = Spawner(ours, self._loop, narrower)
-        await spawner.ready()
+        spawner = Spawner(ours, self._loop, narrower, self._hang_up)
+        try:
+            async with asyncio.timeout(_STARTING_SECONDS):
+                await spawner.ready()
+        except TimeoutError:
+            self._hang_up()
+            spawner.close()
+            raise SandboxLost("the sandbox does not answer") from None
+        except BaseException:
+            spawner.close()
+            raise
         return spawner
 
     async def give_back(self, spawner: Spawner) -> None:
@@ -74,12 +95,23 @@ class Warden:
         try:
             if not spawner.alone:
                 await spawner.end()
-        except (SandboxUnavailable, TimeoutError):
+        except TimeoutError:
+            self._hang_up()
             spawner.close()
             return
+        except SandboxUnavailable:
+            spawner.close()
+            return
+        except BaseException:
+            spawner.close()
+            raise
         self._idle.append(spawner)
         if len(self._idle) > MOST_IDLE:
             self._idle.pop(0).close()
+
+    def _hang_up(self) -> None:
+        """One of its lines is dead: whatever the reason, it is not to be relied on any more."""
+        self._hung_up = True
 
     def lease(self, seconds: float) -> None:
         """It ends all and itself unless it hears again within so many seconds."""
@@ -88,8 +120,8 @@ class Warden:
 
     @property
     def lost(self) -> bool:
-        """Whether it is gone: it hung up, its outermost process has ended, or it was let go."""
-        if self._line.fileno() < 0 or self._keeper.poll() is not None:
+        """Whether it is gone: a line of it is dead, its outermost process, or it was let go."""
+        if self._hung_up or self._line.fileno() < 0 or self._keeper.poll() is not None:
             return True
         try:
             return not self._line.recv(1, socket.MSG_PEEK)
@@ -104,9 +136,13 @@ class Warden:
         return self._keeper.pid
 
     def last_words(self) -> str:
-        """What it said when it could not be started; blocks until it is gone."""
-        self._line.close()
-        _, said = self._keeper.communicate()
+        """What it said when it could not be started; blocks until it is gone, or killed."""
+        self._cut_lines()
+        try:
+            _, said = self._keeper.communicate(timeout=ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            return "it does not answer"
         lines = said.decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else f"it ended with status {self._keeper.returncode}"
 
@@ -121,7 +157,13 @@ class Warden:
         threading.Thread(target=self._reap, daemon=True).start()
 
     def _reap(self) -> None:
-        self._keeper.wait()
+        """Wait for it, but not for ever: killed, it takes along all that has namespaces."""
+        try:
+            self._keeper.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            with suppress(subprocess.TimeoutExpired):  # the kernel cannot end it now
+                self._keeper.wait(ENDING_SECONDS)
         self._groups.remove()
         cast("BinaryIO", self._keeper.stderr).close()
 
@@ -129,7 +171,14 @@ class Warden:
         self.rest()
         if self.listener is not None:
             self.listener.close()
-        self._line.close()
+        self._cut_lines()
+
+    def _cut_lines(self) -> None:
+        """Heard also where a forked copy of this process holds them open."""
+        for line in (self._line, self._leash):
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+            line.close()
 
     async def close(self) -> None:
         """End it, and with it everything it started; returns when nothing is left."""
@@ -155,14 +204,17 @@ async def start_warden(
     it is in are removed after it.
     """
     ours, theirs = wire.pair()
+    leash, collar = wire.pair()
     try:
-        keeper = _launched(theirs, command)
+        keeper = _launched(theirs, collar, command)
     except OSError as problem:
         ours.close()
+        leash.close()
         raise SandboxUnavailable(f"its process cannot be started ({problem.strerror})") from None
     finally:
         theirs.close()
-    warden = Warden(ours, keeper, groups)
+        collar.close()
+    warden = Warden(ours, leash, keeper, groups)
     try:
         await _made_ready(warden, ours, setup)
     except BaseException:
@@ -172,14 +224,14 @@ async def start_warden(
 
 
 def _launched(
-    line: socket.socket, command: Callable[[list[str]], list[str]]
+    line: socket.socket, leash: socket.socket, command: Callable[[list[str]], list[str]]
 ) -> "subprocess.Popen[bytes]":
     ourselves = os.pidfd_open(os.getpid())
-    boot = BOOT.format(root=_ROOT, line=line.fileno(), runtime=ourselves)
+    boot = BOOT.format(root=_ROOT, line=line.fileno(), leash=leash.fileno(), runtime=ourselves)
     try:
         return subprocess.Popen(
             command([_INTERPRETER, "-I", "-S", "-c", boot]),
-            pass_fds=[line.fileno(), ourselves],
+            pass_fds=[line.fileno(), leash.fileno(), ourselves],
             env={},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -198,7 +250,8 @@ async def _made_ready(warden: Warden, line: socket.socket, setup: Message) -> No
     answer, files = await _first_answer(line)
     if "ready" not in answer:
         said = answer.get("failed") or await asyncio.to_thread(warden.last_words)
-        raise SandboxUnavailable(f"the sandbox cannot be made: {said}")
+        kind = SandboxRefused if answer.get("refused") else SandboxUnavailable
+        raise kind(f"the sandbox cannot be made: {said}")
     if files:
         warden.listener = socket.socket(fileno=files[0])
 

@@ -1,11 +1,12 @@
 """The warden's own process: it opens confined threads, reaps every child, and outlives nobody.
 
-Two processes: the *keeper* adopts what is orphaned and ends all that is left when the warden is
-gone; in namespaces it is process 1 there, and its own end is the end of everything by the kernel's
-guarantee. The *warden* serves. When the runtime is gone, the line is cut or the lease has run out,
-it ends, and with it all that it started.
+Two processes: the *keeper* adopts what is orphaned and ends all that is left when the warden or the
+runtime is gone; in namespaces it is process 1 there, and its own end is the end of everything by
+the kernel's guarantee. The *warden* serves. When the runtime is gone, the line is cut or the lease
+has run out, it ends, and with it all that it started.
 """
 
+import errno
 import os
 import resource
 import select
@@ -17,48 +18,71 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import cast
+from typing import NamedTuple, cast
 
 from holdfast.execution.kernel import landlock, namespaces, privileges
 from holdfast.execution.kernel.namespaces import Kind, Shown
+from holdfast.execution.kernel.physical import hold, identity
 from holdfast.execution.warden.confine import confine
-from holdfast.execution.warden.descendants import end_descendants
+from holdfast.execution.warden.keeper import keep
 from holdfast.execution.warden.spawner import Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _STACK = 256 * 1024
 
 
-def main(line_number: int, runtime: int) -> None:
-    """Called in a fresh interpreter, with its line and a handle on the runtime's process."""
-    for inherited in (line_number, runtime):
+class Lines(NamedTuple):
+    """What connects it to the runtime."""
+
+    orders: socket.socket
+    leash: socket.socket
+    """The keeper's own: nothing is said there, it is only cut."""
+    runtime: int
+    """A handle on the runtime's process."""
+
+
+def main(orders: int, leash: int, runtime: int) -> None:
+    """Called in a fresh interpreter, with its lines and a handle on the runtime's process."""
+    for inherited in (orders, leash, runtime):
         # Or every process would have them, too.
         os.set_inheritable(inherited, False)  # noqa: FBT003 - as it is called
-    line = socket.socket(fileno=line_number)
+    lines = Lines(socket.socket(fileno=orders), socket.socket(fileno=leash), runtime)
     try:
-        _begin(line, runtime)
+        _begin(lines)
     except OSError as problem:
         with suppress(Hungup):
-            send(line, {"failed": str(problem)})
+            send(lines.orders, {"failed": str(problem), "refused": problem.errno == errno.ELOOP})
 
 
-def _begin(line: socket.socket, runtime: int) -> None:
-    setup, _ = receive(line)
+def _begin(lines: Lines) -> None:
+    setup, _ = receive(lines.orders)
     threading.stack_size(_STACK)
     view = [Shown(*one) for one in cast("list[tuple[Kind, str, str]]", setup["view"])]
     if view:
         namespaces.leave_namespaces()
-        _in_child(lambda: _be_first(line, runtime, setup, view), partial(_wait_for, line))
+        _in_child(lambda: _be_first(lines, setup, view), partial(_wait_for, lines))
     else:
+        _look_whether_same(cast("list[tuple[str, int, int]]", setup["same"]))
         privileges.adopt_orphans()
-        _in_child(lambda: _serve(line, runtime, setup), partial(_keep, line))
+        _in_child(lambda: _serve(lines, setup), partial(_keep, lines))
 
 
-def _be_first(line: socket.socket, runtime: int, setup: Message, view: list[Shown]) -> None:
+def _be_first(lines: Lines, setup: Message, view: list[Shown]) -> None:
     """Process 1 of the new namespaces."""
     namespaces.build_view(view, cast("str", setup["at"]))
     namespaces.raise_loopback()
-    _in_child(lambda: _serve(line, runtime, setup), partial(_keep, line))
+    _in_child(lambda: _serve(lines, setup), partial(_keep, lines))
+
+
+def _look_whether_same(shown: list[tuple[str, int, int]]) -> None:
+    """Somebody else made the view, by names: a link may have led it elsewhere meanwhile."""
+    for path, *wanted in shown:
+        handle = hold(path)
+        try:
+            if [*identity(handle)] != wanted:
+                raise OSError(errno.ELOOP, "something else is shown", path)
+        finally:
+            os.close(handle)
 
 
 def _in_child(work: Callable[[], None], meanwhile: Callable[[int], None]) -> None:
@@ -67,35 +91,31 @@ def _in_child(work: Callable[[], None], meanwhile: Callable[[int], None]) -> Non
     os._exit(0)
 
 
-def _wait_for(line: socket.socket, child: int) -> None:
-    line.close()
+def _wait_for(lines: Lines, child: int) -> None:
+    lines.orders.close()
     os.waitpid(child, 0)
 
 
-def _keep(line: socket.socket, warden: int) -> None:
-    """Reap what is orphaned until the warden is gone, then end all that is left."""
-    line.close()  # it is the warden's alone: that it is cut is heard at once
-    privileges.gain_nothing()
-    privileges.drop_capabilities()
-    while os.waitpid(-1, 0)[0] != warden:
-        pass
-    if os.getpid() != 1:
-        end_descendants()
+def _keep(lines: Lines, warden: int) -> None:
+    lines.orders.close()  # it is the warden's alone: that it is cut is heard at once
+    keep(warden, lines.leash, lines.runtime)
 
 
-def _serve(line: socket.socket, runtime: int, setup: Message) -> None:
+def _serve(lines: Lines, setup: Message) -> None:
+    lines.leash.close()
     listener = _listener() if setup["proxy"] else None
     for name, most in cast("dict[str, int]", setup["limits"]).items():
         resource.setrlimit(getattr(resource, name), (most, most))
     privileges.gain_nothing()
     privileges.drop_capabilities()
+    privileges.be_unreadable()
     if setup["paths"] is not None:
         landlock.keep_open(cast("list[str]", setup["often"]))
         confine(setup, landlock.version())
-    warden = Warden(line, runtime, setup)
+    warden = Warden(lines.orders, lines.runtime, setup)
     files = [listener.fileno()] if listener else []
     port = listener.getsockname()[1] if listener else None
-    send(line, {"ready": {"pid": os.getpid(), "port": port}}, files)
+    send(lines.orders, {"ready": {"pid": os.getpid(), "port": port}}, files)
     with suppress(Hungup):
         warden.serve()
 

@@ -11,11 +11,13 @@ import os
 import select
 import signal
 import socket
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
 from holdfast.execution.kernel import landlock
+from holdfast.execution.kernel.out_of_reach import stay_out_of_reach
 from holdfast.execution.kernel.system_calls import system_call
 from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.descendants import end_descendants, reap_orphans
@@ -54,14 +56,24 @@ class Spawner:
         """Confine the calling thread, then start what is asked for."""
         try:
             self._confine()
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the runtime must not wait
+            # Nothing was started, and a signal to everybody is not known to be kept inside.
+            self._give_up(problem)
+            return
+        try:
             self._serve()
         except Hungup:
             self._end()
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the runtime must not wait
-            with suppress(Hungup):
-                send(self._line, {"error": str(problem)})
+        except Exception as problem:  # noqa: BLE001 - whatever it is, nothing may be left
+            self._end()
+            self._give_up(problem)
         finally:
             self._line.close()
+
+    def _give_up(self, problem: Exception) -> None:
+        with suppress(Hungup):
+            send(self._line, {"error": str(problem)})
+        self._line.close()
 
     def _serve(self) -> None:
         self._poll.register(self._line, select.POLLIN)
@@ -78,6 +90,9 @@ class Spawner:
             landlock.enter_domain(abi)
         if self._outsider is not None and not _is_out_of_reach(self._outsider):
             raise OSError(errno.ENOTSUP, "signals are not kept inside a Landlock domain")
+        if self._domain:
+            # This thread is in the domain of what it starts, and stands for its whole process.
+            stay_out_of_reach({os.getpid(), os.getppid(), threading.get_native_id()})
 
     def _step(self) -> None:
         ready = self._poll.poll(_REAPING_MS if self._outsider is None else None)

@@ -66,6 +66,8 @@ def pack_spawn(
     cwd: str, argv: Sequence[str], environment: Mapping[str, str], *, tell: bool = False
 ) -> bytes:
     """What is to be started, as bytes; ValueError for a word that no process can be given."""
+    if not argv:
+        raise ValueError("no program is named")
     variables = [f"{name}={value}" for name, value in environment.items()]
     words = [cwd, str(len(argv)), *argv, *variables]
     packed = "\0".join(words).encode("utf-8", "surrogateescape")

@@ -1,0 +1,60 @@
+"""Handles on physical paths: a link is an error, wherever it is."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.execution.kernel import physical
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    real = tmp_path.resolve()
+    (real / "a" / "b").mkdir(parents=True)
+    (real / "a" / "file").touch()
+    (real / "link").symlink_to("a")
+    (real / "a" / "up").symlink_to("..")
+    return real
+
+
+def test_what_is_there_is_held_and_known_again(folder: Path) -> None:
+    for path in (folder, folder / "a" / "b", folder / "a" / "file"):
+        handle = physical.hold(str(path))
+        found = path.stat()
+        assert physical.identity(handle) == (found.st_dev, found.st_ino)
+        os.close(handle)
+
+
+@pytest.mark.parametrize("path", ["link", "link/b", "a/up", "a/up/a/file"])
+def test_a_link_is_never_followed(folder: Path, path: str) -> None:
+    with pytest.raises(OSError, match=path) as refused:
+        physical.hold(f"{folder}/{path}")
+    assert refused.value.errno == errno.ELOOP
+
+
+def test_what_is_no_path_is_not_opened(folder: Path) -> None:
+    for path in ("a", "", f"{folder}\0/a"):
+        with pytest.raises(OSError, match="no physical path"):
+            physical.hold(path)
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_place_is_made_where_it_is_missing(folder: Path, is_folder: bool) -> None:
+    root = physical.hold(str(folder))
+    for _ in range(2):
+        os.close(physical.made(root, "/a/new/place", folder=is_folder))
+    os.close(physical.made(root, "", folder=True))
+    os.close(root)
+    assert (folder / "a" / "new" / "place").is_dir() == is_folder
+
+
+@pytest.mark.parametrize("path", ["/link", "/link/b", "/a/up/x", "/a/up"])
+def test_no_place_is_made_through_a_link(folder: Path, path: str) -> None:
+    root, before = physical.hold(str(folder)), len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(OSError, match="symbolic") as refused:
+        physical.made(root, path, folder=True)
+    assert refused.value.errno == errno.ELOOP
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    os.close(root)
