@@ -111,8 +111,12 @@ async def test_what_cannot_even_be_killed_is_not_waited_for(
         monkeypatch.setattr(wardens, "ENDING_SECONDS", 0.05)
         keeper = ground.warden.keeper
         os.kill(keeper, signal.SIGSTOP)
+
+        def kill(one: "subprocess.Popen[bytes]") -> None:
+            killed.append(one.pid)
+
         with monkeypatch.context() as unkillable:
-            unkillable.setattr(subprocess.Popen, "kill", lambda one: killed.append(one.pid))
+            unkillable.setattr(subprocess.Popen, "kill", kill)
             await ground.warden.close()
         assert killed == [keeper]
         os.kill(keeper, signal.SIGCONT)

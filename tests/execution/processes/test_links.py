@@ -13,7 +13,7 @@ from holdfast.execution.processes import sandbox, tiers
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.held_paths import held
 from holdfast.execution.processes.spawners import SandboxRefused
-from holdfast.execution.processes.tiers import start_in
+from holdfast.execution.processes.tiers import STRONGEST_FIRST, start_in
 from holdfast.execution.processes.wardens import Warden, start_warden
 from holdfast.execution.spool import Spool
 
@@ -128,6 +128,10 @@ async def test_another_folder_in_the_same_place_is_not_shown(
         await (await start_in(TIERS[kind], wanted, scratch_of(place))).close()
 
 
+def no_spool(_name: str) -> Spool:
+    return Spool(lambda: None, 0)
+
+
 async def test_no_weaker_sandbox_is_made_instead(place: Path) -> None:
     (place / "workspace" / ".claude").symlink_to("..")
     parts = sandbox.SandboxParts(
@@ -135,10 +139,10 @@ async def test_no_weaker_sandbox_is_made_instead(place: Path) -> None:
         scratch_of(place),
         str(place),
         {},
-        lambda _name: Spool(lambda: None, 0),
+        no_spool,
     )
     with pytest.raises(SandboxRefused) as refused:
-        await sandbox.open_strongest(parts)
+        await sandbox.open_strongest(parts, STRONGEST_FIRST)
     assert "namespaces" not in str(refused.value)
 
 
