@@ -57,6 +57,7 @@ def test_the_separate_layout_is_found_by_controller(tmp_path: Path) -> None:
     [
         ("0::/gone\n", "cgroup2 {root} cgroup2 rw 0 0\n"),
         ("0::/../..\n", "cgroup2 {root} cgroup2 rw 0 0\n"),
+        ("0::gone\n", "cgroup2 / cgroup2 rw 0 0\n"),
         ("1:pids:/\n", "proc /proc proc rw 0 0\n"),
     ],
 )

@@ -123,6 +123,11 @@ def test_each_target_is_named_once_and_not_too_many() -> None:
     assert len(found) == len({one.target for one in found}) == MOST_NAMED
 
 
+def test_a_target_is_told_as_it_was_first_said() -> None:
+    said = "cat: /srv/x: Permission denied\ntouch: cannot touch '/srv/x': Permission denied"
+    assert [one.requirement for one in denials(CONFINED, said)] == [READ]
+
+
 def test_a_network_that_is_open_refuses_no_host() -> None:
     policy = SandboxPolicy(network="open")
     line = "curl: (6) Could not resolve host: evil.example"
