@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from execution.processes.ground import TIERS, each, opened, policy_of
+from execution.processes.ground import TIERS, each, measurable, opened, policy_of
 
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes import sandbox, tiers
@@ -37,7 +37,9 @@ def scratch_of(place: Path) -> Scratch:
 def policy(place: Path, **parts: tuple[str, ...]) -> SandboxPolicy:
     root = str(place / "workspace")
     given = {name: tuple(f"{root}/{path}" for path in paths) for name, paths in parts.items()}
-    return msgspec.structs.replace(SandboxPolicy(readable=(root,), writable=(root,)), **given)
+    return measurable(
+        msgspec.structs.replace(SandboxPolicy(readable=(root,), writable=(root,)), **given)
+    )
 
 
 @each(*CONFINED)
@@ -85,7 +87,7 @@ async def test_a_link_that_is_planted_in_between_shows_nothing_either(
         folder.symlink_to(target)
 
     planted(monkeypatch, swap)
-    wanted = msgspec.structs.replace(policy(place), readable=(str(folder),))
+    wanted = policy(place, readable=("extra",))
     with pytest.raises(SandboxRefused, match="cannot be made"):
         await start_in(TIERS[kind], wanted, scratch_of(place))
 
