@@ -130,6 +130,10 @@ async def test_another_folder_in_the_same_place_is_not_shown(
         await (await start_in(TIERS[kind], wanted, scratch_of(place))).close()
 
 
+def no_spool(_name: str) -> Spool:
+    return Spool(lambda: None, 0)
+
+
 async def test_no_weaker_sandbox_is_made_instead(place: Path) -> None:
     (place / "workspace" / ".claude").symlink_to("..")
     parts = sandbox.SandboxParts(
@@ -137,7 +141,7 @@ async def test_no_weaker_sandbox_is_made_instead(place: Path) -> None:
         scratch_of(place),
         str(place),
         {},
-        lambda _name: Spool(lambda: None, 0),
+        no_spool,
     )
     with pytest.raises(SandboxRefused) as refused:
         await sandbox.open_strongest(parts)
