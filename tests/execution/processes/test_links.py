@@ -144,7 +144,7 @@ async def test_no_weaker_sandbox_is_made_instead(place: Path) -> None:
         no_spool,
     )
     with pytest.raises(SandboxRefused) as refused:
-        await sandbox.open_strongest(parts)
+        await sandbox.open_strongest(parts, tiers.STRONGEST_FIRST)
     assert "namespaces" not in str(refused.value)
 
 
