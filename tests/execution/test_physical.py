@@ -1,5 +1,6 @@
 """Handles on physical paths: a link is an error, wherever it is."""
 
+import ctypes
 import errno
 import os
 from pathlib import Path
@@ -58,3 +59,27 @@ def test_no_place_is_made_through_a_link(folder: Path, path: str) -> None:
     assert refused.value.errno == errno.ELOOP
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     os.close(root)
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_without_the_kernels_call_a_path_is_walked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, missing: bool
+) -> None:
+    """A thread under the filter has no such call: it is told that there is none."""
+
+    def refused(_path: bytes) -> int:
+        ctypes.set_errno(errno.ENOSYS)
+        return -1
+
+    monkeypatch.setattr(physical, "_opener", lambda _flags: None if missing else refused)
+    for path in (folder, folder / "a" / "b", Path("/")):
+        handle = physical.hold(str(path))
+        assert physical.identity(handle) == (path.stat().st_dev, path.stat().st_ino)
+        os.close(handle)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(OSError, match="link") as link:
+        physical.hold(f"{folder}/link/b")
+    assert link.value.errno == errno.ELOOP
+    with pytest.raises(FileNotFoundError):
+        physical.hold(f"{folder}/none/b")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

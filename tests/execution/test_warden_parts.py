@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.execution.kernel.privileges import gain_nothing
+from holdfast.execution.kernel.privileges import adopt_orphans, gain_nothing
 from holdfast.execution.warden import descendants, wire
 from holdfast.execution.warden.confine import confine
+from holdfast.execution.warden.keeper import keep
 from holdfast.execution.warden.spawner import Spawner
 
 
@@ -63,6 +64,35 @@ def test_a_spawner_whose_signals_get_out_serves_nobody() -> None:
     with pytest.raises(wire.Hungup):
         wire.receive(ours)
     ours.close()
+
+
+@pytest.mark.parametrize("cut", ["leash", "runtime"])
+def test_a_keeper_ends_a_warden_that_does_not_hear(cut: str) -> None:
+    leash, collar = wire.pair()
+    runtime = waiting()
+    handle = os.pidfd_open(runtime)
+    keeper = os.fork()
+    if not keeper:
+        leash.close()
+        adopt_orphans()
+        keep(_deaf_with_child(), collar, handle)
+        os._exit(0 if descendants.children() == [] else 1)
+    collar.close()
+    if cut == "leash":
+        leash.shutdown(socket.SHUT_RDWR)
+    else:
+        os.kill(runtime, 9)
+    assert os.waitpid(keeper, 0)[1] == 0
+    os.kill(runtime, 9)
+    os.waitpid(runtime, 0)
+    leash.close()
+    os.close(handle)
+
+
+def _deaf_with_child() -> int:
+    """Something like a warden that is stopped, with something running below it."""
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), os.WNOHANG)
+    return os.posix_spawn("/bin/sh", ["sh", "-c", "sleep 60 & kill -STOP $$"], {"PATH": os.defpath})
 
 
 class Broken(Spawner):

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -123,6 +124,20 @@ def family_of(ground: Ground) -> list[int]:
 
 def _is_ours(pid: int) -> bool:
     return b"holdfast.execution.warden" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+async def stop(pids: list[int]) -> None:
+    """Stop processes; all their threads stand still afterwards."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    while not all(map(_stands_still, pids)):
+        await asyncio.sleep(0.001)
+
+
+def _stands_still(pid: int) -> bool:
+    threads = [path / "stat" for path in Path(f"/proc/{pid}/task").iterdir()]
+    states = [path.read_text("utf-8").rpartition(")")[2].split()[0] for path in threads]
+    return set(states) == {"T"}
 
 
 def running_in(workspace: Path) -> list[int]:

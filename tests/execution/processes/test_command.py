@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from execution.processes.ground import each, family_of, opened, until_empty
+from execution.processes.ground import each, family_of, opened, stop, until_empty
 
 from holdfast.execution.kernel.landlock import READ
 from holdfast.execution.processes import command as commanding
@@ -199,8 +199,7 @@ async def test_an_outer_deadline_holds_when_nobody_answers(
         while not (ground.workspace / "begun").exists():
             await asyncio.sleep(0.005)
         family = family_of(ground)
-        for pid in family:
-            os.kill(pid, signal.SIGSTOP)
+        await stop(family)
         report = await running
         assert (report.killed_by, report.ended) == ("lost", None)
         for pid in family:
@@ -216,8 +215,7 @@ async def test_a_spawner_that_does_not_end_a_call_is_let_go(
     async with opened(tmp_path, kind) as ground:
         spawner = await ground.warden.spawner()
         family = family_of(ground)
-        for pid in family:
-            os.kill(pid, signal.SIGSTOP)
+        await stop(family)
         await ground.warden.give_back(spawner)
         assert spawner.lost
         for pid in family:

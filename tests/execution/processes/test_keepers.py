@@ -9,7 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from execution.processes.ground import Ground, each, family_of, opened, running_in, until_empty
+from execution.processes.ground import (
+    Ground,
+    each,
+    family_of,
+    opened,
+    running_in,
+    stop,
+    until_empty,
+)
 
 from holdfast.execution.processes import spawners, wardens
 from holdfast.execution.processes.spawners import SandboxLost, SandboxUnavailable, Spawner, Start
@@ -45,11 +53,6 @@ def beyond_keeper(kind: str, family: list[int]) -> list[int]:
     return family[2:] if kind in ("namespaces", "bubblewrap") else family[1:]
 
 
-def stop(family: list[int]) -> None:
-    for pid in family:
-        os.kill(pid, signal.SIGSTOP)
-
-
 def started(code: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", code])
 
@@ -70,7 +73,7 @@ async def test_a_stopped_warden_keeps_nothing_alive_when_the_runtime_is_killed(
         while not (tmp_path / "family").exists():
             await asyncio.sleep(0.005)
         family = [int(pid) for pid in (tmp_path / "family").read_text("ascii").split()]
-        stop(beyond_keeper(kind, family))
+        await stop(beyond_keeper(kind, family))
         assert running_in(tmp_path.resolve() / "workspace")
         runtime.kill()
     await until_empty(tmp_path.resolve() / "workspace")
@@ -83,7 +86,7 @@ async def test_a_stopped_warden_is_closed(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
         running = await busy(ground)
         family = family_of(ground)
-        stop(beyond_keeper(kind, family))
+        await stop(beyond_keeper(kind, family))
         await ground.warden.close()
         assert not any(Path(f"/proc/{pid}").exists() for pid in family)
         await until_empty(ground.workspace)
@@ -97,7 +100,7 @@ async def test_a_stopped_keeper_is_killed_with_all_that_is_below(
     monkeypatch.setattr(wardens, "ENDING_SECONDS", 0.2)
     async with opened(tmp_path, kind) as ground:
         running = await busy(ground)
-        stop(family_of(ground))
+        await stop(family_of(ground))
         await ground.warden.close()
         await until_empty(ground.workspace)
         await running
@@ -112,11 +115,11 @@ async def test_what_cannot_even_be_killed_is_not_waited_for(
         keeper = ground.warden.keeper
         os.kill(keeper, signal.SIGSTOP)
 
-        def kill(one: "subprocess.Popen[bytes]") -> None:
+        def unkilled(one: "subprocess.Popen[bytes]") -> None:
             killed.append(one.pid)
 
         with monkeypatch.context() as unkillable:
-            unkillable.setattr(subprocess.Popen, "kill", kill)
+            unkillable.setattr(subprocess.Popen, "kill", unkilled)
             await ground.warden.close()
         assert killed == [keeper]
         os.kill(keeper, signal.SIGCONT)
@@ -137,7 +140,7 @@ async def test_a_warden_that_does_not_answer_is_lost(
 ) -> None:
     async with opened(tmp_path, kind) as ground:
         monkeypatch.setattr(wardens, "_STARTING_SECONDS", 0.1)
-        stop(beyond_keeper(kind, family_of(ground)))
+        await stop(beyond_keeper(kind, family_of(ground)))
         assert not ground.warden.lost
         with pytest.raises(SandboxLost, match="does not answer"):
             await ground.warden.spawner()
@@ -151,7 +154,7 @@ async def test_a_spawner_that_does_not_end_a_call_loses_the_warden(
     monkeypatch.setattr(spawners, "ENDING_SECONDS", 0.1)
     async with opened(tmp_path, kind) as ground:
         spawner = await ground.warden.spawner()
-        stop(beyond_keeper(kind, family_of(ground)))
+        await stop(beyond_keeper(kind, family_of(ground)))
         await ground.warden.give_back(spawner)
         assert ground.warden.lost
 
@@ -164,6 +167,7 @@ async def test_a_line_that_hangs_up_loses_the_warden(tmp_path: Path, kind: str) 
         os.kill(family_of(ground)[2], signal.SIGKILL)
         while not spawner.lost:
             await asyncio.sleep(0.005)
+        await ground.warden.give_back(spawner)
         assert ground.warden.lost
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from execution.processes.ground import TIERS, each, opened, policy_of
+from execution.processes.ground import TIERS, each, measurable, opened, policy_of
 
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes import sandbox, tiers
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.held_paths import held
 from holdfast.execution.processes.spawners import SandboxRefused
-from holdfast.execution.processes.tiers import STRONGEST_FIRST, start_in
+from holdfast.execution.processes.tiers import start_in
 from holdfast.execution.processes.wardens import Warden, start_warden
 from holdfast.execution.spool import Spool
 
@@ -37,7 +37,9 @@ def scratch_of(place: Path) -> Scratch:
 def policy(place: Path, **parts: tuple[str, ...]) -> SandboxPolicy:
     root = str(place / "workspace")
     given = {name: tuple(f"{root}/{path}" for path in paths) for name, paths in parts.items()}
-    return msgspec.structs.replace(SandboxPolicy(readable=(root,), writable=(root,)), **given)
+    return measurable(
+        msgspec.structs.replace(SandboxPolicy(readable=(root,), writable=(root,)), **given)
+    )
 
 
 @each(*CONFINED)
@@ -85,7 +87,7 @@ async def test_a_link_that_is_planted_in_between_shows_nothing_either(
         folder.symlink_to(target)
 
     planted(monkeypatch, swap)
-    wanted = msgspec.structs.replace(policy(place), readable=(str(folder),))
+    wanted = policy(place, readable=("extra",))
     with pytest.raises(SandboxRefused, match="cannot be made"):
         await start_in(TIERS[kind], wanted, scratch_of(place))
 
@@ -142,7 +144,7 @@ async def test_no_weaker_sandbox_is_made_instead(place: Path) -> None:
         no_spool,
     )
     with pytest.raises(SandboxRefused) as refused:
-        await sandbox.open_strongest(parts, STRONGEST_FIRST)
+        await sandbox.open_strongest(parts, tiers.STRONGEST_FIRST)
     assert "namespaces" not in str(refused.value)
 
 

@@ -1,7 +1,7 @@
 """Handles on physical paths: no part of one is a link, and a handle stays what it was.
 
-A link is an OSError with ELOOP that names the path. There is no other way here than the kernel's
-own call: where it is missing nothing is opened.
+A link is an OSError with ELOOP that names the path. Where the kernel's own call is missing, or kept
+from a confined thread, a path is walked part by part.
 """
 
 import ctypes
@@ -17,14 +17,31 @@ _opener = cache(opener)
 
 def hold(path: str) -> int:
     """A handle on what is there, neither read nor written through; raises OSError."""
-    attempt = _opener(os.O_PATH)
-    if attempt is None or not path.startswith("/") or "\0" in path:
+    if not path.startswith("/") or "\0" in path:
         raise OSError(errno.EINVAL, "no physical path", path)
-    handle = attempt(os.fsencode(path))
-    if handle < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code), path)
-    return handle
+    attempt = _opener(os.O_PATH)
+    handle = -1 if attempt is None else attempt(os.fsencode(path))
+    if handle >= 0:
+        return handle
+    code = errno.ENOSYS if attempt is None else ctypes.get_errno()
+    if code == errno.ENOSYS:
+        return _walked(path)
+    raise OSError(code, os.strerror(code), path)
+
+
+def _walked(path: str) -> int:
+    here = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    for part in path.split("/"):
+        if not part:
+            continue
+        above, here = here, -1
+        try:
+            here = _not_a_link(above, part)
+        except OSError as problem:
+            raise OSError(problem.errno, problem.strerror, path) from None
+        finally:
+            os.close(above)
+    return here
 
 
 def identity(handle: int) -> tuple[int, int]:

@@ -51,8 +51,8 @@ class Spawner:
         self,
         line: socket.socket,
         loop: asyncio.AbstractEventLoop,
-        narrower: Message | None = None,
-        hung_up: Callable[[], None] | None = None,
+        narrower: Message | None,
+        hung_up: Callable[[], None],
     ) -> None:
         """``hung_up`` is called when the other side ends it, not we."""
         self.narrower = narrower
@@ -157,8 +157,7 @@ class Spawner:
 
     def _lose_it(self) -> None:
         self._lose()
-        if self._hung_up is not None:
-            self._hung_up()
+        self._hung_up()
 
     def _lose(self) -> None:
         if self.lost:
