@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.set-up
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean
+.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery
 .DEFAULT_GOAL := help
 
 help: ## show what there is
@@ -43,7 +43,10 @@ arch: setup
 quick: setup ## the tests alone, in parallel
 	@$(BIN)/python -m pytest -q -n auto
 
-test: system check cov ## every check there is
+test: system check battery cov ## every check there is
+
+battery: setup ## the bypass batteries, in parallel: they attack and measure nothing
+	@$(BIN)/python -m pytest -q -n auto tests/battery
 
 system: ## as root: the packages some tests need; otherwise those tests say what they miss
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -56,7 +59,7 @@ system: ## as root: the packages some tests need; otherwise those tests say what
 
 cov: setup ## the tests, with what they reach
 	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m coverage run -m pytest
+	@$(BIN)/python -m coverage run -m pytest --ignore=tests/battery
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python tests/coverage_floor.py
 

@@ -28,7 +28,7 @@ def surveyed(*there: str, version: int = 7, limits: tuple[str, ...] = ()) -> San
 
 
 def checked(found: SandboxSurvey) -> list[Finding]:
-    return list(check_sandbox(found))
+    return list(check_sandbox(found=found))
 
 
 def test_the_strongest_is_chosen_and_told() -> None:
@@ -82,3 +82,13 @@ async def test_the_survey_tries_what_there_is(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sandbox_survey, "STRONGEST_FIRST", tiers)
     (missing,) = (await survey()).tiers
     assert "not installed" in str(missing.missing)
+
+
+def test_what_the_configuration_names_is_what_is_told() -> None:
+    there = surveyed("namespaces", "landlock", limits=("memory",))
+    first, *_ = check_sandbox("landlock", there)
+    assert (first.status, first.detail.split(":")[0]) == ("OK", "landlock")
+    (missing,) = check_sandbox("bubblewrap", there)
+    assert (missing.status, "sandbox.confinement" in missing.next_step) == ("FAIL", True)
+    (nothing,) = check_sandbox("unconfined", there)
+    assert nothing.status == "WARN"

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,10 @@ def test_without_the_kernels_call_a_path_is_walked(
         ctypes.set_errno(errno.ENOSYS)
         return -1
 
-    monkeypatch.setattr(physical, "_opener", lambda _flags: None if missing else refused)
+    def opener(_flags: int) -> Callable[[bytes], int] | None:
+        return None if missing else refused
+
+    monkeypatch.setattr(physical, "_opener", opener)
     for path in (folder, folder / "a" / "b", Path("/")):
         handle = physical.hold(str(path))
         assert physical.identity(handle) == (path.stat().st_dev, path.stat().st_ino)

@@ -42,6 +42,12 @@ class SandboxSurvey(msgspec.Struct, frozen=True, kw_only=True):
         """The one that is used."""
         return next((tier for tier in self.tiers if tier.missing is None), None)
 
+    def named(self, wanted: Confinement | None) -> SurveyedTier | None:
+        """The one of that name, or the one that is used where none is named."""
+        if wanted is None:
+            return self.chosen
+        return next((tier for tier in self.tiers if tier.name == wanted), None)
+
 
 async def survey() -> SandboxSurvey:
     """Try everything once."""

@@ -15,6 +15,7 @@ from holdfast.app.environment import variables
 from holdfast.app.locations import HOME_VARIABLE, NOWHERE, state_home
 from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.shell import Confinement
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.policy_checks import check_policy
 from holdfast.surfaces.cli.screen import one_line
@@ -87,6 +88,14 @@ def check_configuration(workspace: str, overrides: Mapping[str, str]) -> Iterato
         yield Finding("WARN", name, f"not applied: {what}", step)
     yield from check_tools(loaded)
     yield from check_policy(loaded)
+
+
+def configured_confinement(workspace: str, overrides: Mapping[str, str]) -> Confinement | None:
+    """The confinement that the configuration names; None also where it cannot be read."""
+    try:
+        return load_configuration(workspace, overrides=overrides).settings.sandbox.confinement
+    except ConfigurationError:
+        return None
 
 
 def check_data_directory(folder: Path | None = None) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from holdfast.surfaces.cli.checks import (
     check_python,
     check_state_directory,
     check_system,
+    configured_confinement,
 )
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.parsing import Parser, add_settings_options, overrides_in, workspace_in
@@ -31,7 +32,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         *check_configuration(workspace_in(arguments), overrides_in(arguments)),
         *check_data_directory(),
         *check_state_directory(),
-        *check_sandbox(),
+        *check_sandbox(configured_confinement(workspace_in(arguments), overrides_in(arguments))),
     ]
     failed = any(found.status == "FAIL" for found in findings)
     if arguments.json:
