@@ -1,7 +1,6 @@
 """Handles on physical paths: no part of one is a link, and a handle stays what it was.
 
-A link is an OSError with ELOOP that names the path. There is no other way here than the kernel's
-own call: where it is missing nothing is opened.
+A link is an OSError with ELOOP. What a handle is for is not known here.
 """
 
 import ctypes
@@ -13,6 +12,8 @@ from functools import cache
 from holdfast.execution.kernel.openat2 import opener
 
 _opener = cache(opener)
+_NO_SUCH_CALL = frozenset({errno.ENOSYS, errno.EPERM})
+"""Also what a filter of system calls answers."""
 
 
 def hold(path: str) -> int:
@@ -21,10 +22,24 @@ def hold(path: str) -> int:
     if attempt is None or not path.startswith("/") or "\0" in path:
         raise OSError(errno.EINVAL, "no physical path", path)
     handle = attempt(os.fsencode(path))
-    if handle < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code), path)
-    return handle
+    if handle >= 0:
+        return handle
+    code = ctypes.get_errno()
+    if code in _NO_SUCH_CALL:
+        return _walked(path)
+    raise OSError(code, os.strerror(code), path)
+
+
+def _walked(path: str) -> int:
+    """The same, part by part: a spawner's own filter has no such call."""
+    here = os.open("/", os.O_PATH | os.O_CLOEXEC)
+    for part in [part for part in path.split("/") if part]:
+        above = here
+        try:
+            here = _not_a_link(above, part)
+        finally:
+            os.close(above)
+    return here
 
 
 def identity(handle: int) -> tuple[int, int]:
