@@ -29,9 +29,24 @@ def test_what_is_there_is_held_and_known_again(folder: Path) -> None:
         os.close(handle)
 
 
+@pytest.fixture(params=["by one call", "part by part"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filter may have taken the one call away."""
+
+    def refused(_flags: int) -> Callable[[bytes], int]:
+        def attempt(_path: bytes) -> int:
+            ctypes.set_errno(errno.ENOSYS)
+            return -1
+
+        return attempt
+
+    if request.param == "part by part":
+        monkeypatch.setattr(physical, "_opener", refused)
+
+
 @pytest.mark.parametrize("path", ["link", "link/b", "a/up", "a/up/a/file"])
 def test_a_link_is_never_followed(folder: Path, path: str) -> None:
-    with pytest.raises(OSError, match=path) as refused:
+    with pytest.raises(OSError, match="symbolic") as refused:
         physical.hold(f"{folder}/{path}")
     assert refused.value.errno == errno.ELOOP
 
