@@ -335,3 +335,55 @@ def test_a_piece_that_nobody_wrote_comes_before_the_next(tmp_path: Path) -> None
     spool.close()
     spool.write()
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"".join(pieces)]
+
+
+async def test_what_was_held_back_is_written_with_the_rest(tmp_path: Path) -> None:
+    written = threading.Event()
+
+    def create() -> SpoolFile:
+        path = tmp_path / "out"
+        return SpoolFile(str(path), os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 1 << 30)
+
+    class Told(Spool):
+        def write(self) -> None:
+            super().write()
+            if (tmp_path / "out").read_bytes() == b"ab":
+                written.set()
+
+    reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    capture = Capture(Told(create, 1 << 30, held=1), TakesOutX, silent)
+    capture.read_from("stdout", reading)
+    os.write(writing, b"axb")
+    await capture.drain()
+    assert capture.so_far().stdout.head == b"ab"
+    assert await asyncio.to_thread(written.wait, 10)
+    capture.close()
+    os.close(writing)
+    os.close(reading)
+
+
+async def test_a_pipe_that_was_drained_meanwhile_is_read_later(tmp_path: Path) -> None:
+    capture = Capture(spool_in(tmp_path), None, silent)
+    loop = asyncio.get_running_loop()
+    before, told = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    drained: list[bytes] = []
+
+    def drain() -> None:
+        loop.remove_reader(before)
+        with pytest.raises(StopIteration):
+            capture.drain().send(None)
+        drained.append(capture.so_far().stdout.head)
+
+    loop.add_reader(before, drain)
+    writing = capture.pipe("stdout")
+    os.write(told, b"x")
+    os.write(writing, b"a")
+    await asyncio.sleep(0.05)
+    assert drained == [b"a"]
+    os.write(writing, b"b")
+    os.close(writing)
+    assert await capture.wait_closed(10)
+    assert capture.so_far().stdout.head == b"ab"
+    capture.close()
+    os.close(before)
+    os.close(told)

@@ -54,28 +54,51 @@ def test_what_is_no_list_of_variables_is_noticed(text: bytes) -> None:
         exported(text)
 
 
-@given(st.data(), TEXT.map(lambda cwd: cwd.replace("/", "_")), st.integers(0, 255))
-def test_an_answer_is_put_together_from_any_pieces(
-    data: st.DataObject, cwd: str, status: int
+GARBAGE = st.lists(
+    st.sampled_from([b"x", b"", b"-", b"7", b"0", b"gone", b"-\0/\0" + b"0\0" + b"6"])
+)
+
+
+@given(st.data(), GARBAGE, TEXT.map(lambda cwd: cwd.replace("/", "_")), st.integers(0, 255))
+def test_an_answer_is_found_in_any_pieces_and_behind_anything(
+    data: st.DataObject, garbage: list[bytes], cwd: str, status: int
 ) -> None:
-    whole = b'export A="1"\n\0-gone\0' + cwd.encode() + b"\0" + str(status).encode() + b"\0"
+    before = b"".join(one + b"\0" for one in garbage)
+    own = b'export A="1"\n\0-gone\0' + cwd.encode() + b"\0" + str(status).encode() + b"\0" + b"17\0"
+    whole = before + own
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=5)))
-    reader = AnswerReader()
-    answer: Answer | None = None
-    for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
-        answer = reader.feed(whole[start:end])
-        assert (answer is not None) == (end == len(whole))
+    reader = AnswerReader(17)
+    found = [
+        reader.feed(whole[start:end])
+        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
+    ]
     wanted = Answer(ran=True, moved=True, cwd=cwd, status=status, variables=b'export A="1"\n')
-    assert answer == wanted
+    assert found == [None] * len(cuts) + [wanted]
 
 
 @pytest.mark.parametrize(
-    "said", [b"-\0/\0x\0", b"-\0/\0" + b"1\0more", b"-\0/\0\0", b"a\0b\0c\0d\0"]
+    "said",
+    [
+        b"-\0/\0" + b"x\0" + b"17\0",
+        b"v\0y\0/\0" + b"0\0" + b"17\0",
+        b"v\0-\0/\0" + b"0\0" + b"18\0",
+        b"v\0-\0/\0\0" + b"17\0",
+        b"17\0",
+    ],
 )
-def test_what_is_no_answer_is_noticed(said: bytes) -> None:
-    reader = AnswerReader()
-    with pytest.raises(Garbled):
-        reader.feed(b"export A\n\0" + said)
+def test_what_is_no_answer_is_passed_over(said: bytes) -> None:
+    assert AnswerReader(17).feed(said) is None
+
+
+def test_fields_that_are_too_long_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(framing, "MOST_VARIABLES", 10)
+    reader = AnswerReader(1)
+    assert reader.feed(b"x" * 11) is None
+    wanted = Answer(ran=True, moved=False, cwd="/", status=3, variables=None)
+    assert reader.feed(b"yy\0-\0/\0" + b"3\0" + b"1\0") == wanted
+    reader = AnswerReader(1)
+    assert reader.feed(b"v\0-\0" + b"/" * 11) is None
+    assert reader.feed(b"\0" + b"3\0" + b"1\0") is None
 
 
 def test_only_a_substitution_without_its_end_breaks_the_parser() -> None:

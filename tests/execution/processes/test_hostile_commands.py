@@ -57,9 +57,15 @@ HOSTILE = {
     "closed_saved": ("exec 10>&- 11>&- 12>&- 13>&-; echo x; true", 0, "x\n"),
     "closed_all": ('for n in {3..60}; do eval "exec $n>&-"; done; echo x; true', 0, "x\n"),
     "written_to_ours": (
-        "for n in {13..40}; do echo garbage >&$n; done 2>/dev/null; echo x >>runs; wc -l <runs",
+        "for n in {12..40}; do echo garbage >&$n; done 2>/dev/null; echo x >>runs; wc -l <runs",
         0,
         "1\n",
+    ),
+    "another_answer": (
+        "for n in {12..40}; do printf 'x\\0-\\0/\\0000\\0000\\0' >&$n; done 2>/dev/null;"
+        " echo x; (exit 9)",
+        9,
+        "x\n",
     ),
     "input_from_a_file": ("exec 0</etc/hostname; true", 0, ""),
     "debug_trap": ("trap 'echo d' DEBUG; true", 0, "d\n"),

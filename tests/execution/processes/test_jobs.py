@@ -91,6 +91,8 @@ async def test_a_start_that_gives_no_process_is_a_failure(
             await here.jobs.start(["no-such-program"])
         with pytest.raises(OperationFailed, match="No such file"):
             await here.jobs.start("true", cwd="/nowhere/at/all")
+        with pytest.raises(OperationFailed, match="NUL"):
+            await here.jobs.start(["echo", "a\0b"])
         assert (here.jobs.all(), list(here.folder.iterdir())) == ((), [])
         assert here.register.all() == ()
 

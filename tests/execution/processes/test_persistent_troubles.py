@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,7 @@ async def test_a_shell_that_died_meanwhile_answers_nothing(
         os.kill(await spawner.started(), signal.SIGKILL)
         time.sleep(0.1)  # noqa: ASYNC251 - the loop must not hear of it
         answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
-        process.ask(framing.frame(":", 0), answered.set_result)
+        process.ask(partial(framing.frame, ":", 0), answered.set_result)
         assert await answered is None
         process.close()
         process.close()

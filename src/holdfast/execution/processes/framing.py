@@ -14,6 +14,7 @@ the answer without having given one.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from typing import NamedTuple
 FIRST_PIPE = 4
 """From here on, pipes for output: for each pair the one of stdout, then the one of stderr."""
 
-_FIELDS = 3
+_FIELDS = 5
 _SIGNS = (b"", b"-", b"gone", b"-gone")
 MOST_VARIABLES = 4 * 1024 * 1024
 """Bytes of an answer's variables; a command could not be started with so many anyway."""
@@ -29,7 +30,7 @@ MOST_VARIABLES = 4 * 1024 * 1024
 # Opened by name, a pipe has a writer more: who holds it after the command is then known.
 _RUN = "\\eval {text} <$_0 >$_{out} 2>$_{err} 3>&${{_o=-}}\n"
 """The last redirection leaves a sign that the others worked, and with them the command."""
-_AND_ANSWER = 'POSIXLY_CORRECT=$?;\\eval "$_a"\n\n'
+_AND_ANSWER = 'POSIXLY_CORRECT=$?;_n={number};\\eval "$_a"\n\n'
 _BACK = "\\builtin test . -ef {cwd}||\\builtin cd -- {cwd}||{{ \\builtin cd -- {home}&&_g=gone;}};"
 """A directory that was removed and made again is another one."""
 
@@ -38,9 +39,9 @@ _ANSWER = (
     r"\trap - DEBUG ERR EXIT RETURN HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT WINCH;"
     r"\unset -f builtin eval;"
     r"\export -p >&3&&"
-    r"""\builtin printf '\0%s%s\0%s\0%s\0' "${_o-}" "${_g-}" "${DIRSTACK[0]-}" """
-    r""""$POSIXLY_CORRECT" >&3||\exit "$POSIXLY_CORRECT";"""
-    r"\unset _o _g POSIXLY_CORRECT"
+    r"""\builtin printf '\0%s%s\0%s\0%s\0%s\0' "${_o-}" "${_g-}" "${DIRSTACK[0]-}" """
+    r""""$POSIXLY_CORRECT" "$_n" >&3||\exit "$POSIXLY_CORRECT";"""
+    r"\unset _o _g _n POSIXLY_CORRECT"
 )
 
 _BROKEN_PARSER = re.compile(rb"eval: line \d+: unexpected EOF while looking for matching `\)'\s*$")
@@ -55,7 +56,7 @@ _MEANS = {b"E": b"\x1b", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r
 
 
 class Garbled(Exception):
-    """Something else than an answer was written where answers go."""
+    """Something else than variables was written where they go."""
 
 
 class Answer(NamedTuple):
@@ -77,14 +78,16 @@ def opening(pipes: Iterable[int]) -> str:
     return f"readonly _a={quoted(_ANSWER)} _0=/dev/null {names};BASH_ARGV0=bash;set -o pipefail\n"
 
 
-def frame(text: str, pair: int, back: tuple[str, str] | None = None) -> str:
+def frame(text: str, pair: int, number: int, back: tuple[str, str] | None = None) -> str:
     """What it is told to run a command with one of its pairs of pipes.
 
-    ``back``: where it ought to be, and where it goes when that is gone.
+    The number tells its answer from any other. ``back``: where it ought to be, and where it goes
+    when that is gone.
     """
     out = FIRST_PIPE + 2 * pair
     first = "" if back is None else _BACK.format(cwd=quoted(back[0]), home=quoted(back[1]))
-    return first + _RUN.format(text=quoted(text), out=out, err=out + 1) + _AND_ANSWER
+    run = _RUN.format(text=quoted(text), out=out, err=out + 1)
+    return first + run + _AND_ANSWER.format(number=number)
 
 
 def quoted(text: str) -> str:
@@ -98,41 +101,38 @@ def breaks_the_parser(printed: bytes) -> bool:
 
 
 class AnswerReader:
-    """Puts an answer together from the pieces it comes in: variables first, then the rest."""
+    """Finds the answer to one question in the pieces it comes in, whatever else may be there."""
 
-    def __init__(self) -> None:
-        self._variables: bytes | None = b""
-        self._rest: bytes | None = None
+    def __init__(self, number: int) -> None:
+        self._number = str(number).encode()
+        self._fields: deque[bytes | None] = deque(maxlen=_FIELDS)
+        self._rest = b""
+        self._too_long = False
 
     def feed(self, piece: bytes) -> Answer | None:
-        """The answer, once it is complete; raises Garbled."""
-        if self._rest is None:
-            variables, end, piece = piece.partition(b"\0")
-            self._keep(variables)
-            if not end:
-                return None
-            self._rest = b""
-        self._rest += piece
-        if self._rest.count(b"\0") < _FIELDS:
+        """The answer, once it is complete."""
+        *complete, self._rest = (self._rest + piece).split(b"\0")
+        for field in complete:
+            self._fields.append(None if self._too_long else field)
+            self._too_long = False
+            if field == self._number and (answer := self._answer()) is not None:
+                return answer
+        if len(self._rest) > MOST_VARIABLES:
+            self._rest, self._too_long = b"", True
+        return None
+
+    def _answer(self) -> Answer | None:
+        if len(self._fields) < _FIELDS:
             return None
-        return self._answer(self._rest)
-
-    def _keep(self, variables: bytes) -> None:
-        if self._variables is not None:
-            self._variables += variables
-            if len(self._variables) > MOST_VARIABLES:
-                self._variables = None
-
-    def _answer(self, rest: bytes) -> Answer:
-        signs, cwd, status, after = rest.split(b"\0", _FIELDS)
-        if after or not status.isdigit() or signs not in _SIGNS:
-            raise Garbled
+        variables, signs, cwd, status, _ = self._fields
+        if signs not in _SIGNS or not (status and status.isdigit()) or cwd is None:
+            return None
         return Answer(
             ran=signs.startswith(b"-"),
             moved=signs.endswith(b"gone"),
             cwd=cwd.decode("utf-8", "surrogateescape"),
             status=int(status),
-            variables=self._variables,
+            variables=variables,
         )
 
 

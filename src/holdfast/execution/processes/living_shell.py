@@ -88,12 +88,12 @@ class LivingShell:
         await self._begin(ShellState(home), pipes)
         return warnings + self._taken_over(ShellState(home))
 
-    def frame(self, text: str, pair: int) -> str:
+    def frame(self, text: str, pair: int, number: int) -> str:
         """What the shell is told to run a command."""
         home, cwd = self.sandbox.parts.workspace, self.state.cwd
         # Outside of the workspace a path may lead elsewhere in the sandbox than it does here.
         sure = is_within(cwd, home) and self._seen is not None and _identity(cwd) == self._seen
-        return framing.frame(text, pair, None if sure else (cwd, home))
+        return framing.frame(text, pair, number, None if sure else (cwd, home))
 
     def learn(self, answer: Answer) -> list[str]:
         """Take over what the shell told after a command, and say what nobody asked for."""

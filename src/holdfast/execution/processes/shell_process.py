@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from holdfast.execution.processes import framing
 from holdfast.execution.processes.capture import unread
-from holdfast.execution.processes.framing import Answer, AnswerReader, Garbled
+from holdfast.execution.processes.framing import Answer, AnswerReader
 from holdfast.execution.processes.spawners import Spawner, Start
 
 _OPTIONS = ("--norc", "--noprofile", "-s")
@@ -39,7 +39,7 @@ class ShellProcess:
         """``outputs``: the reading ends of the pipes it prints to; they stay the caller's."""
         self.spawner = spawner
         self._loop = asyncio.get_running_loop()
-        self._reader = AnswerReader()
+        self._reader = AnswerReader(0)
         self._answered: Callable[[Answer | None], None] | None = None
         self._asked = 0
         self._look: asyncio.TimerHandle | None = None
@@ -61,12 +61,12 @@ class ShellProcess:
         first = framing.FIRST_PIPE
         self._send(framing.opening(range(first, first + len(outputs))))
 
-    def ask(self, frame: str, answered: Callable[[Answer | None], None]) -> None:
-        """Run a frame. The answer None: it ended without one, or is about to."""
-        self._reader = AnswerReader()
-        self._answered = answered
+    def ask(self, frame: Callable[[int], str], answered: Callable[[Answer | None], None]) -> None:
+        """Run a frame of this number. The answer None: it ended without one, or is about to."""
         self._asked += 1
-        self._send(frame)
+        self._reader = AnswerReader(self._asked)
+        self._answered = answered
+        self._send(frame(self._asked))
         if self._look is None:
             self._look_later(FIRST_LOOK_SECONDS)
 
@@ -118,11 +118,7 @@ class ShellProcess:
             # All it had to answer with is closed: it is another program now, or has ended.
             self._loop.remove_reader(self._answers)
             return
-        try:
-            answer = self._reader.feed(piece)
-        except Garbled:
-            self._give_up()
-            return
+        answer = self._reader.feed(piece)
         if answer is not None:
             self._settle(answer)
 

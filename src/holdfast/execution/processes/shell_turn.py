@@ -1,6 +1,7 @@
 """One command of a persistent shell, from its start to its report, whatever it does to it."""
 
 import asyncio
+from functools import partial
 
 import msgspec
 
@@ -54,7 +55,7 @@ class Turn:
 
     async def run(self, abort: AbortSignal | None) -> CommandReport:
         """Run it to its end; raises NotRun. Cancelled, it takes the shell with it."""
-        frame = self._shell.frame(self._text, self._pair.number)
+        frame = partial(self._shell.frame, self._text, self._pair.number)
         self._shell.process.ask(frame, self._heard)
         self._watch.begin()
         self._watch.follow(abort)
