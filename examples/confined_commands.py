@@ -43,11 +43,7 @@ def shout(rt: Runtime, path: str) -> str:
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with Holdfast(tools=[run, shout], workspace=folder) as hf:
-            for command in (
-                "printf 'one\\ntwo\\n' | tee notes.txt | wc -l",
-                "true | cat",
-                "cat /etc/shadow",
-            ):
+            for command in COMMANDS:
                 envelope = await hf.settle("run", {"command": command})
                 print(envelope.result if envelope.ok else envelope.failure)
             print((await hf.settle("shout", {"path": "notes.txt"})).result)
