@@ -23,6 +23,7 @@ from time import perf_counter
 from msgspec.structs import replace
 
 import node_peers
+import persistent_shell
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.command import Command, Limits, run
@@ -59,7 +60,10 @@ async def measured(folder: Path, rounds: int) -> dict[str, object]:
         large = await timed(heavy(ways), max(rounds // 3, 20))
         del weight
         captures = await captured(folder, 3 if rounds < 100 else 9)
+    (folder / "persistent").mkdir()
+    persistent = await persistent_shell.measure(folder / "persistent", rounds=rounds)
     return {
+        "persistent": persistent,
         "spawns": rows(small),
         "spawns_1gb": rows(large),
         "captures": captures,
