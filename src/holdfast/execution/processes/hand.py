@@ -75,6 +75,7 @@ class SessionHand:
         self._register = LiveRegister(parts.ids, parts.clock)
         self._notices = Notices()
         self._closed = False
+        self._no_weaker = False
         self._numbers = count()
         self._locks = PathLocks()
         self._attempts = SessionAttempts()
@@ -108,6 +109,7 @@ class SessionHand:
         try:
             sandbox = self._processes(policy, self._parts.leaves(tool)).sandbox
         except Unavailable:
+            self._no_weaker = True  # nobody is asked: then nothing weaker will do later
             return True
         return self._started(sandbox) if sandbox.separate is None else sandbox.separate
 
@@ -115,7 +117,7 @@ class SessionHand:
         try:
             await sandbox.warden()
         except SandboxUnavailable:
-            sandbox.accept_no_weaker()  # nobody was asked: then nothing weaker will do later
+            sandbox.accept_no_weaker()
             return True
         return sandbox.separate is True
 
@@ -176,6 +178,8 @@ class SessionHand:
         return found
 
     def _begun(self, sandbox: Sandbox) -> Processes:
+        if self._no_weaker:
+            sandbox.accept_no_weaker()
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
         folder = self._parts.folder / _JOBS
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
