@@ -75,7 +75,8 @@ class SessionHand:
         self._register = LiveRegister(parts.ids, parts.clock)
         self._notices = Notices()
         self._closed = False
-        self._no_weaker = False
+        self._protected: dict[SandboxPolicy, bool] = {}
+        """Where commands are known to be kept from protected places, or nobody was asked."""
         self._numbers = count()
         self._locks = PathLocks()
         self._attempts = SessionAttempts()
@@ -106,20 +107,21 @@ class SessionHand:
         policy = self._parts.policy(tool)
         if not policy.protected or self._parts.confinement == "unconfined":
             return True
+        known = self._protected.get(policy)
+        return self._found_out(policy, tool) if known is None else known
+
+    async def _found_out(self, policy: SandboxPolicy, tool: str) -> bool:
+        """Start a sandbox to see. Where nobody is asked, nothing weaker will do later."""
         try:
             sandbox = self._processes(policy, self._parts.leaves(tool)).sandbox
-        except Unavailable:
-            self._no_weaker = True  # nobody is asked: then nothing weaker will do later
-            return True
-        return self._started(sandbox) if sandbox.separate is None else sandbox.separate
-
-    async def _started(self, sandbox: Sandbox) -> bool:
-        try:
             await sandbox.warden()
-        except SandboxUnavailable:
-            sandbox.accept_no_weaker()
-            return True
-        return sandbox.separate is True
+            kept = sandbox.separate is True
+        except (Unavailable, SandboxUnavailable):
+            kept = True
+        self._protected[policy] = kept
+        if kept and policy in self._by_policy:
+            self._by_policy[policy].sandbox.accept_no_weaker()
+        return kept
 
     def wait(self, work: Coroutine[object, object, _T], /) -> _T:
         """Wait, in a thread of a tool, for work of the event loop."""
@@ -174,12 +176,13 @@ class SessionHand:
             self._outdated.append(found)  # what runs in it goes on
             found = None
         if found is None:
-            found = self._by_policy[policy] = self._begun(self._made(policy, leaves))
+            sandbox = self._made(policy, leaves)
+            if self._protected.get(policy):
+                sandbox.accept_no_weaker()
+            found = self._by_policy[policy] = self._begun(sandbox)
         return found
 
     def _begun(self, sandbox: Sandbox) -> Processes:
-        if self._no_weaker:
-            sandbox.accept_no_weaker()
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
         folder = self._parts.folder / _JOBS
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
