@@ -1,9 +1,13 @@
 """What tests of the persistent shell share."""
 
 import asyncio
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from execution.processes.ground import stop
 from execution.processes.session import Session
 
 from holdfast.contract.shell import CommandLimits, CommandReport
@@ -33,3 +37,16 @@ def family_below(keeper: int) -> list[int]:
         listed = Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii")
         found += map(int, listed.split())
     return found
+
+
+@asynccontextmanager
+async def stopped(keeper: int) -> AsyncGenerator[None]:
+    """A warden and all below it stand still, and go on afterwards whatever happened."""
+    family = family_below(keeper)
+    try:
+        await stop(family)
+        yield
+    finally:
+        for pid in family:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from execution.processes.ground import each, running_in, until_empty
 from execution.processes.session import Session, session
-from execution.processes.shell_kit import family_below, until
+from execution.processes.shell_kit import family_below, stopped, until
 from execution.processes.test_capture import TakesOutX
 
 from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
@@ -108,13 +108,9 @@ async def test_a_start_takes_only_so_long(
     async with session(tmp_path, kind) as here:
         warden = await here.sandbox.warden()
         await warden.give_back(await warden.spawner())
-        family = family_below(warden.keeper)
-        for pid in family:
-            os.kill(pid, signal.SIGSTOP)
-        with pytest.raises(OperationFailed, match=r"did not start within 0\.2 seconds"):
-            await here.jobs.start("true")
-        for pid in family:
-            os.kill(pid, signal.SIGCONT)
+        async with stopped(warden.keeper):
+            with pytest.raises(OperationFailed, match=r"did not start within 0\.2 seconds"):
+                await here.jobs.start("true")
         assert (here.jobs.all(), list(here.folder.iterdir())) == ((), [])
         monkeypatch.undo()
         assert (await here.jobs.start("true")).state == "running"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from execution.processes.ground import each, until_empty
 from execution.processes.session import session
-from execution.processes.shell_kit import QUICK, family_below, out, run, until
+from execution.processes.shell_kit import family_below, out, run, stopped, until
 
 from holdfast.contract.errors import InvalidArguments, SandboxNotRunning
-from holdfast.contract.shell import Confinement
+from holdfast.contract.shell import CommandLimits, Confinement
 from holdfast.execution.processes import framing, shell_process, shell_turn
 from holdfast.execution.processes.framing import Answer
 from holdfast.execution.processes.living_shell import LivingShell
@@ -93,15 +93,12 @@ async def test_an_outer_deadline_holds_for_the_shell_too(
 ) -> None:
     monkeypatch.setattr(shell_turn, "OUTER_SECONDS", 0.2)
     async with session(tmp_path, kind) as here:
-        running = asyncio.create_task(run(here, "touch begun; sleep 60", QUICK))
+        limits = CommandLimits(grace=0.1)
+        running = asyncio.create_task(run(here, "touch begun; sleep 60", limits))
         await until(lambda: (here.workspace / "begun").exists())
-        keeper = (await here.sandbox.warden()).keeper
-        family = family_below(keeper)
-        for pid in family:
-            os.kill(pid, signal.SIGSTOP)
-        assert (await running).killed_by == "lost"
-        for pid in family:
-            os.kill(pid, signal.SIGCONT)
+        async with stopped((await here.sandbox.warden()).keeper):
+            here.register.terminate(here.register.all()[0].id)
+            assert (await running).killed_by == "lost"
 
 
 async def test_without_a_sandbox_it_is_told(tmp_path: Path) -> None:

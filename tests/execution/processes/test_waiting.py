@@ -63,8 +63,11 @@ async def timed_out(
         return await finishing
 
 
-async def seen_waiting(running: Running, keeper: int) -> bool:
-    return await awaited_input(keeper, running.capture) is not None
+def seen_waiting(prompt: str) -> Callable[[Running, int], Awaitable[bool]]:
+    async def seen(running: Running, keeper: int) -> bool:
+        return await awaited_input(keeper, running.capture) == prompt
+
+    return seen
 
 
 async def never(_running: Running, _keeper: int) -> bool:
@@ -82,14 +85,14 @@ async def test_a_command_that_waits_for_input_is_told_with_its_prompt(
     tmp_path: Path, kind: Confinement, what: str
 ) -> None:
     text, prompt = WAITING[what]
-    report = await timed_out(tmp_path, kind, text, seen_waiting)
+    report = await timed_out(tmp_path, kind, text, seen_waiting(prompt))
     assert (report.killed_by, report.waiting_for) == ("timeout", prompt)
 
 
 @each("landlock")
 async def test_a_terminal_a_program_made_itself_is_seen(tmp_path: Path, kind: Confinement) -> None:
     text = f"python3 - <<'END'\n{OWN_TERMINAL}\nEND"
-    report = await timed_out(tmp_path, kind, text, seen_waiting)
+    report = await timed_out(tmp_path, kind, text, seen_waiting("Password: "))
     assert (report.killed_by, report.waiting_for) == ("timeout", "Password: ")
 
 
