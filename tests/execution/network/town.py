@@ -105,12 +105,7 @@ async def served(
 ) -> AsyncGenerator[int]:
     """A host that answers as the handler does; its port."""
 
-    serving: set[asyncio.Task[None]] = set()
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        serving.add(task)
         try:
             await handler(reader, writer)
             writer.close()
@@ -118,16 +113,74 @@ async def served(
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             # A handler that ends by being cancelled would be a complaint of the event loop's.
             writer.transport.abort()
-        serving.discard(task)
 
-    server = await asyncio.start_server(serve, host, 0, limit=1 << 20, ssl=tls)
+    visitors = _Visitors(serve)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(visitors.enter, host, 0, ssl=tls)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for task in serving:
-            task.cancel()
-        await asyncio.gather(*serving)
+        # Whoever does not get through the handshake never enters.
+        await visitors.sent_home(expected=tls is None)
+
+
+class _Visitors:
+    """Connections, from the moment they are taken: one that nobody serves yet is closed as well."""
+
+    def __init__(self, serve: Handler) -> None:
+        self._serve = serve
+        self._inside: set[_Visit] = set()
+
+    def enter(self) -> asyncio.Protocol:
+        visit = _Visit(self._serve, self._inside.discard)
+        self._inside.add(visit)
+        return visit
+
+    async def sent_home(self, *, expected: bool) -> None:
+        while any(expected or visit.entered for visit in self._inside):
+            for visit in self._inside:
+                visit.end()
+            await asyncio.sleep(0.005)
+
+
+class _Visit(asyncio.StreamReaderProtocol):
+    def __init__(self, serve: Handler, gone: Callable[["_Visit"], None]) -> None:
+        super().__init__(asyncio.StreamReader(limit=1 << 20), self._served)
+        self._handle = serve
+        self._gone = gone
+        self._line: asyncio.BaseTransport | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._over = False
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._serving = asyncio.current_task()
+        await self._handle(reader, writer)
+        self._serving = None
+        self._leave()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._line = transport
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._over = True
+        self._leave()
+
+    @property
+    def entered(self) -> bool:
+        return self._line is not None
+
+    def end(self) -> None:
+        if isinstance(self._line, asyncio.WriteTransport):
+            self._line.abort()
+        if self._serving is not None:
+            self._serving.cancel()
+
+    def _leave(self) -> None:
+        if self._over and self._serving is None:
+            self._gone(self)
 
 
 class Site:
