@@ -28,8 +28,9 @@ from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.command import Command, Limits, run
 from holdfast.execution.processes.confinement import Scratch
+from holdfast.execution.processes.narrowing import NarrowedWarden, narrower
 from holdfast.execution.processes.spawners import SandboxUnavailable, Start
-from holdfast.execution.processes.tiers import STRONGEST_FIRST, Tier, narrower, start_in
+from holdfast.execution.processes.tiers import STRONGEST_FIRST, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.spool import Spool, SpoolFile
 from holdfast.execution.warden.wire import Message
@@ -89,7 +90,8 @@ async def all_ways(folder: Path, opened: AsyncExitStack) -> tuple[dict[str, Way]
         start = Start([TRUE], str(workspace), ENVIRONMENT, [null, null, null])
         ways[f"holdfast, {tier.name}"] = spawned(warden, start)
         own = policy_of(workspace)
-        message = narrower(tier, own, replace(own, writable=()), scratch)
+        less, temporary = replace(own, writable=()), "/tmp" if tier.separate else scratch.temporary
+        message = narrower(less, temporary, own_network=tier.separate)
         ways[f"holdfast, {tier.name}, new policy"] = newly_confined(warden, start, message)
         ways[f"holdfast, {tier.name}, captured"] = commanded(warden, workspace)
     if shutil.which("bwrap"):
@@ -163,9 +165,11 @@ def spawned(warden: Warden, start: Start) -> Way:
     return once
 
 
-def newly_confined(warden: Warden, start: Start, message: Message | None) -> Way:
+def newly_confined(warden: Warden, start: Start, message: Message) -> Way:
+    narrowed = NarrowedWarden(warden, message)
+
     async def once() -> None:
-        spawner = await warden.spawner(message)
+        spawner = await narrowed.spawner()
         await spawner.start(start)
         spawner.close()
 

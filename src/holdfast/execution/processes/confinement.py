@@ -78,9 +78,7 @@ def admitted(
         yield scratch.home, READ | WRITE
 
 
-def narrowed(
-    policy: SandboxPolicy, scratch: Scratch, *, own_files: bool
-) -> Iterator[tuple[str, Right]]:
+def narrowed(policy: SandboxPolicy, temporary: str) -> Iterator[tuple[str, Right]]:
     """What Landlock lets a narrower policy reach inside of a confinement that is there already.
 
     The base system is named coarsely: what of it may be reached was said before.
@@ -90,7 +88,7 @@ def narrowed(
     yield "/dev", READ | WRITE | DEVICE
     for path in policy.writable:
         yield path, WRITE
-    yield temporary_of(policy, scratch, own_files=own_files), READ | WRITE
+    yield temporary, READ | WRITE
 
 
 def temporary_of(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> str:

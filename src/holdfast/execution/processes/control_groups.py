@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,8 @@ from holdfast.contract.sandbox import SandboxLimits
 
 RESERVED_PROCESSES = 64
 """For the keeper, the warden and its spawners, which are counted, too."""
+
+_DYING_SECONDS = 5.0
 
 STALE_SECONDS = 30
 """A younger group may belong to a runtime that is just about to enter it."""
@@ -41,14 +43,10 @@ class Hierarchy(NamedTuple):
 class ControlGroups:
     """Groups that hold one sandbox."""
 
-    def __init__(
-        self, folders: list[Path], limited: frozenset[str], missing: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, folders: list[Path], limited: frozenset[str]) -> None:
         self._folders = folders
         self.limited = limited
         """Of ``processes`` and ``memory``, what they limit."""
-        self.missing = missing
-        """Of the same, what was wanted and cannot be limited here for all together."""
 
     def entering(self, argv: list[str]) -> list[str]:
         """A command line that enters the groups first."""
@@ -61,6 +59,14 @@ class ControlGroups:
         for folder in self._folders:
             with suppress(OSError):
                 folder.rmdir()
+
+    def remove_when_empty(self) -> None:
+        """Remove them once all that was killed in them is gone; it blocks, but not for ever."""
+        until = time.monotonic() + _DYING_SECONDS
+        self.remove()
+        while any(folder.exists() for folder in self._folders) and time.monotonic() < until:
+            time.sleep(0.01)
+            self.remove()
 
 
 NO_GROUPS = ControlGroups([], frozenset())
@@ -104,13 +110,8 @@ def make_groups(limits: SandboxLimits, places: list[Hierarchy] | None = None) ->
         todo = {name: most for name, most in wanted.items() if most and name in place.controllers}
         if todo and (folder := _made(place, todo)) is not None:
             folders.append(folder)
-            limited |= _told(todo)
-    asked = _told(name for name, most in wanted.items() if most)
-    return ControlGroups(folders, frozenset(limited), asked - limited)
-
-
-def _told(controllers: Iterable[str]) -> frozenset[str]:
-    return frozenset("processes" if name == "pids" else name for name in controllers)
+            limited |= {"processes" if name == "pids" else name for name in todo}
+    return ControlGroups(folders, frozenset(limited))
 
 
 def _made(place: Hierarchy, wanted: Mapping[str, int]) -> Path | None:

@@ -6,7 +6,6 @@ decided here: gates and policies are handed in.
 
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -27,14 +26,16 @@ from holdfast.execution.network.conversation import Ways
 from holdfast.execution.network.fetching import HttpNet, Web
 from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.aftermath import Leaves
-from holdfast.execution.processes.appearances import Watch, settled
+from holdfast.execution.processes.appearances import Watch
 from holdfast.execution.processes.call_shell import CallShell, Notices, Processes
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
+from holdfast.execution.processes.narrowing import NarrowedSandbox, can_narrow, without_hosts
 from holdfast.execution.processes.persistent import SessionShell, ShellParts
 from holdfast.execution.processes.register import LiveRegister
-from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
-from holdfast.execution.processes.scratch import make_scratch, remove_scratch
+from holdfast.execution.processes.sandbox import Sandbox, Spools
+from holdfast.execution.processes.sandbox_maker import SandboxMaker, Shared
+from holdfast.execution.processes.scratch import remove_scratch
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.threads import wait_in_thread
 
@@ -55,6 +56,8 @@ class HandParts(NamedTuple):
     """What a tool may open and reach, by its name."""
     policy: Callable[[str], SandboxPolicy]
     """What the processes of a tool are confined to."""
+    whole: Callable[[], SandboxPolicy]
+    """What the session's are: a tool's own may be less."""
     environment: Mapping[str, str]
     spools: Spools
     changes: Changes
@@ -77,10 +80,13 @@ class SessionHand:
         self._closed = False
         self._protected: dict[SandboxPolicy, bool] = {}
         """Where commands are known to be kept from protected places, or nobody was asked."""
-        self._numbers = count()
         self._locks = PathLocks()
         self._attempts = SessionAttempts()
         self._web = Web(SystemResolver(), Attempts(parts.clock, self._attempts))
+        shared = Shared(
+            parts.session, parts.environment, parts.spools, parts.scrubber, parts.confinement
+        )
+        self._maker = SandboxMaker(shared, parts.folder / _SCRATCH)
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
@@ -143,7 +149,8 @@ class SessionHand:
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
         self._closed = True
-        everything = [*self._outdated, *self._by_policy.values()]
+        # What was narrowed lies in what was made before it.
+        everything = [*self._outdated, *self._by_policy.values()][::-1]
         self._outdated, self._by_policy = [], {}
         self._register.close()
         self._register = LiveRegister(self._parts.ids, self._parts.clock)
@@ -171,16 +178,29 @@ class SessionHand:
     def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
         if self._closed:
             raise Unavailable("The session is closed; nothing can be started in it any more.")
+        whole = self._whole(policy, leaves)
         found = self._by_policy.get(policy)
-        if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
+        if found is not None and _is_outdated(found, whole):
             self._outdated.append(found)  # what runs in it goes on
             found = None
         if found is None:
-            sandbox = self._made(policy, leaves)
+            sandbox = (
+                self._made(policy, leaves) if whole is None else self._maker.narrowed(policy, whole)
+            )
             if self._protected.get(policy):
                 sandbox.accept_no_weaker()
             found = self._by_policy[policy] = self._begun(sandbox)
         return found
+
+    def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
+        return self._maker.made(policy, Ways(leaves.reach, self._web.resolver, self._web.attempts))
+
+    def _whole(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox | None:
+        """The sandbox that a policy's can be made in; None: it is one of its own."""
+        if self._parts.confinement == "unconfined":
+            return None
+        whole = without_hosts(self._parts.whole())
+        return self._processes(whole, leaves).sandbox if can_narrow(whole, policy) else None
 
     def _begun(self, sandbox: Sandbox) -> Processes:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
@@ -190,30 +210,9 @@ class SessionHand:
         watch = Watch(sandbox.appearances)
         return Processes(sandbox, jobs, persistent, register, self._attempts, watch, self._notices)
 
-    def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
-        parts = self._parts
-        folder = parts.folder / _SCRATCH / str(next(self._numbers))
-        try:
-            scratch = make_scratch(folder, parts.environment.get("HOME"))
-        except OSError as problem:
-            raise Unavailable(
-                f"There is no place for a sandbox's files: {folder} cannot be made"
-                f" ({problem.strerror}). Set HOLDFAST_HOME to a directory that can be written."
-            ) from None
-        workspace = parts.session.workspace
-        variables = {"HOLDFAST_SESSION": parts.session.id}
-        if workspace is not None:
-            variables["HOLDFAST_WORKSPACE"] = workspace
-        return Sandbox(
-            SandboxParts(
-                policy=settled(policy),
-                scratch=scratch,
-                workspace=workspace or scratch.temporary,
-                environment=parts.environment,
-                spools=parts.spools,
-                scrubber=parts.scrubber,
-                variables=variables,
-                confinement=parts.confinement,
-                ways=Ways(leaves.reach, self._web.resolver, self._web.attempts),
-            )
-        )
+
+def _is_outdated(found: Processes, whole: Sandbox | None) -> bool:
+    """Whether only a new sandbox would keep commands from what is protected now."""
+    if isinstance(found.sandbox, NarrowedSandbox) and found.sandbox.whole is not whole:
+        return True
+    return not found.watch.unsure and found.sandbox.appearances.outdated()

@@ -12,8 +12,7 @@ from holdfast.execution.processes.limits import Limits
 from holdfast.execution.processes.listening import TABLES, is_listened_on, tables_of_this_machine
 from holdfast.execution.processes.log_search import LogSearch, check_pattern
 from holdfast.execution.processes.sandbox import Sandbox
-from holdfast.execution.processes.spawners import SandboxUnavailable
-from holdfast.execution.processes.wardens import Warden
+from holdfast.execution.processes.spawners import SandboxUnavailable, Spawners
 
 PROBE_SECONDS = 0.1
 LEAST_SEARCH_SECONDS = 1.0
@@ -69,7 +68,7 @@ async def _found(looking: LogSearch, job: Job, seconds: float) -> str | None:
     return looking.found() if looking.ended.done() else None
 
 
-async def _had(sandbox: Sandbox) -> Warden:
+async def _had(sandbox: Sandbox) -> Spawners:
     try:
         return await sandbox.warden()
     except SandboxUnavailable as problem:

@@ -8,7 +8,7 @@ import errno
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Ended, Hungup, Message
@@ -42,6 +42,23 @@ class Start(NamedTuple):
     environment: Mapping[str, str]
     files: Sequence[int]
     """What becomes its files 0, 1, 2 and so on; they stay the caller's."""
+
+
+class Spawners(Protocol):
+    """A warden as those see it who start processes: it lends spawners of one confinement."""
+
+    @property
+    def keeper(self) -> int:
+        """The number of the outermost process of all that is started."""
+        ...
+
+    async def spawner(self) -> "Spawner":
+        """One that is free; raises SandboxUnavailable."""
+        ...
+
+    async def give_back(self, spawner: "Spawner", /) -> None:
+        """End what is left of a call, and keep the spawner for the next."""
+        ...
 
 
 class Spawner:

@@ -21,7 +21,6 @@ from holdfast.execution.processes.confinement import (
     Scratch,
     admitted,
     chosen,
-    narrowed,
     shown,
 )
 from holdfast.execution.processes.control_groups import RESERVED_PROCESSES, make_groups
@@ -82,24 +81,6 @@ async def _start(
     except BaseException:
         groups.remove()
         raise
-
-
-def narrower(
-    tier: Tier, own: SandboxPolicy, policy: SandboxPolicy, scratch: Scratch
-) -> Message | None:
-    """What tells a spawner to confine itself to less than its warden; None where it cannot.
-
-    ``policy`` lies within the warden's ``own``, but for the hosts, which are the same or none.
-    """
-    if tier.name == "unconfined" or not landlock.version():
-        return None
-    allowed = narrowed(policy, scratch, own_files=tier.separate)
-    return {
-        "paths": [(path, int(rights)) for path, rights in allowed],
-        "ports": tier.separate,
-        # A filter that is there already costs as much as a spawn to put on again.
-        "families": [] if policy.network == "none" != own.network else None,
-    }
 
 
 def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:

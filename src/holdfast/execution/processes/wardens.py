@@ -164,7 +164,7 @@ class Warden:
             self._keeper.kill()
             with suppress(subprocess.TimeoutExpired):  # the kernel cannot end it now
                 self._keeper.wait(ENDING_SECONDS)
-        self._groups.remove()
+        self._groups.remove_when_empty()
         cast("BinaryIO", self._keeper.stderr).close()
 
     def _let_go(self) -> None:

@@ -62,7 +62,10 @@ def _landlock(seen: SandboxSurvey) -> Finding:
 def _limits(seen: SandboxSurvey) -> Finding:
     held = [name for name in ("processes", "memory") if name in seen.shared_limits]
     if held:
-        return Finding("OK", "sandbox limits", f"{' and '.join(held)} of a sandbox as a whole")
+        rest = {"processes": "; processes per user", "memory": "; memory per process"}
+        beside = "".join(text for name, text in rest.items() if name not in held)
+        as_a_whole = f"{' and '.join(held)} of a sandbox as a whole{beside}"
+        return Finding("OK", "sandbox limits", as_a_whole)
     return Finding(
         "WARN",
         "sandbox limits",

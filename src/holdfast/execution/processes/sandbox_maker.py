@@ -1,0 +1,84 @@
+"""Makes the sandboxes of a session: their directories, and what their commands are told.
+
+Nothing is started here, and which policy gets which sandbox is not known.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.contract.errors import Unavailable
+from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.sandbox import SandboxPolicy
+from holdfast.contract.shell import Confinement
+from holdfast.execution.network.conversation import Ways
+from holdfast.execution.processes.appearances import settled
+from holdfast.execution.processes.capture import Scrubber
+from holdfast.execution.processes.confinement import Scratch
+from holdfast.execution.processes.narrowing import NarrowedSandbox, make_temporary
+from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
+from holdfast.execution.processes.scratch import make_scratch
+
+
+class Shared(NamedTuple):
+    """What all sandboxes of a session have in common."""
+
+    session: SessionFacts
+    environment: Mapping[str, str]
+    spools: Spools
+    scrubber: Callable[[], Scrubber] | None
+    confinement: Confinement | None
+
+
+class SandboxMaker:
+    """Makes sandboxes below one folder."""
+
+    def __init__(self, shared: Shared, folder: Path) -> None:
+        self._shared = shared
+        self._folder = folder
+        self._numbers = count()
+
+    def made(self, policy: SandboxPolicy, ways: Ways) -> Sandbox:
+        """One of its own; raises Unavailable where there is no place for it."""
+        folder = self._folder / str(next(self._numbers))
+        try:
+            scratch = make_scratch(folder, self._shared.environment.get("HOME"))
+        except OSError as problem:
+            raise _no_place(str(folder), problem) from None
+        return Sandbox(self._parts(policy, scratch, ways))
+
+    def narrowed(self, policy: SandboxPolicy, whole: Sandbox) -> Sandbox:
+        """One inside of another; raises Unavailable where there is no place for it."""
+        above, name = whole.parts.scratch.temporary, f"tool-{next(self._numbers)}"
+        try:
+            make_temporary(above, name)
+        except OSError as problem:
+            raise _no_place(f"{above}/{name}", problem) from None
+        scratch = Scratch(whole.parts.scratch.root, f"{above}/{name}", f"{above}/{name}/home")
+        return NarrowedSandbox(self._parts(policy, scratch, None), whole)
+
+    def _parts(self, policy: SandboxPolicy, scratch: Scratch, ways: Ways | None) -> SandboxParts:
+        shared = self._shared
+        workspace = shared.session.workspace
+        variables = {"HOLDFAST_SESSION": shared.session.id}
+        if workspace is not None:
+            variables["HOLDFAST_WORKSPACE"] = workspace
+        return SandboxParts(
+            policy=settled(policy),
+            scratch=scratch,
+            workspace=workspace or scratch.temporary,
+            environment=shared.environment,
+            spools=shared.spools,
+            scrubber=shared.scrubber,
+            variables=variables,
+            confinement=shared.confinement,
+            ways=ways,
+        )
+
+
+def _no_place(path: str, problem: OSError) -> Unavailable:
+    return Unavailable(
+        f"There is no place for a sandbox's files: {path} cannot be made"
+        f" ({problem.strerror}). Set HOLDFAST_HOME to a directory that can be written."
+    )
