@@ -10,9 +10,12 @@ import pytest
 from holdfast import Holdfast, Runtime, tool
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.errors import Unavailable
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonValue, plain
 from holdfast.contract.shell import CommandReport
+from holdfast.execution.processes import appearances
+from holdfast.execution.processes.jobs import SessionJobs
 
 EVERYTHING = {"fs": {"read": ["**"], "write": ["**"]}, "shell": [{"cmd": "*"}]}
 REPORTS: list[CommandReport] = []
@@ -43,6 +46,13 @@ async def go_on(rt: Runtime, command: str) -> JsonValue:
     """Run a command in the persistent shell."""
     ended = await rt.shell.persistent.run(command)
     REPORTS.append(ended.report)
+    return {"stdout": ended.report.stdout.text(), "cwd": ended.facts.cwd}
+
+
+@tool(requires={"shell": [{"cmd": "*"}]})
+async def anywhere(rt: Runtime, command: str) -> JsonValue:
+    """Run a command without files."""
+    ended = await rt.shell.persistent.run(command)
     return {"stdout": ended.report.stdout.text(), "cwd": ended.facts.cwd}
 
 
@@ -129,3 +139,58 @@ async def test_a_person_ends_a_command_and_the_result_stays_a_success(place: Pla
         (shown,) = hf.commands.all()
         assert hf.commands.terminate(shown.id)
     assert REPORTS.pop().stdout.text() == "part\n"
+
+
+async def test_without_a_sandbox_neither_jobs_nor_the_shell_begin(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> str:
+        return "not here"
+
+    monkeypatch.setattr("holdfast.execution.processes.tiers._missing", missing)
+    async with place.opened() as hf:
+        for name in ("job", "go_on"):
+            failure = (await hf.settle(name, {"command": "true"})).failure
+            assert failure is not None
+            assert failure.kind == FailureKind.UNAVAILABLE
+            assert "bubblewrap: not here" in failure.message
+
+
+async def test_what_cannot_be_closed_in_order_is_told_and_the_rest_is_closed(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(_: SessionJobs) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(SessionJobs, "close", fails)
+    async with place.opened() as hf:
+        await hf.settle("run", {"command": "true"})
+    assert "a sandbox could not be closed in order" in caplog.text
+    assert not list((place.home / "sessions").rglob("scratch"))
+
+
+async def test_what_cannot_be_put_aside_at_the_end_is_told(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def stuck(path: str) -> str:
+        raise Unavailable(f"{path} cannot be put aside")
+
+    monkeypatch.setattr(appearances, "_renamed", stuck)
+    async with place.opened() as hf:
+        command = "mkdir -p .git && echo '[core]' > .git/config; echo made; sleep 60"
+        begun = facts(await hf.settle("job", {"command": command}))
+        await hf.settle("wait", {"job": begun["id"], "pattern": "made"})
+    assert f"{place.workspace}/.git/config cannot be put aside" in caplog.text
+
+
+async def test_without_a_workspace_commands_begin_in_their_temporary_directory(
+    place: Place,
+) -> None:
+    hf = Holdfast(
+        tools=[anywhere],
+        settings=Settings(),
+        surroundings=Surroundings(data_home=place.home, environment={"PATH": os.defpath}),
+    )
+    async with hf:
+        told = facts(await hf.settle("anywhere", {"command": "pwd; echo $HOLDFAST_WORKSPACE"}))
+        assert told["stdout"] == f"{told['cwd']}\n\n"

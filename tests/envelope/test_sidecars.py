@@ -315,3 +315,15 @@ def test_a_root_that_cannot_be_made_keeps_nothing_and_raises_nothing(tmp_path: P
     files = SidecarFiles(blocked / "root")
     assert files.keep("s", "n", b"x") is None
     files.forget("s")
+
+
+def test_a_place_that_cannot_be_made_takes_nothing_of_the_quota(tmp_path: Path) -> None:
+    files = SidecarFiles(tmp_path, session_quota=100, call_quota=100)
+    (tmp_path / "s").write_text("in the way", "utf-8")
+    spool = files.spool("s", "tool-1")
+    spool.take(b"x" * (1 << 20))
+    spool.write()
+    spool.close()
+    assert spool.path is None
+    (tmp_path / "s").unlink()
+    assert _stored(files, b"y" * 100) == 100

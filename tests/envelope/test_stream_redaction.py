@@ -37,3 +37,12 @@ def test_no_more_is_held_back_than_may_be_a_secret() -> None:
     assert redaction.feed(b"the answer is 42\n") == b"the answer is 42\n"
     assert redaction.feed(b"hunter") == b""
     assert redaction.rest() == b"hunter"
+
+
+def test_a_secret_that_begins_a_longer_one_waits_for_it() -> None:
+    redaction = Redactor(["longsecret", "longsecret-of-all"]).stream()
+    assert redaction.feed(b"a longsecret") == b"a "
+    assert redaction.feed(b"-of-") == b""
+    assert redaction.feed(b"all!") == f"{REDACTED}!".encode()
+    assert redaction.feed(b"longsecret") == b""
+    assert redaction.feed(b"-off") == f"{REDACTED}-off".encode()

@@ -1,16 +1,19 @@
 """Threads for bodies that block: reused, given up, never waited for."""
 
 import contextvars
+import os
 import subprocess
 import sys
 import threading
 import time
 
+import anyio
 import pytest
 from anyio import CancelScope, create_task_group, fail_after, move_on_after, sleep
 
 from holdfast.contract.errors import Unavailable
 from holdfast.execution import threads
+from holdfast.execution.drive import LoopCaller
 from holdfast.execution.threads import in_thread, wait_in_thread
 
 
@@ -191,3 +194,27 @@ def test_after_a_fork_new_threads_are_made() -> None:
         "os._exit(0 if not child else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=15)
+
+
+def test_work_for_a_loop_that_has_ended_is_closed() -> None:
+    async def caller() -> LoopCaller:
+        return LoopCaller()
+
+    work = sleep(60)
+    ended = anyio.run(caller)
+    with pytest.raises(RuntimeError, match="closed"):
+        ended.begin(work)
+    assert work.cr_frame is None, "so nobody warns of it"
+
+
+def test_a_forked_child_begins_with_threads_of_its_own() -> None:
+    async def leaves_a_thread() -> None:
+        await in_thread(lambda: None)
+        await sleep(0.05)
+
+    anyio.run(leaves_a_thread)
+    assert threads._idle  # pyright: ignore[reportPrivateUsage] - nothing else tells
+    child = os.fork()
+    if not child:
+        os._exit(len(threads._idle) + len(threads._given_up))  # pyright: ignore[reportPrivateUsage] - nothing else tells
+    assert os.waitpid(child, 0)[1] == 0

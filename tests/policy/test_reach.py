@@ -208,6 +208,7 @@ def test_a_sidecar_is_readable_by_its_own_session_only(tmp_path: Path) -> None:
         refused = seeing(TOOL, use(capability, str(path)))
         assert refused.refusal is not None
         assert not refused.free
+    assert seeing.path(TOOL, "read", str(own / "a")) == PathLeave(str(own / "a"))
     own.mkdir(parents=True)
     (own / "link").symlink_to(other)
     assert seeing(TOOL, use("fs.read", str(own / "link" / "a"))).refusal is not None
@@ -294,3 +295,9 @@ def test_a_named_capability_is_held_by_name(tmp_path: Path, name: str) -> None:
     named = msgspec.structs.replace(use(name, "x"), declared=True)
     bounded = reach(tmp_path, ceiling=CEILING)(TOOL, named).refusal
     assert (bounded is None) is (name == "secrets.has")
+
+
+def test_a_body_is_told_what_is_wrong_with_a_host(tmp_path: Path) -> None:
+    verdict = reach(tmp_path).host(TOOL, "a b.example")
+    assert isinstance(verdict, Refusal)
+    assert verdict.reason.startswith("The host is refused: ")

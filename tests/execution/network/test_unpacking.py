@@ -84,3 +84,11 @@ def test_a_bomb_does_not_go_off() -> None:
     finally:
         tracemalloc.stop()
     assert unpacked.truncated
+
+
+def test_a_second_part_is_recognised_by_more_than_its_first_byte() -> None:
+    first, second = gzip.compress(b"one "), gzip.compress(b"two")
+    unpacked = Unpacked("gzip", 100)
+    for piece in (first + second[:1], second[1:]):
+        assert unpacked.feed(piece)
+    assert unpacked.body() == b"one two"

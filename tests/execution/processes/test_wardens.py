@@ -16,6 +16,7 @@ from execution.processes.ground import (
     family_of,
     opened,
     running_in,
+    stop,
     until_empty,
 )
 
@@ -292,3 +293,20 @@ async def test_a_warden_that_died_over_a_message_is_lost(tmp_path: Path, kind: s
         while not ground.warden.lost:
             await asyncio.sleep(0.005)
         os.kill(keeper, signal.SIGCONT)
+
+
+async def test_a_keeper_ends_a_warden_that_was_stopped(tmp_path: Path) -> None:
+    async with opened(tmp_path, "landlock") as ground:
+        family = family_of(ground)
+        await stop(family[1:])
+        await ground.warden.close()
+        assert not any(Path(f"/proc/{pid}").exists() for pid in family)
+
+
+@each("landlock")
+async def test_a_spawner_that_was_let_go_does_nothing(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        spawner = await ground.warden.spawner()
+        spawner.close()
+        with pytest.raises(SandboxLost):
+            await spawner.end()

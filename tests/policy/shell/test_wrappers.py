@@ -266,6 +266,7 @@ NOT_FOLLOWED: list[tuple[str, str]] = [
     ("split --filter='rm x' f", "can run other programs"),
     ("rg --pre rm x", "can run other programs"),
     ("fd -x rm", "can run other programs"),
+    ("docker exec web", "`docker exec` runs another program"),
     ("docker run -v /:/h alpine rm", "`docker run` runs another program"),
     ("npm exec", "runs another program"),
     ("npm exec --", "runs another program"),

@@ -22,6 +22,7 @@ from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.spool import Spool
 
 _BASE = ("PATH", "LANG")
+_NOTHING_WEAKER = "nobody was asked about running it without a file system of its own"
 
 
 class Spools(Protocol):
@@ -165,7 +166,7 @@ async def open_strongest(parts: SandboxParts, tiers: Sequence[Tier]) -> tuple[Ti
             if isinstance(problem, SandboxRefused):
                 raise
             reasons.append(f"{tier.name}: {problem}")
-    raise SandboxUnavailable("; ".join(reasons))
+    raise SandboxUnavailable("; ".join(reasons) or _NOTHING_WEAKER)
 
 
 def _candidates(wanted: Confinement | None) -> tuple[Tier, ...]:
