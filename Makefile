@@ -59,7 +59,8 @@ system: ## as root: the packages some tests need; otherwise those tests say what
 
 cov: setup ## the tests, with what they reach
 	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m coverage run -m pytest --ignore=tests/battery
+	@COVERAGE_RUN=true COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml \
+	  $(BIN)/python -m pytest -q -n auto --dist loadfile --ignore=tests/battery
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python tests/coverage_floor.py
 

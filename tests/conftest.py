@@ -3,8 +3,13 @@
 import os
 import shutil
 
+import coverage
 import hypothesis
 import pytest
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # One of several processes that share a measured run: before anything of ours is imported.
+    coverage.process_startup()
 
 # A busy machine must not decide a test.
 hypothesis.settings.register_profile("steady", deadline=None)

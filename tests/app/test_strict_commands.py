@@ -1,5 +1,6 @@
 """In strict mode: a tool's commands reach what it requires, inside of the session's sandbox."""
 
+import errno
 import os
 from pathlib import Path
 from typing import cast
@@ -12,6 +13,7 @@ from holdfast.contract.call import Ask
 from holdfast.contract.json_value import decode_json
 from holdfast.contract.ports import Answer
 from holdfast.contract.shell import Confinement
+from holdfast.execution.processes import sandbox_maker
 
 ANY = [{"cmd": "*"}]
 KINDS: tuple[Confinement | None, ...] = (None, "landlock")
@@ -140,3 +142,16 @@ async def test_nothing_of_it_is_left_when_the_session_is_closed(workspace: Path)
         await said(hf, "build", "touch $TMPDIR/x")
         await said(hf, "look", "touch $TMPDIR/x")
     assert not list((workspace.parent / "own").rglob("tool-*"))
+
+
+async def test_without_a_place_for_temporary_files_nothing_runs(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(above: str, name: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), f"{above}/{name}")
+
+    monkeypatch.setattr(sandbox_maker, "make_temporary", full)
+    async with opened(workspace, BUILD, READ) as hf:
+        failure = (await hf.settle("build", {"command": "true"})).failure
+    assert failure is not None
+    assert "cannot be made (No space left on device)" in failure.message
