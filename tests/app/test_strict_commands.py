@@ -152,6 +152,6 @@ async def test_without_a_place_for_temporary_files_nothing_runs(
 
     monkeypatch.setattr(sandbox_maker, "make_temporary", full)
     async with opened(workspace, BUILD, READ) as hf:
-        failure = (await hf.settle("build", {"command": "true"})).failure
+        failure = (await hf.settle("look", {"command": "true"})).failure
     assert failure is not None
     assert "cannot be made (No space left on device)" in failure.message
