@@ -7,8 +7,8 @@ PROCESSES = """## Confined processes
 Milliseconds from asking for `/bin/true` to knowing how it ended. *bare* is `os.posix_spawn` and
 `waitpid` without any confinement. holdfast starts it through a warden that was started before, in
 each kind of confinement this machine gives; *new policy* confines a new thread of the warden to
-less, for this one process; *captured* also reads both streams. Everything takes turns, load average
-{load:.1f}. `x bare` is of `min`.
+less, for this one process; *captured* also reads both streams. Everything takes turns, three times
+in a row each; load average {load:.1f}. `x bare` is of `min`.
 """
 
 LARGE = """The same from a process that holds 1 GB:

@@ -69,8 +69,7 @@ async def _tried(tier: Tier) -> SurveyedTier:
         try:
             warden = await start_in(tier, SandboxPolicy(), scratch)
             try:
-                spawner = await warden.spawner()
-                await warden.give_back(spawner)
+                await warden.spawner().end()  # it answers once it is confined
             finally:
                 await warden.close()
         except SandboxUnavailable as problem:

@@ -219,6 +219,6 @@ def test_a_machine_without_tables_has_no_ports(monkeypatch: pytest.MonkeyPatch) 
 async def test_a_search_that_is_over_is_told_no_more(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:
         warden = await here.sandbox.warden()
-        search = log_search.LogSearch(warden, await warden.spawner())
+        search = log_search.LogSearch(warden, warden.spawner())
         await search.close()
         search.look_again()

@@ -107,7 +107,7 @@ async def test_a_start_takes_only_so_long(
     monkeypatch.setattr(jobs_module, "START_SECONDS", 0.2)
     async with session(tmp_path, kind) as here:
         warden = await here.sandbox.warden()
-        await warden.give_back(await warden.spawner())
+        await warden.give_back(warden.spawner())
         async with stopped(warden.keeper):
             with pytest.raises(OperationFailed, match=r"did not start within 0\.2 seconds"):
                 await here.jobs.start("true")

@@ -192,7 +192,7 @@ async def test_a_shell_that_died_meanwhile_answers_nothing(
 ) -> None:
     async with session(tmp_path, kind) as here:
         warden = await here.sandbox.warden()
-        spawner = await warden.spawner()
+        spawner = warden.spawner()
         place = Place("/bin/bash", str(here.workspace), {})
         process = ShellProcess(spawner, place, [])
         os.kill(await spawner.started(), signal.SIGKILL)
@@ -216,7 +216,7 @@ async def test_a_shell_that_will_not_end_is_killed(
         assert (await run(here, f"{stop} set -n")).exit_code == 137
         assert await out(here, "echo on") == "on\n"
         warden = await here.sandbox.warden()
-        spawner = await warden.spawner()
+        spawner = warden.spawner()
         process = ShellProcess(spawner, Place("/bin/bash", "/", {}), [])
         os.kill(await spawner.started(), signal.SIGSTOP)
         await process.end()

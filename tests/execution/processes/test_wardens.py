@@ -173,8 +173,9 @@ async def test_a_command_larger_than_a_packet_is_started(tmp_path: Path, kind: s
 @each("unconfined")
 async def test_a_line_that_is_gone_is_noticed_by_sending(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
-        spawner = await ground.warden.spawner()
-        (own,) = family_of(ground)[2:]
+        spawner = ground.warden.spawner()
+        await spawner.end()  # it answers when it is there
+        own = family_of(ground)[2]
         os.kill(own, signal.SIGKILL)
         while Path(f"/proc/{own}").exists():
             time.sleep(0.005)  # noqa: ASYNC251 - the loop must not hear of it first
@@ -306,7 +307,7 @@ async def test_a_keeper_ends_a_warden_that_was_stopped(tmp_path: Path) -> None:
 @each("landlock")
 async def test_a_spawner_that_was_let_go_does_nothing(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
-        spawner = await ground.warden.spawner()
+        spawner = ground.warden.spawner()
         spawner.close()
         with pytest.raises(SandboxLost):
             await spawner.end()

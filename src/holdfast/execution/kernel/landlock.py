@@ -88,15 +88,35 @@ def confine_thread(allowed: Iterable[tuple[str, Right]], abi: int, *, ports: boo
     A path that does not exist is left out, one that leads through a link is an error. The thread
     needs no_new_privs. Raises OSError.
     """
-    rights = handled(abi)
-    rules = _ruleset(rights, 0 if ports else _BIND_AND_CONNECT, abi)
+    rules = Ruleset(abi, ports=ports)
     try:
+        rules.allow(allowed)
+        rules.restrict()
+    finally:
+        rules.close()
+
+
+class Ruleset:
+    """What a thread is going to be restricted to: made ahead, completed when that is known."""
+
+    def __init__(self, abi: int, *, ports: bool) -> None:
+        """With ``ports`` TCP ports stay free. Raises OSError."""
+        self._rights = handled(abi)
+        self._rules = _ruleset(self._rights, 0 if ports else _BIND_AND_CONNECT, abi)
+
+    def allow(self, allowed: Iterable[tuple[str, Right]]) -> None:
+        """A path that does not exist is left out, one that leads through a link is an error."""
         for path, wanted in allowed:
             with suppress(FileNotFoundError, NotADirectoryError):
-                _allow(rules, path, wanted & rights)
-        system_call("landlock_restrict_self", rules, 0)
-    finally:
-        os.close(rules)
+                _allow(self._rules, path, wanted & self._rights)
+
+    def restrict(self) -> None:
+        """Restrict the calling thread, which needs no_new_privs; raises OSError."""
+        system_call("landlock_restrict_self", self._rules, 0)
+
+    def close(self) -> None:
+        """Let go of it; who is restricted stays so."""
+        os.close(self._rules)
 
 
 def enter_domain(abi: int) -> None:

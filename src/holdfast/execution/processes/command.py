@@ -81,7 +81,7 @@ async def start(
     tell: bool = False,
 ) -> "Running":
     """Start a command; raises SandboxUnavailable. ``tell``: `started` is going to be asked."""
-    spawner = await warden.spawner()
+    spawner = warden.spawner()
     running = Running(warden, spawner, limits)
     reading = running.capture = capture(running.heard)
     feed = running.feed = Feed(command.stdin)

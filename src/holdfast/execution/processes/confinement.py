@@ -78,14 +78,20 @@ def admitted(
         yield scratch.home, READ | WRITE
 
 
-def narrowed(policy: SandboxPolicy, temporary: str) -> Iterator[tuple[str, Right]]:
-    """What Landlock lets a narrower policy reach inside of a confinement that is there already.
+def under_every_policy() -> Iterator[tuple[str, Right]]:
+    """What Landlock lets any narrower policy reach inside of a confinement that is there already.
 
     The base system is named coarsely: what of it may be reached was said before.
     """
-    for path in (*base_system.COARSELY, *base_system.interpreter(), *policy.readable):
+    for path in (*base_system.COARSELY, *base_system.interpreter()):
         yield path, READ
     yield "/dev", READ | WRITE | DEVICE
+
+
+def narrowed(policy: SandboxPolicy, temporary: str) -> Iterator[tuple[str, Right]]:
+    """What it lets this one reach beside that."""
+    for path in policy.readable:
+        yield path, READ
     for path in policy.writable:
         yield path, WRITE
     yield temporary, READ | WRITE

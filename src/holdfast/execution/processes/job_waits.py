@@ -38,7 +38,7 @@ async def search(sandbox: Sandbox, job: Job, pattern: str, seconds: float) -> st
     if job.log.path is None:
         raise Unavailable("the job's output could not be kept: there is no log to search")
     warden = await _had(sandbox)
-    looking = LogSearch(warden, await warden.spawner())
+    looking = LogSearch(warden, warden.spawner())
     tell = partial(asyncio.get_running_loop().call_soon_threadsafe, looking.look_again)
     try:
         log = os.open(job.log.path, os.O_RDONLY | os.O_CLOEXEC)

@@ -141,7 +141,7 @@ class LivingShell:
             self._drop()
         if self._place is None:
             warden = await self.sandbox.warden()
-            self._place = (warden, await warden.spawner(), _new_pipes(self.sandbox))
+            self._place = (warden, warden.spawner(), _new_pipes(self.sandbox))
         return self._place[2]
 
     def _set_pipes_aside(self, place: tuple[Spawners, Spawner, OutputPipes]) -> list[str]:

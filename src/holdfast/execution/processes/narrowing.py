@@ -17,9 +17,8 @@ from holdfast.contract.shell import Confinement
 from holdfast.execution.kernel import landlock
 from holdfast.execution.processes.confinement import narrowed
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts
-from holdfast.execution.processes.spawners import SandboxUnavailable, Spawner, Spawners
+from holdfast.execution.processes.spawners import Narrower, SandboxUnavailable, Spawner, Spawners
 from holdfast.execution.processes.wardens import Warden
-from holdfast.execution.warden.wire import Message
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -27,7 +26,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class NarrowedWarden:
     """A warden as the processes of a narrower policy have it."""
 
-    def __init__(self, whole: Warden, narrower: Message) -> None:
+    def __init__(self, whole: Warden, narrower: Narrower) -> None:
         self._whole = whole
         self._narrower = narrower
 
@@ -36,9 +35,9 @@ class NarrowedWarden:
         """The number of its outermost process."""
         return self._whole.keeper
 
-    async def spawner(self) -> Spawner:
+    def spawner(self) -> Spawner:
         """One that is free and confined to the narrower policy."""
-        return await self._whole.spawner(self._narrower)
+        return self._whole.spawner(self._narrower)
 
     async def give_back(self, spawner: Spawner, /) -> None:
         """End what is left of a call, and keep the spawner for the next."""
@@ -52,7 +51,7 @@ class NarrowedSandbox(Sandbox):
         super().__init__(parts)
         self.whole = whole
         self._ended = False
-        self._message: Message | None = None
+        self._narrower: Narrower | None = None
 
     @property
     def confinement(self) -> Confinement:
@@ -78,10 +77,9 @@ class NarrowedSandbox(Sandbox):
         if self._ended:
             raise SandboxUnavailable("the session is closed")
         warden = await self.whole.own_warden()
-        if self._message is None:
-            separate = self.whole.separate is True
-            self._message = narrower(self.parts.policy, self.temporary, own_network=separate)
-        return NarrowedWarden(warden, self._message)
+        if self._narrower is None:
+            self._narrower = narrower(self.parts.policy, self.temporary)
+        return NarrowedWarden(warden, self._narrower)
 
     async def cut(self) -> Callable[[], None]:
         """Start nothing any more; what runs ends with the wider one."""
@@ -89,14 +87,9 @@ class NarrowedSandbox(Sandbox):
         return await super().cut()
 
 
-def narrower(policy: SandboxPolicy, temporary: str, *, own_network: bool) -> Message:
-    """What tells a spawner to confine itself to less than its warden."""
-    return {
-        "paths": [(path, int(rights)) for path, rights in narrowed(policy, temporary)],
-        "ports": own_network,
-        # The filter is there already, and costs as much as a spawn to put on again.
-        "families": None,
-    }
+def narrower(policy: SandboxPolicy, temporary: str) -> Narrower:
+    """What a spawner confines itself to beyond its warden."""
+    return tuple((path, int(rights)) for path, rights in narrowed(policy, temporary))
 
 
 def without_hosts(policy: SandboxPolicy) -> SandboxPolicy:

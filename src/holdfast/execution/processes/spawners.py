@@ -8,15 +8,20 @@ import errno
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Ended, Hungup, Message
 
+STARTING_SECONDS = 20.0
 ENDING_SECONDS = 5.0
 _MOST_HEARD = 4096
 
 _T = TypeVar("_T")
+
+Narrower = tuple[tuple[str, int], ...]
+"""Paths and what Landlock lets a spawner do with each, beside what all of its warden's may."""
 
 
 class SandboxUnavailable(Exception):
@@ -52,7 +57,7 @@ class Spawners(Protocol):
         """The number of the outermost process of all that is started."""
         ...
 
-    async def spawner(self) -> "Spawner":
+    def spawner(self) -> "Spawner":
         """One that is free; raises SandboxUnavailable."""
         ...
 
@@ -62,17 +67,13 @@ class Spawners(Protocol):
 
 
 class Spawner:
-    """One confined thread of a warden."""
+    """One thread of a warden; confined once, then used again and again."""
 
     def __init__(
-        self,
-        line: socket.socket,
-        loop: asyncio.AbstractEventLoop,
-        narrower: Message | None,
-        hung_up: Callable[[], None],
+        self, line: socket.socket, loop: asyncio.AbstractEventLoop, hung_up: Callable[[], None]
     ) -> None:
         """``hung_up`` is called when the other side ends it, not we."""
-        self.narrower = narrower
+        self.narrower: Narrower | None = None
         """What it is confined to beyond its warden; None: nothing."""
         self._line = line
         self._loop = loop
@@ -80,16 +81,16 @@ class Spawner:
         self._answers: deque[asyncio.Future[Message]] = deque()
         self._ended: asyncio.Future[Ended] | None = None
         self._started: asyncio.Future[int] | None = None
+        self._why = SandboxUnavailable()
         self.lost = False
         line.settimeout(0)
         loop.add_reader(line, self._read)
+        self._patience = loop.call_later(STARTING_SECONDS, self._lose_it)
 
-    async def ready(self) -> None:
-        """Wait for its confinement; raises SandboxUnavailable."""
-        answer = await self._answer()
-        if "error" in answer:
-            self.close()
-            raise SandboxUnavailable(f"the sandbox cannot be entered: {answer['error']}")
+    def confine(self, narrower: Narrower | None) -> None:
+        """Tell it what it is confined to. Should it not succeed, nothing is ever started."""
+        self.narrower = narrower
+        self._send(wire.pack({"confine": narrower}))
 
     def start(self, start: Start, *, tell: bool = False) -> "asyncio.Future[Ended]":
         """Start a process; how it ended is the future's, or OSError: it could not be started.
@@ -99,7 +100,7 @@ class Spawner:
         ended = self._ended = self._loop.create_future()
         self._started = self._loop.create_future() if tell else None
         if self.lost:
-            self._fail(SandboxLost("the sandbox is gone"))
+            self._fail(self._why)
             return ended
         try:
             packed = wire.pack_spawn(start.cwd, start.argv, start.environment, tell=tell)
@@ -142,7 +143,7 @@ class Spawner:
     def _answer(self) -> "asyncio.Future[Message]":
         future: asyncio.Future[Message] = self._loop.create_future()
         if self.lost:
-            future.set_exception(SandboxLost("the sandbox is gone"))
+            future.set_exception(self._why)
         else:
             self._answers.append(future)
         return future
@@ -152,14 +153,14 @@ class Spawner:
             return
         try:
             wire.send_packed(self._line, packed, files)
-        except (Hungup, BlockingIOError):
+        except Hungup:
+            while not self.lost:
+                self._read()  # it may have said why
+        except BlockingIOError:
             self._lose_it()  # who does not read any more is as good as gone
 
     def _read(self) -> None:
-        try:
-            packed = self._line.recv(_MOST_HEARD)
-        except ConnectionResetError:
-            packed = b""  # it died over something we sent
+        packed = self._received()
         message: Message | Ended = wire.heard(packed) if packed else {}
         if isinstance(message, Ended):
             _settle(self._ended, message)
@@ -167,26 +168,42 @@ class Spawner:
             self._fail(OSError(*cast("tuple[int, str]", message["unstarted"])))
         elif "started" in message:
             _settle(self._started, cast("int", message["started"]))
+        elif "ready" in message:
+            self._patience.cancel()
+        elif "refused" in message:
+            self._lose(SandboxUnavailable(f"the sandbox cannot be entered: {message['refused']}"))
         elif message and self._answers:
             _settle(self._answers.popleft(), message)
         else:
             self._lose_it()  # it hung up, or says why it is about to
 
+    def _received(self) -> bytes:
+        try:
+            return self._line.recv(_MOST_HEARD)
+        except ConnectionResetError:
+            return self._last_words()  # it went over something we sent
+
+    def _last_words(self) -> bytes:
+        with suppress(OSError):
+            return self._line.recv(_MOST_HEARD)
+        return b""
+
     def _lose_it(self) -> None:
         self._lose()
         self._hung_up()
 
-    def _lose(self) -> None:
+    def _lose(self, why: SandboxUnavailable | None = None) -> None:
         if self.lost:
             return
         self.lost = True
+        self._why = why or SandboxLost("the sandbox is gone")
+        self._patience.cancel()
         self._loop.remove_reader(self._line)
         self._line.close()
-        lost = SandboxLost("the sandbox is gone")
         for answer in self._answers:
-            _settle(answer, lost)
+            _settle(answer, self._why)
         self._answers.clear()
-        self._fail(lost)
+        self._fail(self._why)
 
     def _fail(self, why: Exception) -> None:
         """What was to be started is not, or is gone."""

@@ -22,6 +22,7 @@ from holdfast.execution.processes.confinement import (
     admitted,
     chosen,
     shown,
+    under_every_policy,
 )
 from holdfast.execution.processes.control_groups import RESERVED_PROCESSES, make_groups
 from holdfast.execution.processes.held_paths import Identity, held
@@ -111,9 +112,10 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
         "limits": {_CORE: 0, **_limits(policy.limits, limited)},
         "paths": [(path, int(rights)) for path, rights in allowed] if confined else None,
         "ports": networked,
-        "families": ([INTERNET, INTERNET6] if networked else []) if confined else None,
+        "families": [INTERNET, INTERNET6] if networked else [],
         "proxy": tier.separate and policy.network == "hosts",
         "often": base_system.COARSELY,
+        "base": [(path, int(rights)) for path, rights in under_every_policy()],
         "same": [],
     }
 

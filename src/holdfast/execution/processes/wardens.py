@@ -1,8 +1,4 @@
-"""The runtime's side of a warden: start one, and hold its spawners.
-
-A spawner serves one call at a time and is used again: being confined once, it costs the next call
-nothing. Those used longest ago are let go, never under a process that still runs.
-"""
+"""The runtime's side of a warden: start one, open spawners in it, end it."""
 
 import asyncio
 import os
@@ -16,7 +12,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from holdfast.execution.processes.control_groups import NO_GROUPS, ControlGroups
+from holdfast.execution.processes.spawner_pool import SpawnerPool
 from holdfast.execution.processes.spawners import (
+    STARTING_SECONDS,
+    Narrower,
     SandboxLost,
     SandboxRefused,
     SandboxUnavailable,
@@ -25,9 +24,6 @@ from holdfast.execution.processes.spawners import (
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Hungup, Message
 
-MOST_IDLE = 4
-"""Spawners kept for the next calls; further ones are let go."""
-_STARTING_SECONDS = 20.0
 ENDING_SECONDS = 5.0
 """In which a warden ends with all that it started; then its outermost process is killed."""
 
@@ -56,58 +52,30 @@ class Warden:
         self._hung_up = False
         self._groups = groups
         self._keeper = keeper
-        self._idle: list[Spawner] = []
         self._loop = asyncio.get_running_loop()
+        self._pool = SpawnerPool(self._opened, self._hang_up)
         self.listener: socket.socket | None = None
         """Where its processes ask for hosts, if any are granted: to be served by the runtime."""
 
-    async def spawner(self, narrower: Message | None = None) -> Spawner:
-        """One that is free and confined like this: used before, or new."""
-        for place in reversed(range(len(self._idle))):
-            if self._idle[place].narrower == narrower:
-                spawner = self._idle.pop(place)
-                if not spawner.lost:
-                    return spawner
+    def spawner(self, narrower: Narrower | None = None) -> Spawner:
+        """One that is free and confined like this: used before, or new; raises SandboxLost."""
+        return self._pool.take(narrower)
+
+    async def give_back(self, spawner: Spawner) -> None:
+        """End what is left of a call, and keep the spawner for the next."""
+        await self._pool.give_back(spawner)
+
+    def _opened(self) -> Spawner:
         ours, theirs = wire.pair()
         try:
-            wire.send(self._line, {"spawner": narrower or {}}, [theirs.fileno()])
+            wire.send(self._line, {"spawner": True}, [theirs.fileno()])
         except (Hungup, OSError):
             ours.close()
             self._hang_up()
             raise SandboxLost("the sandbox is gone") from None
         finally:
             theirs.close()
-        spawner = Spawner(ours, self._loop, narrower, self._hang_up)
-        try:
-            async with asyncio.timeout(_STARTING_SECONDS):
-                await spawner.ready()
-        except TimeoutError:
-            self._hang_up()
-            spawner.close()
-            raise SandboxLost("the sandbox does not answer") from None
-        except BaseException:
-            spawner.close()
-            raise
-        return spawner
-
-    async def give_back(self, spawner: Spawner) -> None:
-        """End what is left of a call, and keep the spawner for the next."""
-        try:
-            if not spawner.alone:
-                await spawner.end()
-        except TimeoutError:
-            self._hang_up()
-            spawner.close()
-            return
-        except SandboxUnavailable:
-            spawner.close()
-            return
-        except BaseException:
-            spawner.close()
-            raise
-        self._idle.append(spawner)
-        if len(self._idle) > MOST_IDLE:
-            self._idle.pop(0).close()
+        return Spawner(ours, self._loop, self._hang_up)
 
     def _hang_up(self) -> None:
         """One of its lines is dead: whatever the reason, it is not to be relied on any more."""
@@ -148,8 +116,7 @@ class Warden:
 
     def rest(self) -> None:
         """Let go of the spawners that wait for the next call."""
-        for spawner in self._idle:
-            spawner.close()
+        self._pool.close()
 
     def abandon(self) -> None:
         """End it without waiting for that: it hears that the line is cut."""
@@ -262,7 +229,7 @@ async def _first_answer(line: socket.socket) -> tuple[Message, list[int]]:
     heard: asyncio.Future[None] = loop.create_future()
     loop.add_reader(line, lambda: heard.done() or heard.set_result(None))
     try:
-        async with asyncio.timeout(_STARTING_SECONDS):
+        async with asyncio.timeout(STARTING_SECONDS):
             await heard
         return wire.receive(line)
     except (Hungup, OSError, TimeoutError):

@@ -1,6 +1,5 @@
 """The confinement of a thread, from a message that says what it may reach."""
 
-from functools import cache
 from typing import cast
 
 from holdfast.execution.kernel import landlock, seccomp
@@ -14,11 +13,5 @@ def confine(message: Message, abi: int) -> None:
     if abi:
         allowed = [(path, landlock.Right(rights)) for path, rights in paths]
         landlock.confine_thread(allowed, abi, ports=cast("bool", message["ports"]))
-    families = cast("list[int] | None", message["families"])
-    if families is not None:
-        seccomp.confine_thread(_filter(tuple(families)))
-
-
-@cache
-def _filter(families: tuple[int, ...]) -> bytes:
-    return seccomp.packed(seccomp.program(this_machine(), families))
+    families = cast("list[int]", message["families"])
+    seccomp.confine_thread(seccomp.packed(seccomp.program(this_machine(), families)))

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
 from typing import NamedTuple, cast
 
 from holdfast.execution.kernel import landlock, namespaces, privileges
@@ -25,7 +24,7 @@ from holdfast.execution.kernel.namespaces import Kind, Shown
 from holdfast.execution.kernel.physical import hold, identity
 from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.keeper import keep
-from holdfast.execution.warden.spawner import Spawner
+from holdfast.execution.warden.spawner import Setting, Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _STACK = 256 * 1024
@@ -134,14 +133,17 @@ class Warden:
     def __init__(self, line: socket.socket, runtime: int, setup: Message) -> None:
         self._line = line
         self._runtime = runtime
-        # Remembered: should it be gone later, a signal to whoever took its place proves nothing.
-        self._keeper = os.getppid()
         # As the super-user signals are sent to all only where there are no others.
         alone = bool(setup["separate"]) or os.getuid() != 0
-        self._confined = setup["paths"] is not None
-        scopes = landlock.version() >= landlock.SCOPES_SINCE
-        self._scoped = self._confined and alone and scopes
-        self._spare = _waiting_thread() if self._scoped else None
+        confined = setup["paths"] is not None
+        self._scoped = confined and alone and landlock.version() >= landlock.SCOPES_SINCE
+        self._setting = Setting(
+            # Remembered: should it be gone later, a signal to who took its place proves nothing.
+            outsider=os.getppid() if self._scoped else None,
+            domain=confined,
+            base=cast("list[tuple[str, int]]", setup["base"]),
+            ports=bool(setup["separate"]),
+        )
         if not self._scoped:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # spawners that end are reaped at once
         self._deadline: float | None = None
@@ -165,47 +167,32 @@ class Warden:
     def _obey(self) -> None:
         message, files = receive(self._line)
         if "spawner" in message:
-            policy = cast("Message", message["spawner"])
-            self._open(socket.socket(fileno=files.pop()), policy)
+            self._open(socket.socket(fileno=files.pop()))
         else:
             self._deadline = time.monotonic() + cast("float", message["lease"])
 
-    def _open(self, line: socket.socket, policy: Message) -> None:
+    def _open(self, line: socket.socket) -> None:
         try:
-            self._begin(line, policy)
+            self._begin(Spawner(line, self._setting), line)
         except (OSError, RuntimeError) as problem:
             # There are as many processes as there may be: this one is refused, the others go on.
             with suppress(Hungup):
-                send(line, {"error": str(problem)})
+                send(line, {"refused": str(problem)})
             line.close()
 
-    def _begin(self, line: socket.socket, policy: Message) -> None:
+    def _begin(self, spawner: Spawner, line: socket.socket) -> None:
+        serving = threading.Thread(target=spawner.serve, daemon=True)
         if self._scoped:
-            # Given to a thread that waits for it: to start one first would cost a third of a spawn.
-            waiting = self._spare or _waiting_thread()
-            self._spare = None
-            waiting.put(Spawner(line, policy, self._keeper, domain=True))
-            with suppress(RuntimeError):  # no more threads now: then one is started when needed
-                self._spare = _waiting_thread()
+            serving.start()
         else:
             child = os.fork()
-            (line.close if child else partial(self._spawn_alone, line, policy))()
+            (line.close if child else partial(self._be_a_spawner, serving))()
 
-    def _spawn_alone(self, line: socket.socket, policy: Message) -> None:
-        """Be a spawner with a process of its own."""
+    def _be_a_spawner(self, serving: threading.Thread) -> None:
+        """Confined is a thread of it: the process itself stays out of its children's reach."""
         self._line.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         privileges.adopt_orphans()
-        # Confined is a thread of it: the process itself stays out of its children's reach.
-        spawner = Spawner(line, policy, None, domain=self._confined)
-        serving = threading.Thread(target=spawner.serve, daemon=True)
         serving.start()
         serving.join()
         os._exit(0)
-
-
-def _waiting_thread() -> "SimpleQueue[Spawner]":
-    """A thread that serves the spawner it is given."""
-    waiting = SimpleQueue[Spawner]()
-    threading.Thread(target=lambda: waiting.get().serve(), daemon=True).start()
-    return waiting

@@ -9,13 +9,14 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 Message = dict[str, object]
 
 _MOST_BYTES = 64 * 1024
 _MOST_FILES = 16
+_ROOM = socket.CMSG_SPACE(_MOST_FILES * 4)
 _IN_FILE = b"\x00"
 """Stands for a message that is in the last file passed along; no JSON begins so."""
 
@@ -79,8 +80,7 @@ def pack_spawn(
 def _spawn_in(packed: bytes) -> Spawn:
     cwd, count, *words = packed[1:].split(b"\0")
     argc = int(count)
-    pairs = (word.partition(b"=") for word in words[argc:])
-    environment = {name: value for name, _, value in pairs}
+    environment = dict([word.split(b"=", 1) for word in words[argc:]])
     return Spawn(cwd, words[:argc], environment, packed[:1] == _SPAWN_AND_TELL)
 
 
@@ -103,10 +103,10 @@ def send_packed(line: socket.socket, packed: bytes, files: Sequence[int] = ()) -
         os.close(kept)
 
 
-def _send(line: socket.socket, packed: bytes, files: Iterable[int]) -> None:
-    numbers = array.array("i", files)
+def _send(line: socket.socket, packed: bytes, files: Sequence[int]) -> None:
     try:
-        if numbers:
+        if files:
+            numbers = array.array("i", files)
             line.sendmsg([packed], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
         else:
             line.send(packed)
@@ -144,9 +144,8 @@ def receive_order(line: socket.socket) -> tuple[Message | Spawn, list[int]]:
 
 
 def _receive(line: socket.socket) -> tuple[bytes, list[int]]:
-    room = socket.CMSG_SPACE(_MOST_FILES * 4)
     try:
-        packed, beside, _, _ = line.recvmsg(_MOST_BYTES, room, socket.MSG_CMSG_CLOEXEC)
+        packed, beside, _, _ = line.recvmsg(_MOST_BYTES, _ROOM, socket.MSG_CMSG_CLOEXEC)
     except ConnectionResetError:
         raise Hungup from None
     files = array.array("i")
