@@ -42,10 +42,14 @@ def test_a_hint_stands_in_the_marker() -> None:
     assert cut == "\n... [TRUNCATED: 3 of 3 chars omitted; use offset] ...\n"
 
 
-def test_the_usual_cap_is_fifty_thousand_characters() -> None:
+@pytest.mark.req("OSA-RES-11")
+def test_the_usual_cap_is_fifty_thousand_characters_of_head_and_tail() -> None:
     assert DEFAULT_MODEL_CHARACTERS == 50_000
     assert truncate_for_model("x" * 50_000) == "x" * 50_000
-    assert "[TRUNCATED: 1 of 50001 chars omitted]" in truncate_for_model("x" * 50_001)
+    cut = truncate_for_model("a" * 30_000 + "ö" + "b" * 40_000)
+    head, marker, tail = cut.partition("\n... [TRUNCATED: 20001 of 70001 chars omitted] ...\n")
+    assert marker
+    assert (head, tail) == ("a" * 20_000, "b" * 30_000)
 
 
 def test_a_negative_cap_is_an_error() -> None:

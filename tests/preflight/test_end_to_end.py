@@ -1,11 +1,13 @@
 """Whole calls: what the checks refuse never enters a body, what they repair reaches it repaired."""
 
+import json
 from collections.abc import Mapping
 
 import pytest
 from preflight.kit import one
 from support import make_call, make_pipeline, make_tool, settle
 
+from holdfast.contract.arguments import UNPARSEABLE
 from holdfast.contract.call import RawArguments
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.flow import FlowSession, FlowToolCall
@@ -297,3 +299,24 @@ async def test_an_unknown_tool_is_not_a_matter_of_arguments() -> None:
     envelope = await make_pipeline().settle(make_call("nothing", {}), Abort())
     assert envelope.failure is not None
     assert envelope.failure.kind is FailureKind.TOOL_NOT_FOUND
+
+
+@pytest.mark.req("OSA-EXE-01")
+@pytest.mark.parametrize("schema", [{}, {"type": "object"}])
+async def test_without_a_schema_nothing_is_changed_and_what_is_no_json_never_enters(
+    schema: JsonObject,
+) -> None:
+    entered: Entered = []
+    tool = _recording(schema, entered)
+    sent = {"n": "5", "flag": "true", "list": '["a"]', "null": None, "empty": "", "deep": {"a": 1}}
+    envelope = await settle(tool, json.dumps(sent))
+    assert envelope.ok
+    assert entered == [sent]
+    assert envelope.metadata.repairs == ()
+    entered.clear()
+    for raw in ("{", "no json", '{"a": }'):
+        refused = await settle(tool, raw)
+        assert refused.failure is not None
+        assert refused.failure.message == UNPARSEABLE
+        assert refused.failure.kind is FailureKind.INVALID_ARGS
+    assert entered == []

@@ -91,6 +91,7 @@ def test_without_a_workspace_paths_are_shown_whole(ground: Ground) -> None:
     assert ground.files(gate=_anything).stat("/etc").path == "/etc"
 
 
+@pytest.mark.req("SPEC-CAP-05")
 def test_a_path_that_turns_into_a_link_all_the_time_is_refused(ground: Ground) -> None:
     ground.lay({"real": b"1"}, {"link": "real"})
     asked: list[str] = []
@@ -113,6 +114,7 @@ def test_a_path_that_turns_into_a_link_all_the_time_is_refused(ground: Ground) -
     assert ground.files().read_bytes("real") == b"1"
 
 
+@pytest.mark.req("SPEC-CAP-05")
 def test_a_link_that_appeared_once_is_judged_and_followed_by_the_gate(ground: Ground) -> None:
     ground.lay({"real": b"1", "other": b"2"}, {"link": "real"})
     judge = gate_below(str(ground.workspace))
