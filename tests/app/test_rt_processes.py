@@ -194,3 +194,14 @@ async def test_without_a_workspace_commands_begin_in_their_temporary_directory(
     async with hf:
         told = facts(await hf.settle("anywhere", {"command": "pwd; echo $HOLDFAST_WORKSPACE"}))
         assert told["stdout"] == f"{told['cwd']}\n\n"
+
+
+async def test_what_a_killed_runtime_left_is_removed_by_the_next(place: Place) -> None:
+    dead = place.home / "sessions" / "ses_dead"
+    (dead / "scratch" / "0" / "tmp").mkdir(parents=True)
+    async with place.opened() as hf:
+        await hf.settle("run", {"command": "true"})
+        with anyio.fail_after(10):
+            while dead.exists():  # noqa: ASYNC110 - a folder tells nobody
+                await anyio.sleep(0.01)
+        assert (place.home / "sessions" / hf.session_id / "scratch").exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import anyio
+import msgspec
 import pytest
 
 from holdfast import Holdfast, Runtime, tool
@@ -326,3 +327,25 @@ async def test_without_a_file_system_of_its_own_writing_commands_are_asked_about
     if os.geteuid() == 0:
         async with place.opened(sh) as hf:
             assert (await hf.settle("sh", {"command": "touch x"})).ok
+
+
+@pytest.mark.parametrize(
+    ("limits", "command", "said"),
+    [
+        ({"cpu_seconds": 1}, "while :; do :; done", "sandbox.cpu_seconds"),
+        ({"file_bytes": 1000}, "exec head -c 2000 /dev/zero > big", "sandbox.file_bytes"),
+    ],
+)
+async def test_what_a_limit_ended_is_told_which(
+    place: Place, limits: dict[str, float], command: str, said: str
+) -> None:
+    hf = Holdfast(
+        tools=[run],
+        workspace=place.workspace,
+        settings=Settings(sandbox=msgspec.convert(limits, SandboxSettings)),
+        surroundings=Surroundings(data_home=place.home, environment={"PATH": os.defpath}),
+    )
+    async with hf:
+        await hf.settle("run", {"command": command})
+    (warning,) = (one for one in REPORTS["last"].warnings if "setting" in one)
+    assert said in warning

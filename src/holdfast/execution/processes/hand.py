@@ -29,20 +29,18 @@ from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.appearances import Watch
 from holdfast.execution.processes.call_shell import CallShell, Notices, Processes
 from holdfast.execution.processes.capture import Scrubber
+from holdfast.execution.processes.claims import JOBS
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
 from holdfast.execution.processes.narrowing import NarrowedSandbox, can_narrow, without_hosts
 from holdfast.execution.processes.persistent import SessionShell, ShellParts
 from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox, Spools
 from holdfast.execution.processes.sandbox_maker import SandboxMaker, Shared
-from holdfast.execution.processes.scratch import remove_scratch
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.threads import wait_in_thread
 
 _log = logging.getLogger("holdfast")
 
-_SCRATCH = "scratch"
-_JOBS = "jobs"
 _T = TypeVar("_T")
 
 
@@ -86,7 +84,7 @@ class SessionHand:
         shared = Shared(
             parts.session, parts.environment, parts.spools, parts.scrubber, parts.confinement
         )
-        self._maker = SandboxMaker(shared, parts.folder / _SCRATCH)
+        self._maker = SandboxMaker(shared, parts.folder)
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
@@ -161,9 +159,7 @@ class SessionHand:
                 except (OSError, RuntimeError, SandboxUnavailable):
                     _log.exception("a sandbox could not be closed in order")
             self._look_once_more(processes)
-        if everything:
-            for folder in (_SCRATCH, _JOBS):
-                await to_thread.run_sync(remove_scratch, self._parts.folder / folder)
+        await to_thread.run_sync(self._maker.remove)
 
     def _look_once_more(self, processes: Processes) -> None:
         """What a job or a command nobody waited for made is put aside when all is over."""
@@ -204,7 +200,7 @@ class SessionHand:
 
     def _begun(self, sandbox: Sandbox) -> Processes:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
-        folder = self._parts.folder / _JOBS
+        folder = self._parts.folder / JOBS
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)

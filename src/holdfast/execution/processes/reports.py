@@ -1,10 +1,19 @@
 """Commands and their reports, between the words of the contract and those of a process."""
 
+import signal
+
 from holdfast.contract.shell import CommandReport, CommandText, Confinement
 from holdfast.execution.processes.command import Report
 from holdfast.execution.shell_warnings import shell_warnings
 
 _SIGNALLED = 128
+_LIMITED = {
+    _SIGNALLED + signal.SIGXCPU: "It was ended by SIGXCPU: a process used as much processor time"
+    " as one may (the setting sandbox.cpu_seconds).",
+    _SIGNALLED + signal.SIGXFSZ: "It was ended by SIGXFSZ: a process wrote as large a file"
+    " as one may (the setting sandbox.file_bytes).",
+}
+"""Exit codes of what a limit of ours ended."""
 
 
 def argv_of(command: CommandText) -> list[str]:
@@ -26,6 +35,8 @@ def reported(report: Report, command: CommandText, confinement: Confinement) -> 
     if isinstance(command, str) and exit_code is not None:
         out, err = captured.stdout.text(), captured.stderr.text()
         warnings = [one.text for one in shell_warnings(command, exit_code, out, err)]
+    if exit_code in _LIMITED:
+        warnings.append(_LIMITED[exit_code])
     return CommandReport(
         exit_code=exit_code,
         signal=number,

@@ -6,6 +6,7 @@ Nothing is started here, and which policy gets which sandbox is not known.
 from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
 from holdfast.contract.errors import Unavailable
@@ -15,6 +16,7 @@ from holdfast.contract.shell import Confinement
 from holdfast.execution.network.conversation import Ways
 from holdfast.execution.processes.appearances import settled
 from holdfast.execution.processes.capture import Scrubber
+from holdfast.execution.processes.claims import SCRATCH, Claim, remove_abandoned
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.narrowing import NarrowedSandbox, make_temporary
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
@@ -32,17 +34,19 @@ class Shared(NamedTuple):
 
 
 class SandboxMaker:
-    """Makes sandboxes below one folder."""
+    """Makes sandboxes in a session's folder, and removes what is left of them."""
 
     def __init__(self, shared: Shared, folder: Path) -> None:
         self._shared = shared
         self._folder = folder
+        self._claim: Claim | None = None
         self._numbers = count()
 
     def made(self, policy: SandboxPolicy, ways: Ways) -> Sandbox:
         """One of its own; raises Unavailable where there is no place for it."""
-        folder = self._folder / str(next(self._numbers))
+        folder = self._folder / SCRATCH / str(next(self._numbers))
         try:
+            self._claim_it()
             scratch = make_scratch(folder, self._shared.environment.get("HOME"))
         except OSError as problem:
             raise _no_place(str(folder), problem) from None
@@ -57,6 +61,18 @@ class SandboxMaker:
             raise _no_place(f"{above}/{name}", problem) from None
         scratch = Scratch(whole.parts.scratch.root, f"{above}/{name}", f"{above}/{name}/home")
         return NarrowedSandbox(self._parts(policy, scratch, None), whole)
+
+    def remove(self) -> None:
+        """Remove all their directories; nothing runs in them any more. It blocks."""
+        claim, self._claim = self._claim, None
+        if claim is not None:
+            claim.release()
+
+    def _claim_it(self) -> None:
+        if self._claim is None:
+            self._claim = Claim(self._folder)
+            # By the way, what runtimes left that were killed.
+            Thread(target=remove_abandoned, args=(self._folder.parent,), daemon=True).start()
 
     def _parts(self, policy: SandboxPolicy, scratch: Scratch, ways: Ways | None) -> SandboxParts:
         shared = self._shared

@@ -4,6 +4,7 @@ Which of them this machine gives is found out by starting one: nothing else is p
 allows is compiled elsewhere.
 """
 
+import math
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -109,7 +110,7 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
         "view": [list(one) for one in view],
         "at": os.path.realpath(scratch.root),
         "separate": tier.separate,
-        "limits": {_CORE: 0, **_limits(policy.limits, limited)},
+        "limits": {_CORE: (0, 0), **_limits(policy.limits, limited)},
         "paths": [(path, int(rights)) for path, rights in allowed] if confined else None,
         "ports": networked,
         "families": [INTERNET, INTERNET6] if networked else [],
@@ -120,15 +121,18 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
     }
 
 
-def _limits(limits: SandboxLimits, limited: frozenset[str]) -> dict[str, int]:
+def _limits(limits: SandboxLimits, limited: frozenset[str]) -> dict[str, tuple[int, int]]:
     """The limits of each single process, and those of all that no control group holds."""
     wanted = {
-        "RLIMIT_CPU": limits.cpu_seconds,
         "RLIMIT_FSIZE": limits.file_bytes,
         "RLIMIT_DATA": limits.memory_bytes,
         "RLIMIT_NPROC": None if "processes" in limited else _processes(limits),
     }
-    return {name: int(most) for name, most in wanted.items() if most is not None}
+    held = {name: (most, most) for name, most in wanted.items() if most is not None}
+    if limits.cpu_seconds is not None:
+        seconds = math.ceil(limits.cpu_seconds)
+        held["RLIMIT_CPU"] = (seconds, seconds + 1)  # so it is ended by a signal that says why
+    return held
 
 
 def _processes(limits: SandboxLimits) -> int | None:

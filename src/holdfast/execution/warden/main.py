@@ -103,8 +103,8 @@ def _keep(lines: Lines, warden: int) -> None:
 def _serve(lines: Lines, setup: Message) -> None:
     lines.leash.close()
     listener = _listener() if setup["proxy"] else None
-    for name, most in cast("dict[str, int]", setup["limits"]).items():
-        resource.setrlimit(getattr(resource, name), (most, most))
+    for name, (soft, hard) in cast("dict[str, tuple[int, int]]", setup["limits"]).items():
+        resource.setrlimit(getattr(resource, name), (soft, hard))
     privileges.gain_nothing()
     privileges.drop_capabilities()
     privileges.be_unreadable()
