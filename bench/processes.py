@@ -16,11 +16,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from time import perf_counter
-
-from msgspec.structs import replace
 
 import node_peers
 import persistent_shell
@@ -28,7 +26,6 @@ from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.command import Command, Limits, run
 from holdfast.execution.processes.confinement import Scratch
-from holdfast.execution.processes.narrowing import NarrowedWarden, narrower
 from holdfast.execution.processes.spawners import SandboxUnavailable, Start
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
@@ -62,6 +59,7 @@ async def measured(folder: Path, rounds: int) -> dict[str, object]:
         large = await timed(heavy(ways), max(rounds // 3, 20))
         del weight
         captures = await captured(folder, 3 if rounds < 100 else 9)
+        sandboxes = await opened_anew(folder, 5 if rounds < 100 else 30)
     (folder / "persistent").mkdir()
     persistent = await persistent_shell.measure(folder / "persistent", rounds=rounds)
     return {
@@ -69,6 +67,7 @@ async def measured(folder: Path, rounds: int) -> dict[str, object]:
         "spawns": rows(small),
         "spawns_1gb": rows(large),
         "captures": captures,
+        "sandboxes": sandboxes,
         "missing": missing,
         "load": os.getloadavg()[0],
     }
@@ -90,12 +89,8 @@ async def all_ways(folder: Path, opened: AsyncExitStack) -> tuple[dict[str, Way]
             continue
         start = Start([TRUE], str(workspace), ENVIRONMENT, [null, null, null])
         ways[f"holdfast, {tier.name}"] = spawned(warden, start)
-        own = policy_of(workspace)
-        temporary = "/tmp" if tier.separate else scratch.temporary
-        less = narrower(replace(own, writable=()), temporary)
-        ways[f"holdfast, {tier.name}, new policy"] = newly_confined(
-            NarrowedWarden(warden, less), start
-        )
+        other = await opened.enter_async_context(warden_in(tier, scratch, workspace))
+        ways[f"holdfast, {tier.name}, new spawner"] = newly_confined(other, start)
         ways[f"holdfast, {tier.name}, captured"] = commanded(warden, workspace)
     if shutil.which("bwrap"):
         ways["bwrap --unshare-all, each time"] = program(
@@ -169,11 +164,32 @@ def spawned(warden: Warden, start: Start) -> Way:
     return once
 
 
-def newly_confined(warden: NarrowedWarden, start: Start) -> Way:
+def newly_confined(warden: Warden, start: Start) -> Way:
     async def once() -> None:
         spawner = warden.spawner()
         await spawner.start(start)
         spawner.close()
+
+    return once
+
+
+async def opened_anew(folder: Path, rounds: int) -> list[dict[str, object]]:
+    """What the first command of a policy costs: a warden of its own, and then the command."""
+    place = folder / "anew"
+    (place / "workspace").mkdir(parents=True)
+    ways: dict[str, Way] = {}
+    for tier in STRONGEST_FIRST:
+        way = first_of_all(tier, scratch_for(tier, place), place / "workspace")
+        with suppress(SandboxUnavailable):
+            await way()
+            ways[f"holdfast, {tier.name}"] = way
+    return rows(await timed(ways, rounds))
+
+
+def first_of_all(tier: Tier, scratch: Scratch, workspace: Path) -> Way:
+    async def once() -> None:
+        async with warden_in(tier, scratch, workspace) as warden:
+            await commanded(warden, workspace)()
 
     return once
 

@@ -12,7 +12,7 @@ from holdfast.execution.kernel.privileges import adopt_orphans, gain_nothing
 from holdfast.execution.warden import descendants, wire
 from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.keeper import keep
-from holdfast.execution.warden.spawner import Setting, Spawner
+from holdfast.execution.warden.spawner import Spawner
 
 
 def waiting() -> int:
@@ -55,12 +55,10 @@ def test_orphans_are_reaped_and_the_leader_is_left(monkeypatch: pytest.MonkeyPat
 
 def test_a_spawner_whose_signals_get_out_serves_nobody() -> None:
     ours, theirs = wire.pair()
-    spawner = Spawner(theirs, Setting(os.getppid(), domain=False, base=(), ports=False))
-    wire.send(ours, {"confine": None})
+    spawner = Spawner(theirs, os.getppid(), domain=False)
     thread = threading.Thread(target=spawner.serve)
     thread.start()
     thread.join()
-    assert wire.receive(ours)[0] == {"ready": True}
     message, _ = wire.receive(ours)
     assert "signals are not kept inside" in str(message["refused"])
     with pytest.raises(wire.Hungup):
@@ -108,8 +106,7 @@ class Broken(Spawner):
 
 def test_a_spawner_that_fails_ends_what_it_started_and_says_so() -> None:
     ours, theirs = wire.pair()
-    spawner = Broken(theirs, Setting(None, domain=False, base=(), ports=False))
-    wire.send(ours, {"confine": None})
+    spawner = Broken(theirs, None, domain=False)
     ours.send(b"no message")
     serving = threading.Thread(target=spawner.serve)
     serving.start()

@@ -18,7 +18,6 @@ from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_gate import command_refusal
 from holdfast.policy.reach import Reach
 from holdfast.policy.sandbox_policy import sandbox_policy
-from holdfast.policy.scope import EffectiveScope
 
 UNCONFINED_REMARK = (
     "Processes of this session run unconfined: the configuration says so"
@@ -50,7 +49,6 @@ def hand_for(setup: HandSetup) -> SessionHand:
             leaves=partial(_leaves, setup),
             # What a session may reach never changes, and compiling it costs more than a decision.
             policy=cache(partial(_policy, setup)),
-            whole=cache(partial(_compiled, setup, setup.reach.whole)),
             environment=around.environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
             changes=changes_of(around.data_home, setup.session.id, setup.clock),
@@ -75,10 +73,6 @@ def _leaves(setup: HandSetup, name: str) -> Leaves:
 
 
 def _policy(setup: HandSetup, name: str) -> SandboxPolicy:
-    return _compiled(setup, setup.reach.scope(setup.tools[name]))
-
-
-def _compiled(setup: HandSetup, scope: EffectiveScope) -> SandboxPolicy:
     wanted = setup.settings
     limits = SandboxLimits(
         cpu_seconds=wanted.cpu_seconds,
@@ -86,4 +80,4 @@ def _compiled(setup: HandSetup, scope: EffectiveScope) -> SandboxPolicy:
         processes=wanted.processes,
         file_bytes=wanted.file_bytes,
     )
-    return sandbox_policy(scope, limits)
+    return sandbox_policy(setup.reach.scope(setup.tools[name]), limits)

@@ -74,4 +74,6 @@ async def _tried(tier: Tier) -> SurveyedTier:
                 await warden.close()
         except SandboxUnavailable as problem:
             missing = str(problem)
+        except TimeoutError:
+            missing = "it does not answer"
     return SurveyedTier(name=tier.name, missing=missing, separate=tier.separate)

@@ -37,8 +37,7 @@ class Reach:
         kept_from_writing: tuple[str, ...] = (),
     ) -> None:
         """A session's own folders are read without asking; what is kept is written by no call."""
-        self.whole = scope
-        """What counts for all tools together."""
+        self._agent = scope
         self._facts = facts
         self._places = places
         self._base = places.base
@@ -71,10 +70,10 @@ class Reach:
     def scope(self, tool: Tool) -> EffectiveScope:
         """What counts for a tool: the agent's, or in strict mode its own within that."""
         if not self._strict:
-            return self.whole
+            return self._agent
         if tool.name not in self._by_tool:
             own = compile_scope(tool.requires, self._places)
-            self._by_tool[tool.name] = strictly(self.whole, own)
+            self._by_tool[tool.name] = strictly(self._agent, own)
         return self._by_tool[tool.name]
 
     def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:

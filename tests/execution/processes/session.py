@@ -98,7 +98,7 @@ async def session(
 async def _written_down(sandbox: Sandbox) -> None:
     """Under coverage wardens write down what they measured."""
     with suppress(SandboxUnavailable):  # it was closed, or never opened
-        warden = await sandbox.own_warden()
+        warden = await sandbox.warden()
         warden.rest()
         await asyncio.sleep(0.3)
 

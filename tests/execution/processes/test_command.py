@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 from execution.processes.ground import each, family_of, opened, stop, until_empty
 
-from holdfast.execution.kernel.landlock import READ
 from holdfast.execution.processes import command as commanding
 from holdfast.execution.processes import spawners
 from holdfast.execution.processes.command import Command, Limits, Report, run, start
 from holdfast.execution.processes.spawners import (
     SandboxLost,
-    SandboxUnavailable,
-    Start,
 )
 from holdfast.runtime.abort import Abort
 
@@ -238,22 +235,3 @@ async def test_a_spawner_that_was_lost_while_idle_is_not_used(tmp_path: Path, ki
         with pytest.raises(SandboxLost):
             await spawner.end()
         assert status(await ground.run("true")) == 0
-
-
-@each("namespaces", "landlock")
-async def test_a_narrower_policy_reaches_less(tmp_path: Path, kind: str) -> None:
-    async with opened(tmp_path, kind) as ground:
-        (ground.workspace / "secret").write_text("x", "utf-8")
-        spawner = ground.warden.spawner((("/usr", int(READ)),))
-        null = os.open(os.devnull, os.O_RDWR)
-        reading = ["cat", str(ground.workspace / "secret")]
-        start_it = Start(reading, "/", {"PATH": os.defpath}, [null, null, null])
-        assert (await spawner.start(start_it)).exit == 1
-        await ground.warden.give_back(spawner)
-        (ground.workspace / "link").symlink_to("/usr")
-        refused = ground.warden.spawner(((str(ground.workspace / "link"), 1),))
-        for _ in range(2):
-            with pytest.raises(SandboxUnavailable, match=r"cannot be entered: .*link"):
-                await refused.start(start_it)
-        assert not ground.warden.lost
-        os.close(null)

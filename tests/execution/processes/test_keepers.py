@@ -180,7 +180,7 @@ async def test_who_gives_up_waiting_leaves_no_files(tmp_path: Path, kind: str) -
         await asyncio.sleep(0.1)  # until another spawner is prepared
         before = len(list(Path("/proc/self/fd").iterdir()))
         for _ in range(10):
-            ground.warden.spawner(()).close()
+            ground.warden.spawner().close()
             spawner = ground.warden.spawner()
             spawner.start(Start(["sleep", "60"], "/", {"PATH": os.defpath}, []))
             giving = asyncio.create_task(ground.warden.give_back(spawner))
@@ -224,6 +224,24 @@ async def test_an_error_nobody_asked_for_is_a_loss(
     with pytest.raises(SandboxLost):
         await spawner.start(START, tell=True)
     theirs.close()
+
+
+@pytest.mark.parametrize("order", ["before", "after", "unheard"])
+async def test_what_cannot_be_entered_is_told_and_the_warden_is_not_lost(
+    line: "tuple[Spawner, socket.socket, list[str]]", order: str
+) -> None:
+    spawner, theirs, heard = line
+    ended = spawner.start(START) if order == "before" else None
+    wire.send(theirs, {"refused": "too many"})
+    theirs.close()
+    if order == "after":
+        await asyncio.sleep(0.01)
+        assert spawner.lost
+    with pytest.raises(SandboxUnavailable, match="cannot be entered: too many"):
+        await (ended or spawner.start(START))
+    with pytest.raises(SandboxUnavailable, match="cannot be entered: too many"):
+        await spawner.start(START)
+    assert heard == []
 
 
 async def test_who_reads_nothing_any_more_is_lost(

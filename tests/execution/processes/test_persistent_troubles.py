@@ -80,7 +80,7 @@ async def test_a_sandbox_that_is_lost_is_opened_anew(tmp_path: Path, kind: Confi
         lost = await running
         assert (lost.killed_by, lost.exit_code, lost.stdout.text()) == ("lost", None, "part\n")
         assert await out(here, "echo $X") == "1\n"
-        warden = await here.sandbox.own_warden()
+        warden = await here.sandbox.warden()
         os.kill(family_below(warden.keeper)[1], signal.SIGKILL)
         await until(lambda: warden.lost)
         assert await out(here, "echo $X") == "1\n"

@@ -52,7 +52,7 @@ async def test_only_what_protects_is_tried_once_nobody_was_asked(
 async def test_a_sandbox_is_opened_again_in_the_same_confinement(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = await sandbox.own_warden()
+    first = await sandbox.warden()
     kind = sandbox.confinement
     offered: list[list[str]] = []
     open_strongest = sandboxes.open_strongest

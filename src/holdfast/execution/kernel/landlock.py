@@ -88,35 +88,15 @@ def confine_thread(allowed: Iterable[tuple[str, Right]], abi: int, *, ports: boo
     A path that does not exist is left out, one that leads through a link is an error. The thread
     needs no_new_privs. Raises OSError.
     """
-    rules = Ruleset(abi, ports=ports)
+    rights = handled(abi)
+    rules = _ruleset(rights, 0 if ports else _BIND_AND_CONNECT, abi)
     try:
-        rules.allow(allowed)
-        rules.restrict()
-    finally:
-        rules.close()
-
-
-class Ruleset:
-    """What a thread is going to be restricted to: made ahead, completed when that is known."""
-
-    def __init__(self, abi: int, *, ports: bool) -> None:
-        """With ``ports`` TCP ports stay free. Raises OSError."""
-        self._rights = handled(abi)
-        self._rules = _ruleset(self._rights, 0 if ports else _BIND_AND_CONNECT, abi)
-
-    def allow(self, allowed: Iterable[tuple[str, Right]]) -> None:
-        """A path that does not exist is left out, one that leads through a link is an error."""
         for path, wanted in allowed:
             with suppress(FileNotFoundError, NotADirectoryError):
-                _allow(self._rules, path, wanted & self._rights)
-
-    def restrict(self) -> None:
-        """Restrict the calling thread, which needs no_new_privs; raises OSError."""
-        system_call("landlock_restrict_self", self._rules, 0)
-
-    def close(self) -> None:
-        """Let go of it; who is restricted stays so."""
-        os.close(self._rules)
+                _allow(rules, path, wanted & rights)
+        system_call("landlock_restrict_self", rules, 0)
+    finally:
+        os.close(rules)
 
 
 def enter_domain(abi: int) -> None:
@@ -142,24 +122,7 @@ def _ruleset(files: Right, network: int, abi: int) -> int:
     return system_call("landlock_create_ruleset", attributes, len(attributes), 0)
 
 
-_kept_open: dict[str, int] = {}
-
-
-def keep_open(paths: Iterable[str]) -> None:
-    """Open directories of the base system once that many threads of this process will be allowed.
-
-    They are the machine's own: links in them are followed.
-    """
-    for path in paths:
-        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            _kept_open[path] = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-
-
 def _allow(rules: int, path: str, wanted: Right) -> None:
-    kept = _kept_open.get(path)
-    if kept is not None:
-        _add_rule(rules, kept, wanted)
-        return
     handle = hold(path)
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):

@@ -21,12 +21,6 @@ _CONFIGURATION = (
 )  # fmt: skip
 _MACHINE = ("/sys/devices/system/cpu", "/sys/fs/cgroup")
 
-COARSELY = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/run", "/etc",
-    "/sys", "/proc",
-)  # fmt: skip
-"""Where all of it lies, and more."""
-
 DEVICES = (
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
     "/dev/pts",

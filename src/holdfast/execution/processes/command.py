@@ -17,8 +17,9 @@ from holdfast.contract.shell import KilledBy
 from holdfast.execution.processes.capture import Capture, Captured
 from holdfast.execution.processes.feed import Feed
 from holdfast.execution.processes.limits import Limits, Watch
-from holdfast.execution.processes.spawners import SandboxLost, Spawner, Spawners, Start
+from holdfast.execution.processes.spawners import SandboxLost, Spawner, Start
 from holdfast.execution.processes.waiting import awaited_input
+from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.warden.wire import Ended
 
 __all__ = ["Command", "Left", "Limits", "Report", "Running", "run", "start"]
@@ -61,7 +62,7 @@ class Left(NamedTuple):
 
 
 async def run(
-    warden: Spawners,
+    warden: Warden,
     command: Command,
     limits: Limits,
     capture: Callable[[Callable[[], None]], Capture],
@@ -73,7 +74,7 @@ async def run(
 
 
 async def start(
-    warden: Spawners,
+    warden: Warden,
     command: Command,
     limits: Limits,
     capture: Callable[[Callable[[], None]], Capture],
@@ -101,7 +102,7 @@ class Running:
     capture: Capture
     feed: Feed
 
-    def __init__(self, warden: Spawners, spawner: Spawner, limits: Limits) -> None:
+    def __init__(self, warden: Warden, spawner: Spawner, limits: Limits) -> None:
         self._warden = warden
         self._spawner = spawner
         self._watch = Watch(limits)

@@ -78,25 +78,6 @@ def admitted(
         yield scratch.home, READ | WRITE
 
 
-def under_every_policy() -> Iterator[tuple[str, Right]]:
-    """What Landlock lets any narrower policy reach inside of a confinement that is there already.
-
-    The base system is named coarsely: what of it may be reached was said before.
-    """
-    for path in (*base_system.COARSELY, *base_system.interpreter()):
-        yield path, READ
-    yield "/dev", READ | WRITE | DEVICE
-
-
-def narrowed(policy: SandboxPolicy, temporary: str) -> Iterator[tuple[str, Right]]:
-    """What it lets this one reach beside that."""
-    for path in policy.readable:
-        yield path, READ
-    for path in policy.writable:
-        yield path, WRITE
-    yield temporary, READ | WRITE
-
-
 def temporary_of(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) -> str:
     """Where the processes of a policy see their temporary directory."""
     shown_there = own_files and not _lies_in(_TEMPORARY, policy.writable)

@@ -31,7 +31,6 @@ from holdfast.execution.processes.call_shell import CallShell, Notices, Processe
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.claims import JOBS
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
-from holdfast.execution.processes.narrowing import NarrowedSandbox, can_narrow, without_hosts
 from holdfast.execution.processes.persistent import SessionShell, ShellParts
 from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox, Spools
@@ -54,8 +53,6 @@ class HandParts(NamedTuple):
     """What a tool may open and reach, by its name."""
     policy: Callable[[str], SandboxPolicy]
     """What the processes of a tool are confined to."""
-    whole: Callable[[], SandboxPolicy]
-    """What the session's are: a tool's own may be less."""
     environment: Mapping[str, str]
     spools: Spools
     changes: Changes
@@ -147,8 +144,7 @@ class SessionHand:
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
         self._closed = True
-        # What was narrowed lies in what was made before it.
-        everything = [*self._outdated, *self._by_policy.values()][::-1]
+        everything = [*self._outdated, *self._by_policy.values()]
         self._outdated, self._by_policy = [], {}
         self._register.close()
         self._register = LiveRegister(self._parts.ids, self._parts.clock)
@@ -174,29 +170,17 @@ class SessionHand:
     def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
         if self._closed:
             raise Unavailable("The session is closed; nothing can be started in it any more.")
-        whole = self._whole(policy, leaves)
         found = self._by_policy.get(policy)
-        if found is not None and _is_outdated(found, whole):
+        if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
             self._outdated.append(found)  # what runs in it goes on
             found = None
         if found is None:
-            sandbox = (
-                self._made(policy, leaves) if whole is None else self._maker.narrowed(policy, whole)
-            )
+            ways = Ways(leaves.reach, self._web.resolver, self._web.attempts)
+            sandbox = self._maker.made(policy, ways)
             if self._protected.get(policy):
                 sandbox.accept_no_weaker()
             found = self._by_policy[policy] = self._begun(sandbox)
         return found
-
-    def _made(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox:
-        return self._maker.made(policy, Ways(leaves.reach, self._web.resolver, self._web.attempts))
-
-    def _whole(self, policy: SandboxPolicy, leaves: Leaves) -> Sandbox | None:
-        """The sandbox that a policy's can be made in; None: it is one of its own."""
-        if self._parts.confinement == "unconfined":
-            return None
-        whole = without_hosts(self._parts.whole())
-        return self._processes(whole, leaves).sandbox if can_narrow(whole, policy) else None
 
     def _begun(self, sandbox: Sandbox) -> Processes:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
@@ -205,10 +189,3 @@ class SessionHand:
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)
         return Processes(sandbox, jobs, persistent, register, self._attempts, watch, self._notices)
-
-
-def _is_outdated(found: Processes, whole: Sandbox | None) -> bool:
-    """Whether only a new sandbox would keep commands from what is protected now."""
-    if isinstance(found.sandbox, NarrowedSandbox) and found.sandbox.whole is not whole:
-        return True
-    return not found.watch.unsure and found.sandbox.appearances.outdated()

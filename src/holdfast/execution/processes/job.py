@@ -10,7 +10,7 @@ from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.command import DRAIN_SECONDS, Left, Report, Running
 from holdfast.execution.processes.job_log import JobLog
 from holdfast.execution.processes.register import Ending, Entered, LiveRegister, exit_of
-from holdfast.execution.processes.spawners import Spawners
+from holdfast.execution.processes.wardens import Warden
 
 EndedBy = Literal["user", "session"]
 
@@ -47,12 +47,12 @@ class Job:
         self._wanted: asyncio.Future[tuple[EndedBy, float]] = self.over.get_loop().create_future()
         self._following: asyncio.Task[None] | None = None
 
-    def follow(self, warden: Spawners, running: Running) -> None:
+    def follow(self, warden: Warden, running: Running) -> None:
         """Follow it from its start."""
         self._running = running
         self._following = asyncio.create_task(self._follow(warden, running))
 
-    def follow_left(self, warden: Spawners, left: Left) -> None:
+    def follow_left(self, warden: Warden, left: Left) -> None:
         """Follow what went on after its leader."""
         self._following = asyncio.create_task(self._follow_left(warden, left, None))
 
@@ -102,7 +102,7 @@ class Job:
             self.terminate, wanted, 3.0 if grace is None else grace
         )
 
-    async def _follow(self, warden: Spawners, running: Running) -> None:
+    async def _follow(self, warden: Warden, running: Running) -> None:
         report = await running.finish()
         self._running = None
         if report.left is not None:
@@ -110,7 +110,7 @@ class Job:
         else:
             self._close(self._how(report))
 
-    async def _follow_left(self, warden: Spawners, left: Left, report: Report | None) -> None:
+    async def _follow_left(self, warden: Warden, left: Left, report: Report | None) -> None:
         """Until nothing holds its output any more, or somebody ends it."""
         closing = asyncio.create_task(left.capture.wait_closed(None))
         await asyncio.wait([closing, self._wanted], return_when=asyncio.FIRST_COMPLETED)

@@ -12,7 +12,8 @@ from holdfast.execution.processes.limits import Limits
 from holdfast.execution.processes.listening import TABLES, is_listened_on, tables_of_this_machine
 from holdfast.execution.processes.log_search import LogSearch, check_pattern
 from holdfast.execution.processes.sandbox import Sandbox
-from holdfast.execution.processes.spawners import SandboxUnavailable, Spawners
+from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.processes.wardens import Warden
 
 PROBE_SECONDS = 0.1
 LEAST_SEARCH_SECONDS = 1.0
@@ -68,7 +69,7 @@ async def _found(looking: LogSearch, job: Job, seconds: float) -> str | None:
     return looking.found() if looking.ended.done() else None
 
 
-async def _had(sandbox: Sandbox) -> Spawners:
+async def _had(sandbox: Sandbox) -> Warden:
     try:
         return await sandbox.warden()
     except SandboxUnavailable as problem:

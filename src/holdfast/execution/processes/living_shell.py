@@ -16,7 +16,8 @@ from holdfast.execution.processes.output_pipes import OutputPair, OutputPipes
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.shell_process import Place, ShellProcess
 from holdfast.execution.processes.shell_state import ShellState, state_of
-from holdfast.execution.processes.spawners import Spawner, Spawners
+from holdfast.execution.processes.spawners import Spawner
+from holdfast.execution.processes.wardens import Warden
 
 _GONE = "the directory {gone} is gone; the command was run in {home}"
 _TOO_LARGE = "no shell can be started with the variables from before; they were dropped"
@@ -40,7 +41,7 @@ class LivingShell:
         self._seen: tuple[int, int] | None = None
         self._process: ShellProcess | None = None
         self._retired = False
-        self._place: tuple[Spawners, Spawner, OutputPipes] | None = None
+        self._place: tuple[Warden, Spawner, OutputPipes] | None = None
         self._aside: list[OutputPipes] = []
 
     @property
@@ -50,7 +51,7 @@ class LivingShell:
         return self._process
 
     @property
-    def warden(self) -> Spawners:
+    def warden(self) -> Warden:
         """Who started it."""
         assert self._place is not None
         return self._place[0]
@@ -144,7 +145,7 @@ class LivingShell:
             self._place = (warden, warden.spawner(), _new_pipes(self.sandbox))
         return self._place[2]
 
-    def _set_pipes_aside(self, place: tuple[Spawners, Spawner, OutputPipes]) -> list[str]:
+    def _set_pipes_aside(self, place: tuple[Warden, Spawner, OutputPipes]) -> list[str]:
         """What was left behind keeps the pipes; a shell with others takes over."""
         warden, spawner, held = place
         self._aside = [pipes for pipes in self._aside if not _closed(pipes)] + [held]

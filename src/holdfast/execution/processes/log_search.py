@@ -12,7 +12,8 @@ import sys
 from contextlib import suppress
 
 from holdfast.contract.errors import InvalidArguments
-from holdfast.execution.processes.spawners import Spawner, Spawners, Start
+from holdfast.execution.processes.spawners import Spawner, Start
+from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.warden.wire import Ended
 
 MOST_PATTERN = 1000
@@ -46,7 +47,7 @@ while True:
 class LogSearch:
     """One search, from its start to its end."""
 
-    def __init__(self, warden: Spawners, spawner: Spawner) -> None:
+    def __init__(self, warden: Warden, spawner: Spawner) -> None:
         self._warden = warden
         self._spawner = spawner
         self._loop = asyncio.get_running_loop()

@@ -16,7 +16,7 @@ from holdfast.execution.network.proxy_environment import proxy_environment
 from holdfast.execution.processes.appearances import Appearances
 from holdfast.execution.processes.capture import Capture, Scrubber
 from holdfast.execution.processes.confinement import Scratch, temporary_of
-from holdfast.execution.processes.spawners import SandboxRefused, SandboxUnavailable, Spawners
+from holdfast.execution.processes.spawners import SandboxRefused, SandboxUnavailable
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.spool import Spool
@@ -87,12 +87,8 @@ class Sandbox:
         own_files = self.separate is True
         return temporary_of(self.parts.policy, self.parts.scratch, own_files=own_files)
 
-    async def warden(self) -> Spawners:
+    async def warden(self) -> Warden:
         """The warden, started if there is none; raises SandboxUnavailable with all reasons."""
-        return await self.own_warden()
-
-    async def own_warden(self) -> Warden:
-        """The same, for a sandbox inside of this one."""
         if self._opened is not None and not self._opened[1].lost:
             return self._opened[1]
         async with self._opening:

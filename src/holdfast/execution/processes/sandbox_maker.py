@@ -18,7 +18,6 @@ from holdfast.execution.processes.appearances import settled
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.claims import SCRATCH, Claim, remove_abandoned
 from holdfast.execution.processes.confinement import Scratch
-from holdfast.execution.processes.narrowing import NarrowedSandbox, make_temporary
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
 from holdfast.execution.processes.scratch import make_scratch
 
@@ -51,16 +50,6 @@ class SandboxMaker:
         except OSError as problem:
             raise _no_place(str(folder), problem) from None
         return Sandbox(self._parts(policy, scratch, ways))
-
-    def narrowed(self, policy: SandboxPolicy, whole: Sandbox) -> Sandbox:
-        """One inside of another; raises Unavailable where there is no place for it."""
-        above, name = whole.parts.scratch.temporary, f"tool-{next(self._numbers)}"
-        try:
-            make_temporary(above, name)
-        except OSError as problem:
-            raise _no_place(f"{above}/{name}", problem) from None
-        scratch = Scratch(whole.parts.scratch.root, f"{above}/{name}", f"{above}/{name}/home")
-        return NarrowedSandbox(self._parts(policy, scratch, None), whole)
 
     def remove(self) -> None:
         """Remove all their directories; nothing runs in them any more. It blocks."""

@@ -2,19 +2,14 @@
 
 A spawner serves one call at a time and is used again: being confined once, it costs the next call
 nothing. Those used longest ago are let go, never under a process that still runs. One more is kept
-prepared and not confined yet, for the next policy or for a call beside those that run.
+prepared for a call beside those that run: nobody waits until a new one is confined.
 """
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from holdfast.execution.processes.spawners import (
-    Narrower,
-    SandboxLost,
-    SandboxUnavailable,
-    Spawner,
-)
+from holdfast.execution.processes.spawners import SandboxUnavailable, Spawner
 
 MOST_IDLE = 4
 """Spawners kept for the next calls; further ones are let go."""
@@ -26,25 +21,23 @@ class SpawnerPool:
     """Lends them."""
 
     def __init__(self, opened: Callable[[], Spawner], hang_up: Callable[[], None]) -> None:
-        """``opened`` makes one, or raises SandboxLost; ``hang_up`` is told of a dead warden."""
+        """``opened`` makes one, or raises SandboxUnavailable; a dead warden is told to hang up."""
         self._opened = opened
         self._hang_up = hang_up
         self._idle: list[Spawner] = []
-        self._blank: Spawner | None = None
+        self._fresh: Spawner | None = None
         self._refilling: asyncio.TimerHandle | None = None
         self._closed = False
 
-    def take(self, narrower: Narrower | None) -> Spawner:
-        """One that is free and confined like this: used before, or new; raises SandboxLost."""
-        for place in reversed(range(len(self._idle))):
-            if self._idle[place].narrower == narrower:
-                spawner = self._idle.pop(place)
-                if not spawner.lost:
-                    return spawner
-        spawner, self._blank = self._blank, None
+    def take(self) -> Spawner:
+        """One that is free: used before, or new; raises SandboxUnavailable."""
+        while self._idle:
+            spawner = self._idle.pop()
+            if not spawner.lost:
+                return spawner
+        spawner, self._fresh = self._fresh, None
         if spawner is None or spawner.lost:
             spawner = self._opened()
-        spawner.confine(narrower)
         if self._refilling is None and not self._closed:
             loop = asyncio.get_running_loop()
             self._refilling = loop.call_later(_REFILL_SECONDS, self._refill)
@@ -74,12 +67,12 @@ class SpawnerPool:
         self._closed = True
         if self._refilling is not None:
             self._refilling.cancel()
-        for spawner in (*self._idle, self._blank):
+        for spawner in (*self._idle, self._fresh):
             if spawner is not None:
                 spawner.close()
 
     def _refill(self) -> None:
         self._refilling = None
-        if self._blank is None:
-            with suppress(SandboxLost):
-                self._blank = self._opened()
+        if self._fresh is None:
+            with suppress(SandboxUnavailable):
+                self._fresh = self._opened()

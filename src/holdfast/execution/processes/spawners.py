@@ -9,7 +9,7 @@ import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, Protocol, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from holdfast.execution.warden import wire
 from holdfast.execution.warden.wire import Ended, Hungup, Message
@@ -19,9 +19,6 @@ ENDING_SECONDS = 5.0
 _MOST_HEARD = 4096
 
 _T = TypeVar("_T")
-
-Narrower = tuple[tuple[str, int], ...]
-"""Paths and what Landlock lets a spawner do with each, beside what all of its warden's may."""
 
 
 class SandboxUnavailable(Exception):
@@ -49,32 +46,13 @@ class Start(NamedTuple):
     """What becomes its files 0, 1, 2 and so on; they stay the caller's."""
 
 
-class Spawners(Protocol):
-    """A warden as those see it who start processes: it lends spawners of one confinement."""
-
-    @property
-    def keeper(self) -> int:
-        """The number of the outermost process of all that is started."""
-        ...
-
-    def spawner(self) -> "Spawner":
-        """One that is free; raises SandboxUnavailable."""
-        ...
-
-    async def give_back(self, spawner: "Spawner", /) -> None:
-        """End what is left of a call, and keep the spawner for the next."""
-        ...
-
-
 class Spawner:
-    """One thread of a warden; confined once, then used again and again."""
+    """One confined thread of a warden."""
 
     def __init__(
         self, line: socket.socket, loop: asyncio.AbstractEventLoop, hung_up: Callable[[], None]
     ) -> None:
         """``hung_up`` is called when the other side ends it, not we."""
-        self.narrower: Narrower | None = None
-        """What it is confined to beyond its warden; None: nothing."""
         self._line = line
         self._loop = loop
         self._hung_up = hung_up
@@ -86,11 +64,6 @@ class Spawner:
         line.settimeout(0)
         loop.add_reader(line, self._read)
         self._patience = loop.call_later(STARTING_SECONDS, self._lose_it)
-
-    def confine(self, narrower: Narrower | None) -> None:
-        """Tell it what it is confined to. Should it not succeed, nothing is ever started."""
-        self.narrower = narrower
-        self._send(wire.pack({"confine": narrower}))
 
     def start(self, start: Start, *, tell: bool = False) -> "asyncio.Future[Ended]":
         """Start a process; how it ended is the future's, or OSError: it could not be started.

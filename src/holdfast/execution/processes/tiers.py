@@ -17,13 +17,11 @@ from holdfast.contract.shell import Confinement
 from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.kernel.seccomp import INTERNET, INTERNET6
-from holdfast.execution.processes import base_system
 from holdfast.execution.processes.confinement import (
     Scratch,
     admitted,
     chosen,
     shown,
-    under_every_policy,
 )
 from holdfast.execution.processes.control_groups import RESERVED_PROCESSES, make_groups
 from holdfast.execution.processes.held_paths import Identity, held
@@ -115,8 +113,6 @@ def _setup(tier: Tier, policy: SandboxPolicy, scratch: Scratch, limited: frozens
         "ports": networked,
         "families": [INTERNET, INTERNET6] if networked else [],
         "proxy": tier.separate and policy.network == "hosts",
-        "often": base_system.COARSELY,
-        "base": [(path, int(rights)) for path, rights in under_every_policy()],
         "same": [],
     }
 

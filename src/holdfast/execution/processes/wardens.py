@@ -15,7 +15,6 @@ from holdfast.execution.processes.control_groups import NO_GROUPS, ControlGroups
 from holdfast.execution.processes.spawner_pool import SpawnerPool
 from holdfast.execution.processes.spawners import (
     STARTING_SECONDS,
-    Narrower,
     SandboxLost,
     SandboxRefused,
     SandboxUnavailable,
@@ -57,16 +56,19 @@ class Warden:
         self.listener: socket.socket | None = None
         """Where its processes ask for hosts, if any are granted: to be served by the runtime."""
 
-    def spawner(self, narrower: Narrower | None = None) -> Spawner:
-        """One that is free and confined like this: used before, or new; raises SandboxLost."""
-        return self._pool.take(narrower)
+    def spawner(self) -> Spawner:
+        """One that is free: used before, or new; raises SandboxUnavailable."""
+        return self._pool.take()
 
     async def give_back(self, spawner: Spawner) -> None:
         """End what is left of a call, and keep the spawner for the next."""
         await self._pool.give_back(spawner)
 
     def _opened(self) -> Spawner:
-        ours, theirs = wire.pair()
+        try:
+            ours, theirs = wire.pair()
+        except OSError as problem:
+            raise SandboxUnavailable(f"no line to it can be had: {problem.strerror}") from None
         try:
             wire.send(self._line, {"spawner": True}, [theirs.fileno()])
         except (Hungup, OSError):

@@ -24,7 +24,7 @@ from holdfast.execution.kernel.namespaces import Kind, Shown
 from holdfast.execution.kernel.physical import hold, identity
 from holdfast.execution.warden.confine import confine
 from holdfast.execution.warden.keeper import keep
-from holdfast.execution.warden.spawner import Setting, Spawner
+from holdfast.execution.warden.spawner import Spawner
 from holdfast.execution.warden.wire import Hungup, Message, receive, send
 
 _STACK = 256 * 1024
@@ -109,7 +109,6 @@ def _serve(lines: Lines, setup: Message) -> None:
     privileges.drop_capabilities()
     privileges.be_unreadable()
     if setup["paths"] is not None:
-        landlock.keep_open(cast("list[str]", setup["often"]))
         confine(setup, landlock.version())
     warden = Warden(lines.orders, lines.runtime, setup)
     files = [listener.fileno()] if listener else []
@@ -133,17 +132,13 @@ class Warden:
     def __init__(self, line: socket.socket, runtime: int, setup: Message) -> None:
         self._line = line
         self._runtime = runtime
+        # Remembered: should it be gone later, a signal to whoever took its place proves nothing.
+        self._keeper = os.getppid()
         # As the super-user signals are sent to all only where there are no others.
         alone = bool(setup["separate"]) or os.getuid() != 0
-        confined = setup["paths"] is not None
-        self._scoped = confined and alone and landlock.version() >= landlock.SCOPES_SINCE
-        self._setting = Setting(
-            # Remembered: should it be gone later, a signal to who took its place proves nothing.
-            outsider=os.getppid() if self._scoped else None,
-            domain=confined,
-            base=cast("list[tuple[str, int]]", setup["base"]),
-            ports=bool(setup["separate"]),
-        )
+        self._confined = setup["paths"] is not None
+        scopes = landlock.version() >= landlock.SCOPES_SINCE
+        self._scoped = self._confined and alone and scopes
         if not self._scoped:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # spawners that end are reaped at once
         self._deadline: float | None = None
@@ -173,14 +168,16 @@ class Warden:
 
     def _open(self, line: socket.socket) -> None:
         try:
-            self._begin(Spawner(line, self._setting), line)
+            self._begin(line)
         except (OSError, RuntimeError) as problem:
             # There are as many processes as there may be: this one is refused, the others go on.
             with suppress(Hungup):
                 send(line, {"refused": str(problem)})
             line.close()
 
-    def _begin(self, spawner: Spawner, line: socket.socket) -> None:
+    def _begin(self, line: socket.socket) -> None:
+        outsider = self._keeper if self._scoped else None
+        spawner = Spawner(line, outsider, domain=self._confined)
         serving = threading.Thread(target=spawner.serve, daemon=True)
         if self._scoped:
             serving.start()

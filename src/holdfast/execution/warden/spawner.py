@@ -1,10 +1,9 @@
 """A confined spawner: it starts processes, one call at a time, and ends all that they became.
 
-It is prepared ahead and confines itself when it hears to what; all it starts inherits that. Where
-the kernel keeps signals inside a Landlock domain a spawner is a thread with a domain of its own:
-one signal to everybody reaches the processes of its call and no other, whatever they did to hide.
-Elsewhere it is a process of its own that adopts their orphans. How the confinement is chosen is not
-known here.
+Its confinement is inherited by what it starts. Where the kernel keeps signals inside a Landlock
+domain a spawner is a thread with a domain of its own: one signal to everybody reaches the processes
+of its call and no other, whatever they did to hide. Elsewhere it is a process of its own that
+adopts their orphans. How the confinement is chosen is not known here.
 """
 
 import errno
@@ -15,7 +14,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple, cast
+from typing import cast
 
 from holdfast.execution.kernel import landlock
 from holdfast.execution.kernel.out_of_reach import stay_out_of_reach
@@ -25,7 +24,6 @@ from holdfast.execution.warden.wire import (
     Ended,
     Hungup,
     Spawn,
-    receive,
     receive_order,
     send,
     send_end,
@@ -37,49 +35,26 @@ _REAPING_MS = 1000
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-class Setting(NamedTuple):
-    """What all spawners of a warden have in common."""
-
-    outsider: int | None
-    """A process that no signal may reach; None: each spawner is a process of its own."""
-    domain: bool
-    """Whether the kernel confines at all."""
-    base: Sequence[tuple[str, int]]
-    """What is reached under every narrower policy."""
-    ports: bool
-    """Whether narrower policies leave TCP ports free."""
-
-
 class Spawner:
     """Serves one line until the other side hangs up."""
 
-    def __init__(self, line: socket.socket, setting: Setting) -> None:
+    def __init__(self, line: socket.socket, outsider: int | None, *, domain: bool) -> None:
+        """``outsider``: a process that no signal may reach; None: this is a process of its own."""
         self._line = line
-        self._setting = setting
-        self._outsider = setting.outsider
-        self._abi = landlock.version()
-        self._rules: landlock.Ruleset | None = None
+        self._outsider = outsider
+        self._domain = domain
         self._poll = select.poll()
         self._leader = 0
         self._watch: int | None = None
 
     def serve(self) -> None:
-        """Prepare the calling thread, confine it when told to what, start what is asked for."""
+        """Confine the calling thread, then start what is asked for."""
         try:
-            self._prepare()
-            send(self._line, {"ready": True})
-            message, _ = receive(self._line)
-            self._confine(cast("list[tuple[str, int]] | None", message["confine"]))
-        except Hungup:
-            self._line.close()
-            return
+            self._confine()
         except Exception as problem:  # noqa: BLE001 - whatever it is, the runtime must not wait
             # Nothing was started, and a signal to everybody is not known to be kept inside.
             self._give_up("refused", problem)
             return
-        finally:
-            if self._rules is not None:
-                self._rules.close()
         try:
             self._serve()
         except Hungup:
@@ -97,32 +72,20 @@ class Spawner:
 
     def _serve(self) -> None:
         self._poll.register(self._line, select.POLLIN)
+        send(self._line, {"ready": True})
         while True:
             self._step()
 
-    def _prepare(self) -> None:
-        """All that costs time and is the same for every policy."""
+    def _confine(self) -> None:
         system_call("unshare", _OWN_WORKING_DIRECTORY)
-        if not self._setting.domain:
-            return
-        # This thread is in the domain of what it starts, and stands for its whole process.
-        numbers = {os.getpid(), threading.get_native_id()}
-        if self._outsider is None:
-            numbers.add(os.getppid())
-        stay_out_of_reach(numbers)
-        if self._abi:
-            self._rules = landlock.Ruleset(self._abi, ports=self._setting.ports)
-            self._rules.allow((path, landlock.Right(rights)) for path, rights in self._setting.base)
-
-    def _confine(self, narrower: Sequence[tuple[str, int]] | None) -> None:
-        if narrower is not None:
-            assert self._rules is not None
-            self._rules.allow((path, landlock.Right(rights)) for path, rights in narrower)
-            self._rules.restrict()
-        elif self._setting.domain and self._abi >= landlock.SCOPES_SINCE:
-            landlock.enter_domain(self._abi)
+        abi = landlock.version()
+        if self._domain and abi >= landlock.SCOPES_SINCE:
+            landlock.enter_domain(abi)
         if self._outsider is not None and not _is_out_of_reach(self._outsider):
             raise OSError(errno.ENOTSUP, "signals are not kept inside a Landlock domain")
+        if self._domain:
+            # This thread is in the domain of what it starts, and stands for its whole process.
+            stay_out_of_reach({os.getpid(), os.getppid(), threading.get_native_id()})
 
     def _step(self) -> None:
         if self._watch is None and self._outsider is not None:
