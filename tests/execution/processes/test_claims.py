@@ -68,8 +68,9 @@ def test_the_last_user_removes_everything(sessions: Path) -> None:
     assert not own.exists()
 
 
+@pytest.mark.parametrize("another", [False, True])
 def test_what_was_released_meanwhile_is_claimed_anew(
-    sessions: Path, monkeypatch: pytest.MonkeyPatch
+    sessions: Path, monkeypatch: pytest.MonkeyPatch, *, another: bool
 ) -> None:
     own = sessions / "own"
     first = Claim(own)
@@ -80,6 +81,8 @@ def test_what_was_released_meanwhile_is_claimed_anew(
             flock.set()
             first.release()
             own.mkdir(exist_ok=True)
+            if another:
+                (own / "in-use").touch()
         real(handle, kind)
 
     monkeypatch.setattr(fcntl, "flock", late)

@@ -1,6 +1,7 @@
 """Keepers: a warden that is stopped or does not answer keeps nothing alive, and nobody waits."""
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -264,6 +265,21 @@ async def test_files_that_cannot_be_passed_start_nothing(
     assert not spawner.lost
     spawner.close()
     theirs.close()
+
+
+async def test_a_line_that_cannot_be_had_is_told_and_the_warden_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left() -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    async with opened(tmp_path, "unconfined") as ground:
+        with monkeypatch.context() as patched:
+            patched.setattr(wire, "pair", none_left)
+            with pytest.raises(SandboxUnavailable, match="Too many open files"):
+                ground.warden.spawner()
+        assert (await ground.run("true")).ended is not None
+        assert not ground.warden.lost
 
 
 async def test_a_warden_whose_line_is_full_is_lost(

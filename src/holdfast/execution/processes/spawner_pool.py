@@ -27,7 +27,6 @@ class SpawnerPool:
         self._idle: list[Spawner] = []
         self._fresh: Spawner | None = None
         self._refilling: asyncio.TimerHandle | None = None
-        self._closed = False
 
     def take(self) -> Spawner:
         """One that is free: used before, or new; raises SandboxUnavailable."""
@@ -38,7 +37,7 @@ class SpawnerPool:
         spawner, self._fresh = self._fresh, None
         if spawner is None or spawner.lost:
             spawner = self._opened()
-        if self._refilling is None and not self._closed:
+        if self._refilling is None:
             loop = asyncio.get_running_loop()
             self._refilling = loop.call_later(_REFILL_SECONDS, self._refill)
         return spawner
@@ -64,7 +63,6 @@ class SpawnerPool:
 
     def close(self) -> None:
         """Let go of all that wait."""
-        self._closed = True
         if self._refilling is not None:
             self._refilling.cancel()
         for spawner in (*self._idle, self._fresh):
@@ -73,6 +71,5 @@ class SpawnerPool:
 
     def _refill(self) -> None:
         self._refilling = None
-        if self._fresh is None:
-            with suppress(SandboxUnavailable):
-                self._fresh = self._opened()
+        with suppress(SandboxUnavailable):
+            self._fresh = self._opened()

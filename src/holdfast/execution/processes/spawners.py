@@ -8,7 +8,6 @@ import errno
 import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import NamedTuple, TypeVar, cast
 
 from holdfast.execution.warden import wire
@@ -154,12 +153,8 @@ class Spawner:
         try:
             return self._line.recv(_MOST_HEARD)
         except ConnectionResetError:
-            return self._last_words()  # it went over something we sent
-
-    def _last_words(self) -> bytes:
-        with suppress(OSError):
+            # It went over something we sent; what it said before that comes now.
             return self._line.recv(_MOST_HEARD)
-        return b""
 
     def _lose_it(self) -> None:
         self._lose()
