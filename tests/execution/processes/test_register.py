@@ -69,8 +69,7 @@ async def test_every_kind_of_command_is_in_it(tmp_path: Path, kind: Confinement)
         job = await here.jobs.start("echo job; sleep 60", call_id="cal_a")
         shell = asyncio.create_task(here.shell.run("echo shell; sleep 60", call_id="cal_b"))
         _, finishing = await started(here, "echo front; sleep 60")
-        await until(lambda: all(one.stdout_tail for one in here.register.all()))
-        await until(lambda: len(here.register.all()) == 3)
+        await until(lambda: sum(bool(one.stdout_tail) for one in here.register.all()) == 3)
         shown = {one.kind: (one.call_id, one.stdout_tail) for one in here.register.all()}
         assert shown == {
             "job": ("cal_a", "job\n"),
