@@ -1,0 +1,300 @@
+"""What can happen in a session: small values, one kind each, that a journal keeps for ever.
+
+A kind is told by its `type`. Its `VERSION` grows when its fields change in a way that older readers
+would misread; `record` then learns how to read the older ones. Nothing here knows how or where an
+event is stored.
+"""
+
+from datetime import datetime
+from typing import ClassVar, Literal
+
+import msgspec
+
+from holdfast.contract.envelope import Repair
+from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.rules import Remember, Use
+
+SessionStatus = Literal["idle", "running", "rescheduling", "requires_action", "terminated"]
+StopReason = Literal["idle", "requires_action", "rescheduling", "terminated"]
+SpanKind = Literal["wake", "tool"]
+SpanResult = Literal["success", "error", "blocked"]
+
+
+class Payload(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
+):
+    """What an event says."""
+
+    VERSION: ClassVar[int] = 1
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that happened, as it stands in the journal."""
+
+    session_id: str
+    sequence: int
+    """From 1, without gaps."""
+    id: str
+    at: datetime
+    """When it was written down, in UTC."""
+    wake_id: str | None
+    payload: Payload
+    previous: bytes
+    """The hash of the event before it."""
+    hash: bytes
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person wants to come of a session."""
+
+    title: str
+    detail: str | None = None
+    success_criteria: tuple[str, ...] = ()
+
+
+# What people say. These need no lease, and make a session runnable.
+
+
+class UserMessage(Payload, frozen=True, kw_only=True, tag="user.message"):
+    """A person said something."""
+
+    message: str
+
+
+class OutcomeDefined(Payload, frozen=True, kw_only=True, tag="user.define_outcome"):
+    """A person said what is to come of it."""
+
+    outcome: Outcome
+
+
+class UserInterrupt(Payload, frozen=True, kw_only=True, tag="user.interrupt"):
+    """A person stopped what was blocked or scheduled."""
+
+    note: str | None = None
+
+
+class ToolConfirmation(Payload, frozen=True, kw_only=True, tag="user.tool_confirmation"):
+    """A person answered a request to confirm."""
+
+    request_id: str
+    tool_name: str
+    allowed: bool
+    note: str | None = None
+
+
+class CustomToolResult(Payload, frozen=True, kw_only=True, tag="user.custom_tool_result"):
+    """Somebody outside ran a custom tool."""
+
+    request_id: str
+    tool_name: str
+    output: str
+
+
+# What becomes of the session.
+
+
+class SessionCreated(Payload, frozen=True, kw_only=True, tag="session.created"):
+    """It began."""
+
+    agent_id: str | None = None
+    environment_id: str = "local-default"
+    profile: str | None = None
+    workspace: str | None = None
+    parent_id: str | None = None
+    metadata: JsonObject = {}
+
+
+class ChildCreated(Payload, frozen=True, kw_only=True, tag="session.child_created"):
+    """It handed work to a session of its own."""
+
+    child_session_id: str
+    outcome_title: str | None = None
+    message: str
+
+
+class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
+    """That session came to rest."""
+
+    child_session_id: str
+    child_stop_reason: StopReason
+    summary: str
+    executed_cycles: int
+
+
+class StatusChanged(Payload, frozen=True, kw_only=True, tag="session.status_changed"):
+    """It went from one state to another."""
+
+    from_status: SessionStatus
+    to_status: SessionStatus
+    reason: str
+
+
+class StatusIdle(Payload, frozen=True, kw_only=True, tag="session.status_idle"):
+    """It came to rest, and why."""
+
+    reason: str
+    summary: str
+    blocking_event_ids: tuple[str, ...] | None = None
+
+
+class EventsProcessed(Payload, frozen=True, kw_only=True, tag="session.events_processed"):
+    """Events that waited were taken into account."""
+
+    event_ids: tuple[str, ...]
+
+
+class SessionClosed(Payload, frozen=True, kw_only=True, tag="session.closed"):
+    """It is over."""
+
+    reason: str
+
+
+# Spans: what took how long, inside of what.
+
+
+class SpanStarted(Payload, frozen=True, kw_only=True, tag="span.started"):
+    """Something began."""
+
+    span_id: str
+    parent_span_id: str | None = None
+    span_kind: SpanKind
+    name: str
+    summary: str | None = None
+
+
+class SpanCompleted(Payload, frozen=True, kw_only=True, tag="span.completed"):
+    """It ended."""
+
+    span_id: str
+    parent_span_id: str | None = None
+    span_kind: SpanKind
+    name: str
+    summary: str | None = None
+    result: SpanResult
+
+
+# What the agent did.
+
+
+class AgentMessage(Payload, frozen=True, kw_only=True, tag="agent.message"):
+    """It said something, which closes a normal wake."""
+
+    message: str
+    summary: str
+
+
+class ToolUse(Payload, frozen=True, kw_only=True, tag="agent.tool_use"):
+    """It used a tool; without an output it waits for a confirmation."""
+
+    request_id: str | None = None
+    tool_name: str
+    ownership: str
+    permission_policy: str
+    input: JsonValue
+    output: str | None = None
+
+
+class CustomToolUse(Payload, frozen=True, kw_only=True, tag="agent.custom_tool_use"):
+    """It asked for a tool that somebody outside runs."""
+
+    request_id: str
+    tool_name: str
+    input: JsonValue
+
+
+# The way of a call: an intent stands before every effect, an outcome after it.
+
+
+class CallAsked(Payload, frozen=True, kw_only=True, tag="call.asked"):
+    """A call arrived, as the model wrote it."""
+
+    call_id: str
+    model_call_id: str | None = None
+    tool: str
+    arguments: str
+
+
+class ApprovalAsked(Payload, frozen=True, kw_only=True, tag="approval.asked"):
+    """A person has to decide over exactly these arguments."""
+
+    approval_id: str
+    call_id: str
+    tool: str
+    arguments_hash: str
+    reason: str
+    uses: tuple[Use, ...] = ()
+    offers: tuple[Remember, ...] = ("once",)
+    wider: tuple[str, ...] = ()
+
+
+class ApprovalAnswered(Payload, frozen=True, kw_only=True, tag="approval.answered"):
+    """They decided, or nobody was there."""
+
+    approval_id: str
+    call_id: str
+    allowed: bool
+    by: str | None
+    note: str | None = None
+    remember: Remember = "once"
+    wider: bool = False
+
+
+class CallIntended(Payload, frozen=True, kw_only=True, tag="call.intended"):
+    """It is about to run: what happens from here on cannot be taken back by not knowing it."""
+
+    call_id: str
+    tool: str
+    arguments_hash: str
+    grounds: str
+    repairs: tuple[Repair, ...] = ()
+
+
+class CallSettled(Payload, frozen=True, kw_only=True, tag="call.settled"):
+    """Its one answer, as it was given."""
+
+    call_id: str
+    tool: str
+    envelope: JsonObject
+
+
+class SidecarKept(Payload, frozen=True, kw_only=True, tag="sidecar.kept"):
+    """Output that was too large to show went to a file."""
+
+    call_id: str
+    path: str
+    stored_bytes: int
+
+
+# What a run consumed of the world.
+
+
+class ModelRequested(Payload, frozen=True, kw_only=True, tag="model.requested"):
+    """A model was asked; what it was asked is rebuilt from the events before."""
+
+    request_id: str
+    model: str
+    request_hash: str
+
+
+class ModelReplied(Payload, frozen=True, kw_only=True, tag="model.replied"):
+    """It replied."""
+
+    request_id: str
+    reply: JsonValue
+    usage: JsonObject = {}
+
+
+KINDS: tuple[type[Payload], ...] = (
+    *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
+    *(SessionCreated, ChildCreated, ChildIdle, StatusChanged, StatusIdle),
+    *(EventsProcessed, SessionClosed, SpanStarted, SpanCompleted),
+    *(AgentMessage, ToolUse, CustomToolUse),
+    *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallSettled, SidecarKept),
+    *(ModelRequested, ModelReplied),
+)
+"""Every kind there is."""
+
+MAKES_RUNNABLE: tuple[type[Payload], ...] = (
+    *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
+)
+"""While one of them waits, there is something to do."""

@@ -1,0 +1,64 @@
+"""One event of every kind, filled in: what golden journals and round trips are made from."""
+
+from holdfast.contract import events
+from holdfast.contract.envelope import Repair
+from holdfast.contract.events import Payload
+from holdfast.contract.rules import Use
+
+SAMPLES: tuple[Payload, ...] = (
+    events.UserMessage(message="Fix the failing test, über alles."),
+    events.OutcomeDefined(
+        outcome=events.Outcome(title="Green", detail=None, success_criteria=("tests pass",))
+    ),
+    events.UserInterrupt(note="stop"),
+    events.ToolConfirmation(request_id="apr_1", tool_name="bash", allowed=True, note=None),
+    events.CustomToolResult(request_id="cal_1", tool_name="deploy", output="done"),
+    events.SessionCreated(agent_id="coder", workspace="/ws", metadata={"model": "m"}),
+    events.ChildCreated(child_session_id="ses_2", outcome_title="Docs", message="Write them."),
+    events.ChildIdle(
+        child_session_id="ses_2", child_stop_reason="idle", summary="written", executed_cycles=2
+    ),
+    events.StatusChanged(from_status="idle", to_status="running", reason="a message"),
+    events.StatusIdle(reason="requires_action", summary="waits", blocking_event_ids=("evt_9",)),
+    events.EventsProcessed(event_ids=("evt_1", "evt_2")),
+    events.SessionClosed(reason="done"),
+    events.SpanStarted(span_id="wak_1", span_kind="wake", name="session_run"),
+    events.SpanCompleted(
+        span_id="spn_1", parent_span_id="wak_1", span_kind="tool", name="bash", result="blocked"
+    ),
+    events.AgentMessage(message="It was an off-by-one.", summary="fixed"),
+    events.ToolUse(
+        tool_name="bash",
+        ownership="managed",
+        permission_policy="always_ask",
+        input={"command": "ls"},
+        output=None,
+        request_id="apr_1",
+    ),
+    events.CustomToolUse(request_id="cal_1", tool_name="deploy", input={"to": ["a", 1, None]}),
+    events.CallAsked(call_id="cal_1", model_call_id="call_x", tool="bash", arguments='{"a": 1}'),
+    events.ApprovalAsked(
+        approval_id="apr_1",
+        call_id="cal_1",
+        tool="bash",
+        arguments_hash="ab12",
+        reason="no rule speaks of it",
+        uses=(Use(capability="shell.run", kind="command", target="ls"),),
+        offers=("once", "session"),
+        wider=("ls *",),
+    ),
+    events.ApprovalAnswered(
+        approval_id="apr_1", call_id="cal_1", allowed=False, by="ada", note="not now"
+    ),
+    events.CallIntended(
+        call_id="cal_1",
+        tool="bash",
+        arguments_hash="ab12",
+        grounds="rule policy.toml:3",
+        repairs=(Repair("integer_from_text", "limit"),),
+    ),
+    events.CallSettled(call_id="cal_1", tool="bash", envelope={"ok": True, "result": None}),
+    events.SidecarKept(call_id="cal_1", path="/data/out", stored_bytes=9),
+    events.ModelRequested(request_id="mod_1", model="m", request_hash="cd34"),
+    events.ModelReplied(request_id="mod_1", reply={"text": "ok"}, usage={"input": 3}),
+)
