@@ -1,0 +1,73 @@
+"""Opening the file: for its owner alone, with a log written ahead; errors say what to do."""
+
+import os
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.sqlite.schema import migrate
+
+Durability = Literal["process", "power"]
+"""What an acknowledged append survives: the end of any process, or of the machine's power, too."""
+
+_BUSY_SECONDS = 5.0
+_SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
+
+
+def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
+    """The one connection a process writes with; the tables are there afterwards."""
+    with told(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        connection = _connected(path)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+            migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that can only read."""
+    with told(path):
+        connection = _connected(path)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+
+@contextmanager
+def told(path: Path) -> Generator[None]:
+    """Failures of the store, with what to do."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise JournalUnavailable(f"{path}: {_said(problem)}") from None
+    except OSError as problem:
+        raise JournalUnavailable(f"{path}: {problem.strerror}") from None
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _said(problem: sqlite3.Error) -> str:
+    code = getattr(problem, "sqlite_errorname", "")
+    if code.startswith("SQLITE_FULL"):
+        return "the disk is full; nothing was written: make room, then go on"
+    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return f"it cannot be written ({problem}); check its owner and mode"
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return f"it is damaged ({problem}); restore it from a copy"
+    if code.startswith("SQLITE_BUSY"):
+        return f"another process has kept it locked for {_BUSY_SECONDS:g} s; try again"
+    return str(problem)

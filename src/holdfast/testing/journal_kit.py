@@ -1,0 +1,111 @@
+"""What every journal must do; each store passes the same kit, with sessions of its own."""
+
+from collections.abc import Awaitable
+from itertools import pairwise
+from typing import TypeVar
+
+from anyio import create_task_group
+
+from holdfast.contract.events import AgentMessage, Event, SessionCreated, UserMessage
+from holdfast.contract.journal import (
+    Journal,
+    JournalError,
+    LeaseHeld,
+    NoSuchSession,
+    StaleEpoch,
+)
+
+_Error = TypeVar("_Error", bound=JournalError)
+_MANY = 40
+
+
+async def check_journal(journal: Journal, prefix: str = "ses_kit") -> None:
+    """Keeps order, refuses whole, fences runners and lets people speak, as the port says.
+
+    ``prefix`` begins the ids of sessions that nobody has used.
+    """
+    await _check_order(journal, f"{prefix}_order")
+    await _check_refusals(journal, f"{prefix}_refusals")
+    await _check_leases(journal, f"{prefix}_leases")
+    await _check_many(journal, f"{prefix}_many")
+
+
+async def _check_order(journal: Journal, name: str) -> None:
+    begun = await journal.create(name, [SessionCreated(workspace="/ws"), UserMessage(message="a")])
+    more = await journal.append(name, [UserMessage(message="b")], wake_id="wak_1")
+    kept = await journal.events(name)
+    _expect(kept == (*begun, *more), "what is read differs from what was appended")
+    _expect([event.sequence for event in kept] == [1, 2, 3], "there are gaps")
+    _expect([event.wake_id for event in kept] == [None, None, "wak_1"], "wakes are mixed up")
+    _expect(_is_linked(kept), "an event does not follow the one before it")
+    _expect(await journal.events(name, after=1, limit=1) == kept[1:2], "a page is wrong")
+    _expect(await journal.events(name, after=3) == (), "there is something behind the end")
+    head = await journal.head(name)
+    _expect((head.sequence, head.hash, head.epoch) == (3, kept[-1].hash, 0), f"head is {head}")
+    _expect(await journal.append(name, []) == (), "nothing appended is not nothing")
+
+
+async def _check_refusals(journal: Journal, name: str) -> None:
+    await _refused(journal.append(name, [UserMessage(message="a")]), NoSuchSession)
+    await _refused(journal.head(name), NoSuchSession)
+    await _refused(journal.lease(name, "me", 60), NoSuchSession)
+    _expect(await journal.events(name) == (), "a session that is not there has events")
+    await journal.create(name, [SessionCreated()])
+    await _refused(journal.create(name, [SessionCreated()]), JournalError)
+    _expect(len(await journal.events(name)) == 1, "a refused append left something")
+
+
+async def _check_leases(journal: Journal, name: str) -> None:
+    await journal.create(name, [SessionCreated()])
+    first = await journal.lease(name, "first", 60)
+    await _refused(journal.lease(name, "second", 60), LeaseHeld)
+    said = AgentMessage(message="x", summary="y")
+    await journal.append(name, [said], epoch=first.epoch)
+    longer = await journal.renew(first, 0.0)
+    _expect(longer.epoch == first.epoch, "renewing a lease gave another one")
+    second = await journal.lease(name, "second", 60)  # the first one is late
+    _expect(second.epoch > first.epoch, "an epoch did not grow")
+    await _refused(journal.append(name, [said], epoch=first.epoch), StaleEpoch)
+    await _refused(journal.renew(first, 60), StaleEpoch)
+    await journal.append(name, [UserMessage(message="people need no lease")])
+    await journal.release(first)
+    await _refused(journal.lease(name, "third", 60), LeaseHeld)
+    await journal.release(second)
+    third = await journal.lease(name, "third", 60)
+    _expect(third.epoch > second.epoch, "an epoch was used twice")
+    kinds = [type(event.payload).__name__ for event in await journal.events(name)]
+    _expect(kinds == ["SessionCreated", "AgentMessage", "UserMessage"], f"it holds {kinds}")
+
+
+async def _check_many(journal: Journal, name: str) -> None:
+    await journal.create(name, [SessionCreated()])
+
+    async def say(number: int) -> None:
+        pair = [UserMessage(message=f"{number}"), UserMessage(message=f"{number}")]
+        await journal.append(name, pair)
+
+    async with create_task_group() as talkers:
+        for number in range(_MANY):
+            talkers.start_soon(say, number)
+    kept = (await journal.events(name))[1:]
+    said = [event.payload.message for event in kept if isinstance(event.payload, UserMessage)]
+    _expect(sorted(said) == sorted(2 * [str(n) for n in range(_MANY)]), "something was lost")
+    _expect(said[::2] == said[1::2], "what belongs together was torn apart")
+    _expect([event.sequence for event in kept] == list(range(2, 2 * _MANY + 2)), "there are gaps")
+
+
+def _is_linked(events: tuple[Event, ...]) -> bool:
+    return all(later.previous == event.hash for event, later in pairwise(events))
+
+
+async def _refused(attempt: Awaitable[object], kind: type[_Error]) -> None:
+    try:
+        await attempt
+    except kind:
+        return
+    raise AssertionError(f"it should have been refused with {kind.__name__}")
+
+
+def _expect(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - a condition is what it takes
+    if not holds:
+        raise AssertionError(otherwise)
