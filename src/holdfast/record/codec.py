@@ -4,7 +4,6 @@ A newer version than this program knows is an error that says so; an older one i
 by a table. The text that is stored is the text that is hashed. Where it is stored is not known.
 """
 
-import hashlib
 import hmac
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -58,11 +57,10 @@ class Chain:
 
     def link(self, previous: bytes, *parts: bytes) -> bytes:
         """The hash of an event that follows another. Each part is told with its length."""
-        mac = hmac.new(self._key, previous, hashlib.sha256)
+        told = [previous]
         for part in parts:
-            mac.update(len(part).to_bytes(8, "big"))
-            mac.update(part)
-        return mac.digest()
+            told += (len(part).to_bytes(8, "big"), part)
+        return hmac.digest(self._key, b"".join(told), "sha256")
 
 
 class Unwritten(NamedTuple):
@@ -103,15 +101,15 @@ def is_genuine(row: Stored, chain: Chain) -> bool:
     return hmac.compare_digest(chain.link(row.previous, *parts), row.hash)
 
 
-def event_of(row: Stored) -> Event:
-    """Read a row; raises UnreadableEvent."""
+def event_of(row: Stored, payload: Payload | None = None) -> Event:
+    """Read a row; raises UnreadableEvent. Who has just written it knows what it says."""
     return Event(
         session_id=row.session_id,
         sequence=row.sequence,
         id=row.id,
         at=_EPOCH + timedelta(microseconds=row.micros),
         wake_id=row.wake_id,
-        payload=_payload(row),
+        payload=payload or _payload(row),
         previous=row.previous,
         hash=row.hash,
     )

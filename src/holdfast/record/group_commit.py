@@ -1,7 +1,9 @@
-"""One thread that commits for everybody: what comes while it is busy shares the next commit.
+"""Commits for everybody: at once where nobody else does, together with others where they wait.
 
-Each caller's work sees the work before it, and fails alone. What the work is, and which store it is
-done in, is not known here.
+A store that answers within microseconds is asked by the caller itself, as long as nobody is ahead
+and no lock is held by another process. Everything else goes to one thread, where what comes while
+it is busy shares the next commit. Each work sees the work before it, and fails alone. What the work
+is, and which store it is done in, is not known here.
 """
 
 import asyncio
@@ -9,12 +11,13 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.contract.journal import JournalUnavailable
 
 MOST_AT_ONCE = 256
 """Works that share one commit."""
+_TIDY_EVERY = 500
 
 _T = TypeVar("_T")
 _C = TypeVar("_C")
@@ -27,8 +30,17 @@ Work = Callable[[_C], object]
 class Committer(Protocol[_C_co]):
     """A store that can do several works in one transaction."""
 
-    def commit(self, works: Sequence[Work[_C_co]], /) -> Sequence[object | Exception]:
-        """Do all and commit once; the result of each, or how it failed. Never raises."""
+    def commit(
+        self, works: Sequence[Work[_C_co]], /, *, wait: bool
+    ) -> Sequence[object | Exception] | None:
+        """Do all and commit once; the result of each, or how it failed. Never raises.
+
+        None: others hold the store, and it was not to be waited for them.
+        """
+        ...
+
+    def tidy(self) -> None:
+        """What takes longer and nobody waits for."""
         ...
 
     def close(self) -> None:
@@ -36,17 +48,25 @@ class Committer(Protocol[_C_co]):
         ...
 
 
+_Result = asyncio.Future[object]
+
+
 class _Errand(NamedTuple, Generic[_C]):
     work: Work[_C]
-    done: Callable[[object | Exception], None]
+    loop: asyncio.AbstractEventLoop
+    result: _Result
 
 
 class GroupCommit(Generic[_C]):
     """Takes works from any task or thread."""
 
-    def __init__(self, store: Committer[_C]) -> None:
+    def __init__(self, store: Committer[_C], *, at_once: bool) -> None:
+        """``at_once``: a commit is quick enough to be done by whoever asks for it."""
         self._store = store
-        self._waiting: SimpleQueue[_Errand[_C] | None] = SimpleQueue()
+        self._at_once = at_once
+        self._store_is_used = threading.Lock()
+        self._done = 0
+        self._waiting: SimpleQueue[_Errand[_C] | Literal["tidy", "close"]] = SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="holdfast journal", daemon=True)
@@ -54,55 +74,83 @@ class GroupCommit(Generic[_C]):
 
     async def do(self, work: Callable[[_C], _T]) -> _T:
         """Have it done and committed. Cancelled, it may have been done all the same."""
-        loop = asyncio.get_running_loop()
-        result: asyncio.Future[object | Exception] = loop.create_future()
-
-        def settle(found: object | Exception) -> None:
-            if not result.done():
-                result.set_result(found)
-
-        def tell(found: object | Exception) -> None:
-            with suppress(RuntimeError):  # its event loop has ended: nobody waits any more
-                loop.call_soon_threadsafe(settle, found)
-
-        self._put(_Errand(work, tell))
-        found = await result
+        done = self._tried(work) if self._at_once else None
+        found = await self._handed_over(work) if done is None else done[0]
         if isinstance(found, Exception):
             raise found
-        return found  # pyright: ignore[reportReturnType] - the result of this very work
+        return cast("_T", found)
+
+    async def _handed_over(self, work: Work[_C]) -> object | Exception:
+        loop = asyncio.get_running_loop()
+        errand = _Errand(work, loop, loop.create_future())
+        with self._closing:
+            if self._closed:
+                raise JournalUnavailable("the journal is closed")
+            self._waiting.put(errand)
+        return await errand.result
+
+    def _tried(self, work: Work[_C]) -> Sequence[object | Exception] | None:
+        """Do it here, if nobody is ahead and nothing has to be waited for."""
+        if not self._store_is_used.acquire(blocking=False):
+            return None
+        try:
+            if self._closed or not self._waiting.empty():
+                return None
+            found = self._store.commit([work], wait=False)
+        finally:
+            self._store_is_used.release()
+        self._done += 1
+        if self._done % _TIDY_EVERY == 0:
+            self._waiting.put("tidy")
+        return found
 
     async def close(self) -> None:
         """Wait until all that was asked for is committed."""
         with self._closing:
             if not self._closed:
                 self._closed = True
-                self._waiting.put(None)
+                self._waiting.put("close")
         await asyncio.to_thread(self._thread.join)
 
-    def _put(self, errand: _Errand[_C]) -> None:
-        with self._closing:
-            if self._closed:
-                raise JournalUnavailable("the journal is closed")
-            self._waiting.put(errand)
-
     def _serve(self) -> None:
-        over = False
-        while not over:
-            errands, over = self._taken()
-            if errands:
-                for errand, found in zip(
-                    errands, self._store.commit([one.work for one in errands]), strict=True
-                ):
-                    errand.done(found)
-        self._store.close()
+        asked: str | None = None
+        while asked != "close":
+            errands, asked = self._taken()
+            with self._store_is_used:
+                self._do_all(errands)
+                if asked == "tidy":
+                    self._store.tidy()
+        with self._store_is_used:
+            self._store.close()
 
-    def _taken(self) -> tuple[list[_Errand[_C]], bool]:
-        """What waits, at least one; whether it was the last."""
-        first = self._waiting.get()
+    def _do_all(self, errands: "list[_Errand[_C]]") -> None:
+        """Commit them together; each event loop is woken once."""
+        if not errands:
+            return
+        before, self._done = self._done, self._done + len(errands)
+        found = self._store.commit([one.work for one in errands], wait=True) or ()
+        told: dict[asyncio.AbstractEventLoop, list[tuple[_Result, object]]] = {}
+        for errand, result in zip(errands, found, strict=True):
+            told.setdefault(errand.loop, []).append((errand.result, result))
+        for loop, results in told.items():
+            with suppress(RuntimeError):  # it has ended: nobody waits there any more
+                loop.call_soon_threadsafe(_settle, results)
+        if before // _TIDY_EVERY < self._done // _TIDY_EVERY:
+            self._store.tidy()
+
+    def _taken(self) -> "tuple[list[_Errand[_C]], str | None]":
+        """What waits, at least something; what else was asked for behind it."""
         errands: list[_Errand[_C]] = []
-        while first is not None:
+        while True:
+            first = self._waiting.get()
+            if isinstance(first, str):
+                return errands, first
             errands.append(first)
             if len(errands) == MOST_AT_ONCE or self._waiting.empty():
-                return errands, False
-            first = self._waiting.get()
-        return errands, True
+                return errands, None
+
+
+def _settle(results: list[tuple[_Result, object]]) -> None:
+    for waiting, result in results:
+        if not waiting.done():
+            waiting.set_result(result)

@@ -13,7 +13,8 @@ from holdfast.record.sqlite.schema import migrate
 Durability = Literal["process", "power"]
 """What an acknowledged append survives: the end of any process, or of the machine's power, too."""
 
-_BUSY_SECONDS = 5.0
+BUSY_SECONDS = 5.0
+"""How long another process may keep the file locked."""
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -27,6 +28,9 @@ def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
             migrate(connection)
+            # Whoever commits decides whether to wait, and nobody's commit moves the whole log.
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
         except BaseException:
             connection.close()
             raise
@@ -54,7 +58,7 @@ def told(path: Path) -> Generator[None]:
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
@@ -69,5 +73,5 @@ def _said(problem: sqlite3.Error) -> str:
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return f"it is damaged ({problem}); restore it from a copy"
     if code.startswith("SQLITE_BUSY"):
-        return f"another process has kept it locked for {_BUSY_SECONDS:g} s; try again"
+        return f"another process has kept it locked for {BUSY_SECONDS:g} s; try again"
     return str(problem)

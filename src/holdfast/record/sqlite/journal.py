@@ -40,7 +40,9 @@ class SqliteJournal:
         self._chain = chain
         self._clock = clock
         self._ids = ids
-        self._writer = GroupCommit(SqliteCommitter(path, durability))
+        # A commit that waits for the disk would hold up the event loop.
+        committer = SqliteCommitter(path, durability)
+        self._writer = GroupCommit(committer, at_once=durability == "process")
 
     async def create(self, session_id: str, payloads: Sequence[Payload], /) -> tuple[Event, ...]:
         """Begin a session with its first events; one that exists is a JournalError."""
@@ -100,7 +102,8 @@ class SqliteJournal:
 
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
         rows = await self._writer.do(partial(store.append, wanted, self._chain))
-        return tuple(map(event_of, rows))
+        pairs = zip(rows, wanted.events, strict=True)
+        return tuple([event_of(row, event.payload) for row, event in pairs])
 
     def _unwritten(self, payloads: Sequence[Payload], wake_id: str | None) -> tuple[Unwritten, ...]:
         micros = self._clock.unix_ns() // 1000

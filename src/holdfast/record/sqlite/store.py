@@ -5,7 +5,9 @@ and how often it is committed is decided elsewhere.
 """
 
 import sqlite3
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +20,9 @@ from holdfast.contract.journal import (
 )
 from holdfast.record.codec import GENESIS, Chain, Stored, Unwritten, stored
 from holdfast.record.group_commit import Work
-from holdfast.record.sqlite.connection import Durability, open_writer, told
+from holdfast.record.sqlite.connection import BUSY_SECONDS, Durability, open_writer, told
 
+_POLL_SECONDS = 0.002
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HEAD = "SELECT sequence, hash, epoch, lease_holder, lease_until_micros FROM sessions WHERE id = ?"
 _MOVE = "UPDATE sessions SET sequence = ?, hash = ?, updated_micros = ? WHERE id = ?"
@@ -50,23 +53,49 @@ class SqliteCommitter:
         self._path = path
         self._connection = open_writer(path, durability)
 
-    def commit(self, works: Sequence[Work[sqlite3.Connection]], /) -> Sequence[object | Exception]:
+    def commit(
+        self, works: Sequence[Work[sqlite3.Connection]], /, *, wait: bool
+    ) -> Sequence[object | Exception] | None:
         """Do all and commit once; what fails in an unforeseen way fails alone."""
         try:
+            if not self._begun(wait=wait):
+                return None
             return self._together(works)
         except Exception as problem:  # noqa: BLE001 - whoever asked has to hear of it
             if len(works) == 1:
                 return [problem]
-        return [found for work in works for found in self.commit([work])]
+        return [found for work in works for found in self.commit([work], wait=True) or ()]
+
+    def tidy(self) -> None:
+        """Move what is written ahead into the file, as far as no reader needs it."""
+        with suppress(sqlite3.Error):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
 
+    def _begun(self, *, wait: bool) -> bool:
+        """Begin; False when another process writes and is not to be waited for."""
+        until = time.monotonic() + BUSY_SECONDS
+        with told(self._path):
+            while True:
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as problem:
+                    if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                        raise
+                    if not wait:
+                        return False
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(_POLL_SECONDS)
+                else:
+                    return True
+
     def _together(self, works: Sequence[Work[sqlite3.Connection]]) -> list[object | Exception]:
         connection = self._connection
         with told(self._path):
-            connection.execute("BEGIN IMMEDIATE")
             try:
                 found = [_result(work, connection) for work in works]
                 connection.execute("COMMIT")
