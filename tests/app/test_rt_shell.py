@@ -11,6 +11,7 @@ from typing import cast
 import anyio
 import msgspec
 import pytest
+from execution.processes.ground import each
 
 from holdfast import Holdfast, Runtime, tool
 from holdfast.app.hands import UNCONFINED_REMARK
@@ -349,3 +350,29 @@ async def test_what_a_limit_ended_is_told_which(
         await hf.settle("run", {"command": command})
     (warning,) = (one for one in REPORTS["last"].warnings if "setting" in one)
     assert said in warning
+
+
+@each("namespaces", "bubblewrap", "landlock")
+async def test_temporary_files_have_a_place_also_where_all_of_tmp_may_be_written(
+    place: Place, elsewhere: Path, kind: Confinement
+) -> None:
+    files = {"read": ["**", "/tmp/**"], "write": ["**", "/tmp/**"]}
+
+    @tool(requires={"fs": files, "shell": [{"cmd": "*"}]})
+    async def make(rt: Runtime) -> str:
+        """Make temporary files."""
+        report = await rt.shell.run("touch ~/a && mktemp && mktemp -p /tmp")
+        return f"{report.exit_code} {report.stdout.text()}"
+
+    hf = Holdfast(
+        approver=willing,
+        tools=[make],
+        workspace=place.workspace,
+        settings=Settings(sandbox=SandboxSettings(confinement=kind)),
+        surroundings=Surroundings(data_home=elsewhere, environment={"PATH": os.defpath}),
+    )
+    async with hf:
+        code, own, shared = str(value(await hf.settle("make", {}))["text"]).split()
+        assert code == "0"
+        assert own.startswith(str(elsewhere.resolve()))
+        Path(shared).unlink()

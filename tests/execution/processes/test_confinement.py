@@ -61,7 +61,9 @@ def test_landlock_admits_what_is_named_and_the_base_system_for_reading(
     rights: dict[str, Right] = {}
     for path, given_rights in admitted(policy, SCRATCH, own_files=own_files):
         rights[path] = rights.get(path, Right(0)) | given_rights
-    extra = {"/dev/shm", "/tmp" if own_files else SCRATCH.temporary}
+    # Where all of /tmp is named, the sandbox's own temporary directory is shown beside it.
+    own_tmp = own_files and "/tmp" not in writable
+    extra = {"/dev/shm", "/tmp" if own_tmp else SCRATCH.temporary}
     # A home that is shown, or of which something is, is the real one.
     private = at(shown(policy, SCRATCH), SCRATCH.home) == Shown("private", SCRATCH.home, "")
     extra |= {SCRATCH.home} if own_files and private else set[str]()

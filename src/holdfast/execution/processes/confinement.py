@@ -47,8 +47,8 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
         for above in _between(path, policy.writable):
             places.setdefault(above, Shown("write", above, above))
         places[path] = Shown("read", path, path)
-    if not _lies_in(_TEMPORARY, policy.writable):
-        places[_TEMPORARY] = Shown("write", _TEMPORARY, os.path.realpath(scratch.temporary))
+    temporary = temporary_of(policy, scratch, own_files=True)
+    places[temporary] = Shown("write", temporary, os.path.realpath(scratch.temporary))
     if not any(is_within(path, scratch.home) for path in places):
         places[scratch.home] = Shown("private", scratch.home, "")
     return sorted(places.values(), key=lambda one: one.path.split("/"))
@@ -73,7 +73,7 @@ def admitted(
     for path in policy.writable:
         yield path, WRITE
     yield _SHARED_MEMORY if own_files else os.path.realpath(_SHARED_MEMORY), READ | WRITE
-    yield _TEMPORARY if own_files else os.path.realpath(scratch.temporary), READ | WRITE
+    yield temporary_of(policy, scratch, own_files=own_files), READ | WRITE
     if own_files and any(one.kind == "private" for one in shown(policy, scratch)):
         yield scratch.home, READ | WRITE
 
