@@ -8,7 +8,7 @@ from holdfast.contract.rules import Use
 SAMPLES: tuple[Payload, ...] = (
     events.UserMessage(message="Fix the failing test, über alles."),
     events.OutcomeDefined(
-        outcome=events.Outcome(title="Green", detail=None, success_criteria=("tests pass",))
+        outcome=events.WantedOutcome(title="Green", detail=None, success_criteria=("tests pass",))
     ),
     events.UserInterrupt(note="stop"),
     events.ToolConfirmation(request_id="apr_1", tool_name="bash", allowed=True, note=None),

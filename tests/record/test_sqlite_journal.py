@@ -6,16 +6,18 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 import pytest
 from anyio import create_task_group
 
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
+from holdfast.contract.json_value import JsonValue
 from holdfast.record.codec import Chain, Stored, is_genuine
 from holdfast.record.sqlite.connection import Durability
 from holdfast.record.sqlite.journal import SqliteJournal
@@ -105,6 +107,8 @@ from holdfast.runtime.ids import TimeIds
 async def main(path, session, count):
     clock = SystemClock()
     journal = SqliteJournal(Path(path), Chain(b"k" * 32), clock, TimeIds(clock))
+    print("ready", flush=True)
+    sys.stdin.readline()
     for number in range(int(count)):
         (event,) = await journal.append(session, [UserMessage(message=f"{number}")])
         print(event.sequence, event.id, flush=True)
@@ -116,18 +120,30 @@ anyio.run(main, *sys.argv[1:])
 
 def worker(path: Path, session: str, count: int) -> "subprocess.Popen[str]":
     argv = [sys.executable, "-c", WORKER, str(path), session, str(count)]
-    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def let_go(workers: "Sequence[subprocess.Popen[str]]") -> None:
+    """All at once, when each is ready."""
+    for one in workers:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in workers:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
 
 
 async def test_several_processes_append_to_one_session_in_one_order(path: Path) -> None:
     async with opened(path) as journal:
         await journal.create("ses_1", [SessionCreated()])
-    workers = [worker(path, "ses_1", 100) for _ in range(3)]
+    workers = [worker(path, "ses_1", 300) for _ in range(3)]
+    let_go(workers)
     for one in workers:
         one.communicate()
         assert one.returncode == 0
     found = rows(path)
-    assert [row.sequence for row in found] == list(range(1, 302))
+    assert [row.sequence for row in found] == list(range(1, 902))
     assert all(is_genuine(row, CHAIN) for row in found)
     assert all(later.previous == row.hash for row, later in pairwise(found))
 
@@ -139,6 +155,7 @@ async def test_what_was_acknowledged_survives_a_kill_at_any_moment(path: Path, s
         await journal.create("ses_1", [SessionCreated()])
     acknowledged: list[str] = []
     with worker(path, "ses_1", 100_000) as running:
+        let_go([running])
         assert running.stdout is not None
         acknowledged += [running.stdout.readline() for _ in range(moments.randrange(1, 300))]
         running.kill()
@@ -207,3 +224,13 @@ async def test_one_work_that_fails_harms_no_other(path: Path) -> None:
                 group.start_soon(in_vain)
         assert len(refusals) == 30
         assert (await journal.head("ses_1")).sequence == 31
+
+
+async def test_what_cannot_be_written_leaves_nothing_and_blocks_nobody(path: Path) -> None:
+    async with opened(path) as journal:
+        unwritable = SessionCreated(metadata={"thing": cast("JsonValue", object())})
+        with pytest.raises(TypeError, match="unsupported"):
+            await journal.create("ses_1", [SessionCreated(), unwritable])
+        assert await journal.events("ses_1") == ()
+        (event,) = await journal.create("ses_1", [SessionCreated()])
+        assert event.sequence == 1

@@ -44,7 +44,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     hash: bytes
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WantedOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a person wants to come of a session."""
 
     title: str
@@ -64,7 +64,7 @@ class UserMessage(Payload, frozen=True, kw_only=True, tag="user.message"):
 class OutcomeDefined(Payload, frozen=True, kw_only=True, tag="user.define_outcome"):
     """A person said what is to come of it."""
 
-    outcome: Outcome
+    outcome: WantedOutcome
 
 
 class UserInterrupt(Payload, frozen=True, kw_only=True, tag="user.interrupt"):

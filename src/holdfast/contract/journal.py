@@ -16,7 +16,7 @@ class JournalError(Exception):
     """The journal could not do it, and says why and what to do."""
 
 
-class NoSuchSession(JournalError):
+class UnknownSession(JournalError):
     """There is no session of this id."""
 
 
@@ -76,7 +76,7 @@ class Journal(Protocol):
         ...
 
     async def head(self, session_id: str, /) -> Head:
-        """Where a session stands; NoSuchSession."""
+        """Where a session stands; UnknownSession."""
         ...
 
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:

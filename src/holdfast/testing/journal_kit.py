@@ -11,8 +11,8 @@ from holdfast.contract.journal import (
     Journal,
     JournalError,
     LeaseHeld,
-    NoSuchSession,
     StaleEpoch,
+    UnknownSession,
 )
 
 _Error = TypeVar("_Error", bound=JournalError)
@@ -46,9 +46,9 @@ async def _check_order(journal: Journal, name: str) -> None:
 
 
 async def _check_refusals(journal: Journal, name: str) -> None:
-    await _refused(journal.append(name, [UserMessage(message="a")]), NoSuchSession)
-    await _refused(journal.head(name), NoSuchSession)
-    await _refused(journal.lease(name, "me", 60), NoSuchSession)
+    await _refused(journal.append(name, [UserMessage(message="a")]), UnknownSession)
+    await _refused(journal.head(name), UnknownSession)
+    await _refused(journal.lease(name, "me", 60), UnknownSession)
     _expect(await journal.events(name) == (), "a session that is not there has events")
     await journal.create(name, [SessionCreated()])
     await _refused(journal.create(name, [SessionCreated()]), JournalError)

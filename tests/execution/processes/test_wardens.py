@@ -310,3 +310,14 @@ async def test_a_spawner_that_was_let_go_does_nothing(tmp_path: Path, kind: str)
         spawner.close()
         with pytest.raises(SandboxLost):
             await spawner.end()
+
+
+@each("landlock")
+async def test_a_spawner_is_used_again_before_another_is_opened(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path, kind) as ground:
+        first, beside = ground.warden.spawner(), ground.warden.spawner()
+        assert first is not beside
+        for spawner in (first, beside):
+            await ground.warden.give_back(spawner)
+        assert ground.warden.spawner() is beside, "the one used last"
+        assert ground.warden.spawner() is first

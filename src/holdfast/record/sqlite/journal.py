@@ -9,7 +9,7 @@ from typing import TypeVar
 from anyio import to_thread
 
 from holdfast.contract.events import Event, Payload
-from holdfast.contract.journal import Head, Lease, NoSuchSession
+from holdfast.contract.journal import Head, Lease, UnknownSession
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.codec import Chain, Stored, Unwritten, event_of
 from holdfast.record.group_commit import GroupCommit
@@ -72,14 +72,14 @@ class SqliteJournal:
         return tuple(event_of(Stored(*row)) for row in rows)
 
     async def head(self, session_id: str, /) -> Head:
-        """Where a session stands; NoSuchSession."""
+        """Where a session stands; UnknownSession."""
         row = await self._read(
             lambda reader: reader.execute(
                 "SELECT sequence, hash, epoch FROM sessions WHERE id = ?", (session_id,)
             ).fetchone()
         )
         if row is None:
-            raise NoSuchSession(f"there is no session {session_id}; see: holdfast sessions")
+            raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
         sequence, found, epoch = row
         return Head(session_id=session_id, sequence=sequence, hash=found, epoch=epoch)
 

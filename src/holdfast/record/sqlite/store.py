@@ -15,8 +15,8 @@ from holdfast.contract.journal import (
     JournalError,
     Lease,
     LeaseHeld,
-    NoSuchSession,
     StaleEpoch,
+    UnknownSession,
 )
 from holdfast.record.codec import GENESIS, Chain, Stored, Unwritten, stored
 from holdfast.record.group_commit import Work
@@ -180,5 +180,5 @@ def _begun(wanted: Appending, connection: sqlite3.Connection) -> tuple[int, byte
 def _row(session_id: str, connection: sqlite3.Connection) -> _Row:
     found = connection.execute(_HEAD, (session_id,)).fetchone()
     if found is None:
-        raise NoSuchSession(f"there is no session {session_id}; see: holdfast sessions")
+        raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
     return _Row(*found)
