@@ -1,5 +1,7 @@
 """One event of every kind, filled in: what golden journals and round trips are made from."""
 
+from msgspec import Raw
+
 from holdfast.contract import events
 from holdfast.contract.envelope import Repair
 from holdfast.contract.events import Payload
@@ -57,8 +59,12 @@ SAMPLES: tuple[Payload, ...] = (
         grounds="rule policy.toml:3",
         repairs=(Repair("integer_from_text", "limit"),),
     ),
-    events.CallSettled(call_id="cal_1", tool="bash", envelope={"ok": True, "result": None}),
+    events.CallSettled(call_id="cal_1", tool="bash", envelope=Raw(b'{"ok":true,"result":null}')),
     events.SidecarKept(call_id="cal_1", path="/data/out", stored_bytes=9),
     events.ModelRequested(request_id="mod_1", model="m", request_hash="cd34"),
     events.ModelReplied(request_id="mod_1", reply={"text": "ok"}, usage={"input": 3}),
+    events.CallRefused(
+        call_id="cal_1", tool="bash", arguments_hash="ab12", kind="rejected", reason="a rule"
+    ),
+    events.AgentChunk(chunk={"type": "text-delta", "id": "0", "delta": "Hi"}),
 )

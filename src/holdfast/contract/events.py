@@ -42,6 +42,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     previous: bytes
     """The hash of the event before it."""
     hash: bytes
+    processed_at: datetime | None = None
+    """When it was taken into account; None: it still waits for that."""
+
+    @property
+    def type(self) -> str:
+        """Its kind, as it is written."""
+        return str(self.payload.__struct_config__.tag)
 
 
 class WantedOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -202,6 +209,12 @@ class CustomToolUse(Payload, frozen=True, kw_only=True, tag="agent.custom_tool_u
     input: JsonValue
 
 
+class AgentChunk(Payload, frozen=True, kw_only=True, tag="agent.chunk"):
+    """A piece of what it is about to have said, as the stream of its message has it."""
+
+    chunk: JsonObject
+
+
 # The way of a call: an intent stands before every effect, an outcome after it.
 
 
@@ -249,12 +262,23 @@ class CallIntended(Payload, frozen=True, kw_only=True, tag="call.intended"):
     repairs: tuple[Repair, ...] = ()
 
 
+class CallRefused(Payload, frozen=True, kw_only=True, tag="call.refused"):
+    """It may not run: what a rule, a hook or a person decided over exactly these arguments."""
+
+    call_id: str
+    tool: str
+    arguments_hash: str
+    kind: str
+    reason: str
+
+
 class CallSettled(Payload, frozen=True, kw_only=True, tag="call.settled"):
     """Its one answer, as it was given."""
 
     call_id: str
     tool: str
-    envelope: JsonObject
+    envelope: msgspec.Raw
+    """In the default dialect, byte for byte."""
 
 
 class SidecarKept(Payload, frozen=True, kw_only=True, tag="sidecar.kept"):
@@ -290,7 +314,7 @@ KINDS: tuple[type[Payload], ...] = (
     *(EventsProcessed, SessionClosed, SpanStarted, SpanCompleted),
     *(AgentMessage, ToolUse, CustomToolUse),
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallSettled, SidecarKept),
-    *(ModelRequested, ModelReplied),
+    *(ModelRequested, ModelReplied, CallRefused, AgentChunk),
 )
 """Every kind there is."""
 

@@ -5,11 +5,16 @@ appends is refused. People need no lease. Values and a protocol; stores are in `
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 import msgspec
 
 from holdfast.contract.events import Event, Payload
+from holdfast.contract.session_state import SessionState
+
+MOST_EVENTS = 1000
+"""How many events a page has at most, unless more are asked for."""
 
 
 class JournalError(Exception):
@@ -24,12 +29,20 @@ class StaleEpoch(JournalError):
     """Somebody else runs the session by now: nothing more may be appended under this lease."""
 
 
-class LeaseHeld(JournalError):
-    """Somebody runs the session, and is not late."""
+class NotFitting(JournalError):
+    """An answer nobody waits for, or a step of a call out of its order: nothing was kept."""
 
 
 class JournalUnavailable(JournalError):
     """The store cannot be written or read: full, damaged, read-only or gone."""
+
+
+class LeaseHeld(JournalError):
+    """Somebody runs the session, and is not late."""
+
+    def __init__(self, told: str, lease: "Lease") -> None:
+        super().__init__(told)
+        self.lease = lease
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,13 +54,37 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     until_micros: int
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class Session(msgspec.Struct, frozen=True, kw_only=True):
     """Where a session stands."""
 
-    session_id: str
+    id: str
+    created_at: datetime
+    updated_at: datetime
     sequence: int
+    """The number of its last event."""
     hash: bytes
     epoch: int
+    state: SessionState
+    lease: Lease | None = None
+    """Who runs it, or did not give the right back."""
+
+
+class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events of a session to read: a stretch of it, and of that the last ones that fit.
+
+    ``around`` wins over ``after`` and ``before``. An id that is not there bounds nothing.
+    """
+
+    after: str | None = None
+    before: str | None = None
+    around: str | None = None
+    before_limit: int = 10
+    """How many events before ``around``."""
+    after_limit: int = 10
+    types: tuple[str, ...] = ()
+    wake_id: str | None = None
+    processed: bool | None = None
+    limit: int = MOST_EVENTS
 
 
 class Journal(Protocol):
@@ -65,22 +102,35 @@ class Journal(Protocol):
         *,
         epoch: int | None = None,
         wake_id: str | None = None,
+        ids: Sequence[str] | None = None,
     ) -> tuple[Event, ...]:
-        """Append, all or none. With an epoch, only while it is the newest one: StaleEpoch."""
+        """Append, all or none; what does not fit is refused by NotFitting.
+
+        With an epoch, only while it is the newest one: StaleEpoch. With ids of one's own, an event
+        whose id is there already is left out: it can be tried again.
+        """
         ...
 
     async def events(
-        self, session_id: str, /, *, after: int = 0, limit: int = 1000
+        self, session_id: str, /, *, after: int = 0, limit: int = MOST_EVENTS
     ) -> tuple[Event, ...]:
-        """The events behind a place, in order."""
+        """The events behind a number, in order."""
         ...
 
-    async def head(self, session_id: str, /) -> Head:
+    async def find(self, session_id: str, query: EventQuery, /) -> tuple[Event, ...]:
+        """The events that fit, in order."""
+        ...
+
+    async def session(self, session_id: str, /) -> Session:
         """Where a session stands; UnknownSession."""
         ...
 
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         """Take the right to run it, under a new epoch; LeaseHeld while another has it."""
+        ...
+
+    async def take_over(self, lost: Lease, holder: str, seconds: float, /) -> Lease:
+        """Take it from somebody who is known to be gone; LeaseHeld when another was faster."""
         ...
 
     async def renew(self, lease: Lease, seconds: float, /) -> Lease:

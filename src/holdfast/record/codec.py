@@ -5,6 +5,7 @@ by a table. The text that is stored is the text that is hashed. Where it is stor
 """
 
 import hmac
+import string
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
@@ -63,6 +64,35 @@ class Chain:
         return hmac.digest(self._key, b"".join(told), "sha256")
 
 
+_DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+_PLACE_DIGITS = 6
+_ID_LENGTH = 30
+
+
+def placed_id(fresh_id: str, sequence: int) -> str:
+    """An event's id that says where in its session the event is: it is found without an index.
+
+    The last digits of a fresh id, which are noise, give way to its number.
+    """
+    digits = ""
+    for _ in range(_PLACE_DIGITS):
+        sequence, digit = divmod(sequence, 62)
+        digits = _DIGITS[digit] + digits
+    return fresh_id[:-_PLACE_DIGITS] + digits
+
+
+def place_in(event_id: str) -> int | None:
+    """Where an event of this id would be; None: its id does not say so."""
+    digits = event_id[-_PLACE_DIGITS:]
+    if len(event_id) != _ID_LENGTH or any(digit not in _VALUES for digit in digits):
+        return None
+    place = 0
+    for digit in digits:
+        place = place * 62 + _VALUES[digit]
+    return place
+
+
 class Unwritten(NamedTuple):
     """What is known of an event before the journal has given it a place."""
 
@@ -101,18 +131,26 @@ def is_genuine(row: Stored, chain: Chain) -> bool:
     return hmac.compare_digest(chain.link(row.previous, *parts), row.hash)
 
 
-def event_of(row: Stored, payload: Payload | None = None) -> Event:
+def event_of(
+    row: Stored, processed_micros: int | None = None, payload: Payload | None = None
+) -> Event:
     """Read a row; raises UnreadableEvent. Who has just written it knows what it says."""
     return Event(
         session_id=row.session_id,
         sequence=row.sequence,
         id=row.id,
-        at=_EPOCH + timedelta(microseconds=row.micros),
+        at=moment_of(row.micros),
         wake_id=row.wake_id,
         payload=payload or _payload(row),
         previous=row.previous,
         hash=row.hash,
+        processed_at=None if processed_micros is None else moment_of(processed_micros),
     )
+
+
+def moment_of(micros: int) -> datetime:
+    """The moment that many microseconds after 1970 began."""
+    return _EPOCH + timedelta(microseconds=micros)
 
 
 def micros_of(moment: datetime) -> int:

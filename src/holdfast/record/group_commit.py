@@ -40,7 +40,7 @@ class Committer(Protocol[_C_co]):
         ...
 
     def tidy(self) -> None:
-        """What takes longer and nobody waits for."""
+        """What takes longer and nobody waits for: others may commit meanwhile."""
         ...
 
     def close(self) -> None:
@@ -65,10 +65,10 @@ class GroupCommit(Generic[_C]):
         self._store = store
         self._at_once = at_once
         self._store_is_used = threading.Lock()
-        self._done = 0
-        self._waiting: SimpleQueue[_Errand[_C] | Literal["tidy", "close"]] = SimpleQueue()
+        self._waiting: SimpleQueue[_Errand[_C] | Literal["close"]] = SimpleQueue()
         self._closing = threading.Lock()
         self._closed = False
+        self._tidying = _Tidying(store.tidy)
         self._thread = threading.Thread(target=self._serve, name="holdfast journal", daemon=True)
         self._thread.start()
 
@@ -99,9 +99,7 @@ class GroupCommit(Generic[_C]):
             found = self._store.commit([work], wait=False)
         finally:
             self._store_is_used.release()
-        self._done += 1
-        if self._done % _TIDY_EVERY == 0:
-            self._waiting.put("tidy")
+        self._tidying.count(1)
         return found
 
     async def close(self) -> None:
@@ -113,13 +111,13 @@ class GroupCommit(Generic[_C]):
         await asyncio.to_thread(self._thread.join)
 
     def _serve(self) -> None:
-        asked: str | None = None
-        while asked != "close":
-            errands, asked = self._taken()
+        closing = False
+        while not closing:
+            errands, closing = self._taken()
             with self._store_is_used:
                 self._do_all(errands)
-                if asked == "tidy":
-                    self._store.tidy()
+            self._tidying.count(len(errands))
+        self._tidying.stop()
         with self._store_is_used:
             self._store.close()
 
@@ -127,7 +125,6 @@ class GroupCommit(Generic[_C]):
         """Commit them together; each event loop is woken once."""
         if not errands:
             return
-        before, self._done = self._done, self._done + len(errands)
         found = self._store.commit([one.work for one in errands], wait=True) or ()
         told: dict[asyncio.AbstractEventLoop, list[tuple[_Result, object]]] = {}
         for errand, result in zip(errands, found, strict=True):
@@ -135,19 +132,50 @@ class GroupCommit(Generic[_C]):
         for loop, results in told.items():
             with suppress(RuntimeError):  # it has ended: nobody waits there any more
                 loop.call_soon_threadsafe(_settle, results)
-        if before // _TIDY_EVERY < self._done // _TIDY_EVERY:
-            self._store.tidy()
 
-    def _taken(self) -> "tuple[list[_Errand[_C]], str | None]":
-        """What waits, at least something; what else was asked for behind it."""
+    def _taken(self) -> "tuple[list[_Errand[_C]], bool]":
+        """What waits, at least something; whether it was the last."""
         errands: list[_Errand[_C]] = []
         while True:
             first = self._waiting.get()
             if isinstance(first, str):
-                return errands, first
+                return errands, True
             errands.append(first)
             if len(errands) == MOST_AT_ONCE or self._waiting.empty():
-                return errands, None
+                return errands, False
+
+
+class _Tidying:
+    """Tidies up every now and then, in a thread of its own: nobody waits for it."""
+
+    def __init__(self, tidy: Callable[[], None]) -> None:
+        self._tidy = tidy
+        self._left = _TIDY_EVERY
+        self._wanted = threading.Event()
+        self._stopped = False
+        self._thread = threading.Thread(target=self._serve, name="holdfast tidying", daemon=True)
+        self._thread.start()
+
+    def count(self, works: int) -> None:
+        """So many works were done."""
+        self._left -= works
+        if self._left <= 0:
+            self._left = _TIDY_EVERY
+            self._wanted.set()
+
+    def stop(self) -> None:
+        """Wait for what it does, and end it."""
+        self._stopped = True
+        self._wanted.set()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while True:
+            self._wanted.wait()
+            self._wanted.clear()
+            if self._stopped:
+                return
+            self._tidy()
 
 
 def _settle(results: list[tuple[_Result, object]]) -> None:

@@ -40,14 +40,14 @@ async def _check_order(journal: Journal, name: str) -> None:
     _expect(_is_linked(kept), "an event does not follow the one before it")
     _expect(await journal.events(name, after=1, limit=1) == kept[1:2], "a page is wrong")
     _expect(await journal.events(name, after=3) == (), "there is something behind the end")
-    head = await journal.head(name)
+    head = await journal.session(name)
     _expect((head.sequence, head.hash, head.epoch) == (3, kept[-1].hash, 0), f"head is {head}")
     _expect(await journal.append(name, []) == (), "nothing appended is not nothing")
 
 
 async def _check_refusals(journal: Journal, name: str) -> None:
     await _refused(journal.append(name, [UserMessage(message="a")]), UnknownSession)
-    await _refused(journal.head(name), UnknownSession)
+    await _refused(journal.session(name), UnknownSession)
     await _refused(journal.lease(name, "me", 60), UnknownSession)
     _expect(await journal.events(name) == (), "a session that is not there has events")
     await journal.create(name, [SessionCreated()])

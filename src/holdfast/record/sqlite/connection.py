@@ -37,6 +37,12 @@ def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
         return connection
 
 
+def open_tidier(path: Path) -> sqlite3.Connection:
+    """The connection that moves what was written ahead into the file."""
+    with told(path):
+        return _connected(path)
+
+
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that can only read."""
     with told(path):

@@ -5,21 +5,22 @@ import sqlite3
 from holdfast.contract.journal import JournalUnavailable
 
 _FIRST = """
-CREATE TABLE sessions (
+CREATE TABLE chat_sessions (
     id TEXT PRIMARY KEY,
-    created_micros INTEGER NOT NULL,
-    updated_micros INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
     sequence INTEGER NOT NULL,
     hash BLOB NOT NULL,
-    epoch INTEGER NOT NULL DEFAULT 0,
-    lease_holder TEXT,
-    lease_until_micros INTEGER NOT NULL DEFAULT 0
+    state_json TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    holder TEXT,
+    until INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE events (
-    session_id TEXT NOT NULL REFERENCES sessions (id),
+    session_id TEXT NOT NULL REFERENCES chat_sessions (id),
     sequence INTEGER NOT NULL,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,
     micros INTEGER NOT NULL,
     wake_id TEXT,
     type TEXT NOT NULL,
@@ -27,7 +28,36 @@ CREATE TABLE events (
     body BLOB NOT NULL,
     previous BLOB NOT NULL,
     hash BLOB NOT NULL,
+    processed_at INTEGER,
     PRIMARY KEY (session_id, sequence)
+) WITHOUT ROWID;
+
+CREATE INDEX events_pending ON events (session_id, sequence) WHERE processed_at IS NULL;
+
+CREATE INDEX events_of_wake ON events (session_id, wake_id, sequence) WHERE wake_id IS NOT NULL;
+
+CREATE TABLE chat_messages (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL REFERENCES chat_sessions (id),
+    "index" INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (session_id, "index")
+) WITHOUT ROWID;
+
+CREATE TABLE chat_parts (
+    id TEXT NOT NULL,
+    message_id TEXT NOT NULL REFERENCES chat_messages (id),
+    session_id TEXT NOT NULL REFERENCES chat_sessions (id),
+    "index" INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    data_json TEXT NOT NULL,
+    tool_call_id TEXT,
+    tool_state TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (message_id, "index")
 ) WITHOUT ROWID;
 """
 
@@ -37,6 +67,8 @@ MIGRATIONS: tuple[str, ...] = (_FIRST,)
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file up to date, whoever else does the same at this moment."""
+    if _version(connection) == len(MIGRATIONS):
+        return
     connection.execute("BEGIN IMMEDIATE")
     try:
         for step in MIGRATIONS[_version(connection) :]:

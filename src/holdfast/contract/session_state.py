@@ -1,0 +1,111 @@
+"""Where a session stands, as its events tell it: the sum of a journal, small enough to be kept.
+
+Values only. How events add up to them is `record`'s to know.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from holdfast.contract.events import SessionStatus, StopReason
+from holdfast.contract.json_value import JsonObject, JsonValue
+
+ReportedStatus = Literal[
+    "idle", "busy", "retrying", "error", "waiting_on_approval", "waiting_on_user_input"
+]
+"""What a session is shown to be doing."""
+
+
+class ConfirmationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool that a person has to confirm before it runs."""
+
+    id: str
+    tool_name: str
+    ownership: str
+    permission_policy: str
+    input: JsonValue
+    requested_at: int
+    """In microseconds since 1970."""
+    answered_by: str | None = None
+    """The event that answered it."""
+
+
+class CustomRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool that somebody outside has to run."""
+
+    id: str
+    name: str
+    input: JsonValue
+    requested_at: int
+    answered_by: str | None = None
+
+
+CallStage = Literal["streaming", "asked", "waiting", "answered", "intended"]
+"""How far an open call has come: what may still happen to it."""
+
+
+class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
+    """A call that has no answer yet."""
+
+    message_id: str
+    part: int
+    """The number of its part in that message."""
+    stage: CallStage
+    approval_id: str | None = None
+    allowed: bool | None = None
+    """What a person answered."""
+
+
+class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where the next part of the conversation goes."""
+
+    messages: int = 0
+    message_id: str | None = None
+    """The agent's message that is being written."""
+    parts: int = 0
+    """How many parts that message has."""
+    streams: dict[str, int] = {}
+    """Parts that are being written piece by piece, by what the stream calls them."""
+    streamed: bool = False
+    """Text of that message came piece by piece."""
+
+
+class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The sum of a session's events."""
+
+    agent_id: str | None = None
+    environment_id: str = "local-default"
+    profile: str | None = None
+    workspace: str | None = None
+    parent_id: str | None = None
+    metadata: JsonObject = {}
+    title: str | None = None
+    status: SessionStatus = "idle"
+    stop_reason: StopReason = "idle"
+    failed: bool = False
+    """The last wake ended in an error."""
+    turns: int = 0
+    usage: dict[str, int] = {}
+    """Tokens and whatever else models counted, summed."""
+    confirmation: ConfirmationRequest | None = None
+    custom: CustomRequest | None = None
+    interrupts: tuple[str, ...] = ()
+    """Events of people who interrupted, not taken into account yet."""
+    calls: dict[str, OpenCall] = {}
+    """Calls without an answer, by their ids."""
+    chat: ChatCursor = ChatCursor()
+
+
+def reported(state: SessionState) -> ReportedStatus:
+    """What a session is shown to be doing."""
+    if state.status == "terminated":
+        return "error" if state.failed else "idle"
+    if any(call.stage == "waiting" for call in state.calls.values()):
+        return "waiting_on_approval"
+    if state.status == "requires_action":
+        return "waiting_on_user_input" if state.custom is not None else "waiting_on_approval"
+    if state.status == "running":
+        return "busy"
+    if state.status == "rescheduling":
+        return "retrying"
+    return "error" if state.failed else "idle"

@@ -1,0 +1,125 @@
+"""One append, and the leases that fence it: written once, for every store.
+
+Everything is looked at before anything is put on the desk, so that a refusal leaves nothing behind.
+When and how often a desk is written is decided elsewhere.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.contract.events import Payload
+from holdfast.contract.journal import (
+    JournalError,
+    Lease,
+    LeaseHeld,
+    StaleEpoch,
+    UnknownSession,
+)
+from holdfast.record.chat import project
+from holdfast.record.codec import Chain, Stored, Unwritten, placed_id, stored
+from holdfast.record.fold import folded
+from holdfast.record.ingress import check
+from holdfast.record.rows import Desk, Draft, SessionRow, fresh
+
+
+class Appending(NamedTuple):
+    """Events to be appended, all or none."""
+
+    session_id: str
+    events: Sequence[Unwritten]
+    epoch: int | None = None
+    creates: bool = False
+    named: bool = False
+    """Whoever appends gave the ids: an event that is there already is left out."""
+
+
+def append(wanted: Appending, chain: Chain, desk: Desk) -> Sequence[Stored]:
+    """Give events their places behind the last one, with all that follows from them."""
+    row = _begun(wanted, desk) if wanted.creates else known(wanted.session_id, desk)
+    if wanted.epoch is not None and wanted.epoch != row.epoch:
+        raise StaleEpoch(
+            f"session {row.id} is run by another since: this is epoch"
+            f" {wanted.epoch}, the newest is {row.epoch}"
+        )
+    events = wanted.events
+    if wanted.named:
+        events = [event for event in events if not desk.has_event(row.id, event.id)]
+    if not events:
+        if wanted.creates:
+            desk.put_session(row)
+        return ()
+    draft = Draft(desk, row)
+    sequence, previous = row.sequence, row.hash
+    for event in events:
+        check(draft, event.payload)
+        sequence += 1
+        if not wanted.named:
+            event = event._replace(id=placed_id(event.id, sequence))
+        written = stored(event, row.id, sequence, previous, chain)
+        previous = written.hash
+        draft.events.append(written)
+        applied(draft, written, event.payload)
+    draft.kept(events[-1].micros)
+    return draft.events
+
+
+def applied(draft: Draft, row: Stored, payload: Payload) -> None:
+    """What follows from one event: for the state, then for the conversation."""
+    draft.state = folded(draft.state, row, payload)
+    project(draft, row, payload)
+
+
+def lease(session_id: str, holder: str, now: int, until: int, desk: Desk) -> Lease:
+    """Take the right to run a session, under a new epoch."""
+    row = known(session_id, desk)
+    if row.holder is not None and row.until > now:
+        raise LeaseHeld(f"session {session_id} is run by {row.holder}", lease_of(row, row.holder))
+    return _taken(row, holder, until, desk)
+
+
+def take_over(lost: Lease, holder: str, until: int, desk: Desk) -> Lease:
+    """Take it from a holder that is known to be gone, if nobody else did."""
+    row = known(lost.session_id, desk)
+    if row.holder is not None and (row.epoch, row.holder) != (lost.epoch, lost.holder):
+        raise LeaseHeld(f"session {row.id} is run by {row.holder}", lease_of(row, row.holder))
+    return _taken(row, holder, until, desk)
+
+
+def renew(held: Lease, until: int, desk: Desk) -> Lease:
+    """Keep it for longer."""
+    row = known(held.session_id, desk)
+    if (row.epoch, row.holder) != (held.epoch, held.holder):
+        raise StaleEpoch(f"the lease of session {held.session_id} was lost to {row.holder}")
+    desk.put_session(row._replace(until=until))
+    return Lease(session_id=row.id, holder=held.holder, epoch=held.epoch, until_micros=until)
+
+
+def release(held: Lease, desk: Desk) -> None:
+    """Give it back, if it is still held."""
+    row = known(held.session_id, desk)
+    if (row.epoch, row.holder) == (held.epoch, held.holder):
+        desk.put_session(row._replace(holder=None, until=0))
+
+
+def lease_of(row: SessionRow, holder: str) -> Lease:
+    """The lease that a row speaks of."""
+    return Lease(session_id=row.id, holder=holder, epoch=row.epoch, until_micros=row.until)
+
+
+def known(session_id: str, desk: Desk) -> SessionRow:
+    """The session; UnknownSession."""
+    row = desk.session(session_id)
+    if row is None:
+        raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
+    return row
+
+
+def _begun(wanted: Appending, desk: Desk) -> SessionRow:
+    if desk.session(wanted.session_id) is not None:
+        raise JournalError(f"there is a session {wanted.session_id} already")
+    return fresh(wanted.session_id, wanted.events[0].micros if wanted.events else 0)
+
+
+def _taken(row: SessionRow, holder: str, until: int, desk: Desk) -> Lease:
+    desk.put_session(row._replace(epoch=row.epoch + 1, holder=holder, until=until))
+    return Lease(session_id=row.id, holder=holder, epoch=row.epoch + 1, until_micros=until)

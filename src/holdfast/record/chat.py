@@ -1,0 +1,132 @@
+"""The conversation as rows: messages and their parts, as each event adds to them.
+
+A pure consequence of the events before: ids come from the event that made a row, numbers from the
+state. What may be appended at all was decided before.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from holdfast.contract.events import (
+    AgentChunk,
+    AgentMessage,
+    ApprovalAnswered,
+    ApprovalAsked,
+    CallAsked,
+    CallIntended,
+    CallSettled,
+    EventsProcessed,
+    Payload,
+    UserMessage,
+)
+from holdfast.record.codec import Stored
+from holdfast.record.conversation import (
+    answer_begun,
+    call_part,
+    changed_part,
+    end_message,
+    move_call,
+    new_message,
+    new_part,
+    open_call,
+    written_again,
+)
+from holdfast.record.parts import TOOL_PREFIX, Approval, TextPart, ToolPart, with_input, with_output
+from holdfast.record.rows import Draft, Marked
+from holdfast.record.streaming import add_piece, piece_of
+
+Projection: TypeAlias = Callable[[Draft, Stored, Any], None]
+"""Puts the rows that an event makes or changes. The payload is of the kind it is found by."""
+
+
+def project(draft: Draft, row: Stored, payload: Payload) -> None:
+    """What one more event does to the conversation."""
+    projection = PROJECTIONS.get(type(payload))
+    if projection is not None:
+        projection(draft, row, payload)
+
+
+def _user_message(draft: Draft, row: Stored, said: UserMessage) -> None:
+    new_message(draft, row, "user")
+    new_part(draft, row, TextPart(type="text", text=said.message))
+    end_message(draft)
+
+
+def _agent_message(draft: Draft, row: Stored, said: AgentMessage) -> None:
+    """What was streamed before is there already: only what was not is added."""
+    answer_begun(draft, row)
+    if said.message and not draft.state.chat.streamed:
+        new_part(draft, row, TextPart(type="text", text=said.message))
+    end_message(draft)
+
+
+def _chunk(draft: Draft, row: Stored, said: AgentChunk) -> None:
+    piece = piece_of(said.chunk)
+    if piece is not None:
+        answer_begun(draft, row)
+        add_piece(draft, row, piece)
+
+
+def _call_asked(draft: Draft, row: Stored, said: CallAsked) -> None:
+    answer_begun(draft, row)
+    part = ToolPart(
+        type=TOOL_PREFIX + said.tool,
+        tool_call_id=said.call_id,
+        state="input-available",
+        model_call_id=said.model_call_id,
+    )
+    part = with_input(part, said.arguments)
+    begun = call_part(draft, said.call_id)
+    if begun is None:
+        open_call(draft, new_part(draft, row, part), said.call_id, "asked")
+        return
+    # Its input was streamed.
+    draft.put_part(written_again(begun, row, part))
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="asked"))
+
+
+def _approval_asked(draft: Draft, row: Stored, said: ApprovalAsked) -> None:
+    asked = Approval(id=said.approval_id)
+    change = partial(replace, state="approval-requested", approval=asked)
+    changed_part(draft, row, said.call_id, change)
+    call = draft.state.calls[said.call_id]
+    waiting = replace(call, stage="waiting", approval_id=said.approval_id)
+    move_call(draft, said.call_id, waiting)
+
+
+def _approval_answered(draft: Draft, row: Stored, said: ApprovalAnswered) -> None:
+    answer = Approval(id=said.approval_id, approved=said.allowed, reason=said.note)
+    change = partial(replace, state="approval-responded", approval=answer)
+    changed_part(draft, row, said.call_id, change)
+    call = draft.state.calls[said.call_id]
+    move_call(draft, said.call_id, replace(call, stage="answered", allowed=said.allowed))
+
+
+def _intended(draft: Draft, _row: Stored, said: CallIntended) -> None:
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="intended"))
+
+
+def _settled(draft: Draft, row: Stored, said: CallSettled) -> None:
+    changed_part(draft, row, said.call_id, partial(with_output, envelope=said.envelope))
+    move_call(draft, said.call_id, None)
+
+
+def _processed(draft: Draft, row: Stored, said: EventsProcessed) -> None:
+    draft.marked.append(Marked(row.micros, row.session_id, said.event_ids))
+
+
+PROJECTIONS: Mapping[type[Payload], Projection] = {
+    UserMessage: _user_message,
+    AgentMessage: _agent_message,
+    AgentChunk: _chunk,
+    CallAsked: _call_asked,
+    ApprovalAsked: _approval_asked,
+    ApprovalAnswered: _approval_answered,
+    CallIntended: _intended,
+    CallSettled: _settled,
+    EventsProcessed: _processed,
+}
+"""By kind. What is not here leaves the conversation as it is."""

@@ -1,0 +1,126 @@
+"""What may be appended: answers that fit a question, and steps of a call in their order.
+
+Looked at inside of the transaction, so of two that come at once only one fits. What was not asked
+for is refused whole, and nothing of it is kept.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from holdfast.contract.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    CallAsked,
+    CallIntended,
+    CallRefused,
+    CallSettled,
+    CustomToolResult,
+    Payload,
+    ToolConfirmation,
+)
+from holdfast.contract.journal import NotFitting
+from holdfast.contract.session_state import CallStage, OpenCall
+from holdfast.record.rows import Draft
+
+Guard: TypeAlias = Callable[[Draft, Any], None]
+"""Raises NotFitting. The payload is of the kind it is found by."""
+
+
+def check(draft: Draft, payload: Payload) -> None:
+    """Refuse what does not fit, by NotFitting."""
+    guard = GUARDS.get(type(payload))
+    if guard is not None:
+        guard(draft, payload)
+
+
+def _confirmation(draft: Draft, said: ToolConfirmation) -> None:
+    pending = draft.state.confirmation
+    _answer(
+        draft,
+        "tool confirmation",
+        None if pending is None else (pending.id, pending.tool_name, pending.answered_by),
+        (said.request_id, said.tool_name),
+    )
+
+
+def _custom_result(draft: Draft, said: CustomToolResult) -> None:
+    pending = draft.state.custom
+    _answer(
+        draft,
+        "custom tool",
+        None if pending is None else (pending.id, pending.name, pending.answered_by),
+        (said.request_id, said.tool_name),
+    )
+
+
+def _answer(
+    draft: Draft, what: str, pending: tuple[str, str, str | None] | None, given: tuple[str, str]
+) -> None:
+    request_id, tool = given
+    session = f"session {draft.row.id}"
+    if pending is None:
+        raise NotFitting(f"{session} does not have a pending {what} request for {tool}")
+    if pending[:2] != given:
+        raise NotFitting(f"{session}: pending {what} request does not match {request_id}/{tool}")
+    if pending[2] is not None:
+        noun = "custom tool result" if what == "custom tool" else what
+        raise NotFitting(f"{session} already recorded a {noun} for {request_id}")
+
+
+def _call_asked(draft: Draft, said: CallAsked) -> None:
+    call = draft.state.calls.get(said.call_id)
+    if call is not None and call.stage != "streaming":
+        raise NotFitting(f"the call {said.call_id} was asked for before")
+
+
+def _approval_asked(draft: Draft, said: ApprovalAsked) -> None:
+    _at_stage(draft, said.call_id, "be asked about", ("asked",))
+
+
+def _approval_answered(draft: Draft, said: ApprovalAnswered) -> None:
+    """A reply counts only for the question it names, while that waits."""
+    call = _known(draft, said.call_id)
+    if call.approval_id != said.approval_id:
+        raise NotFitting(f"the call {said.call_id} does not wait for approval {said.approval_id}")
+    if call.stage != "waiting":
+        raise NotFitting(f"already recorded an answer to approval {said.approval_id}")
+
+
+def _intended(draft: Draft, said: CallIntended) -> None:
+    _at_stage(draft, said.call_id, "run", ("asked", "answered"))
+
+
+def _refused(draft: Draft, said: CallRefused) -> None:
+    _at_stage(draft, said.call_id, "be refused", ("asked", "waiting", "answered"))
+
+
+def _settled(draft: Draft, said: CallSettled) -> None:
+    _known(draft, said.call_id)
+
+
+def _at_stage(draft: Draft, call_id: str, what: str, stages: tuple[CallStage, ...]) -> None:
+    stage = _known(draft, call_id).stage
+    if stage not in stages:
+        raise NotFitting(f"the call {call_id} cannot {what} any more: it is {stage} already")
+
+
+def _known(draft: Draft, call_id: str) -> OpenCall:
+    call = draft.state.calls.get(call_id)
+    if call is not None:
+        return call
+    if draft.was_called(call_id):
+        raise NotFitting(f"the call {call_id} has its answer already")
+    raise NotFitting(f"session {draft.row.id} knows no call {call_id}")
+
+
+GUARDS: Mapping[type[Payload], Guard] = {
+    ToolConfirmation: _confirmation,
+    CustomToolResult: _custom_result,
+    CallAsked: _call_asked,
+    ApprovalAsked: _approval_asked,
+    ApprovalAnswered: _approval_answered,
+    CallIntended: _intended,
+    CallRefused: _refused,
+    CallSettled: _settled,
+}
+"""By kind. What is not here always fits."""

@@ -1,0 +1,206 @@
+"""The journal port on any store: works go to its one writer, questions to its readers."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from anyio import to_thread
+
+from holdfast.contract.events import Event, Payload
+from holdfast.contract.journal import (
+    MOST_EVENTS,
+    EventQuery,
+    Lease,
+    Session,
+    UnknownSession,
+)
+from holdfast.contract.ports import Clock, IdSource
+from holdfast.record import appending, sql
+from holdfast.record.appending import Appending, lease_of
+from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in
+from holdfast.record.group_commit import Committer, GroupCommit
+from holdfast.record.rows import Desk, SessionRow
+
+
+class Reader(Protocol):
+    """How a store answers questions. Blocking; from any thread, several at a time."""
+
+    def rows(self, statement: str, values: Sequence[object], /) -> list[sql.Row]:
+        """What a statement finds; JournalUnavailable."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store."""
+        ...
+
+
+class StoreParts(NamedTuple):
+    """What a journal is put together from."""
+
+    committer: Committer[Desk]
+    reader: Reader
+    chain: Chain
+    clock: Clock
+    ids: IdSource
+    quick: bool
+    """A commit is so quick that whoever asks for it may do it."""
+
+
+class StoreJournal:
+    """Opened when it is made; closed once."""
+
+    def __init__(self, parts: StoreParts) -> None:
+        self._parts = parts
+        self._writer = GroupCommit(parts.committer, at_once=parts.quick)
+
+    async def create(self, session_id: str, payloads: Sequence[Payload], /) -> tuple[Event, ...]:
+        """Begin a session with its first events; one that exists is a JournalError."""
+        return await self._append(
+            Appending(session_id, self._unwritten(payloads, None), creates=True)
+        )
+
+    async def append(
+        self,
+        session_id: str,
+        payloads: Sequence[Payload],
+        /,
+        *,
+        epoch: int | None = None,
+        wake_id: str | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> tuple[Event, ...]:
+        """Append, all or none; what does not fit is refused by NotFitting.
+
+        With an epoch, only while it is the newest one: StaleEpoch. With ids of one's own, an event
+        whose id is there already is left out: it can be tried again.
+        """
+        events = self._unwritten(payloads, wake_id, ids)
+        return await self._append(Appending(session_id, events, epoch, named=ids is not None))
+
+    async def events(
+        self, session_id: str, /, *, after: int = 0, limit: int = MOST_EVENTS
+    ) -> tuple[Event, ...]:
+        """The events behind a number, in order."""
+        rows = await self._rows(sql.EVENTS_AFTER, session_id, after, limit)
+        return tuple(map(_event, rows))
+
+    async def find(self, session_id: str, query: EventQuery, /) -> tuple[Event, ...]:
+        """The events that fit, in order."""
+        rows = await to_thread.run_sync(_found, self._parts.reader, session_id, query)
+        return tuple(map(_event, reversed(rows)))
+
+    async def session(self, session_id: str, /) -> Session:
+        """Where a session stands; UnknownSession."""
+        found = await self._rows(sql.SESSION, session_id)
+        if not found:
+            raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
+        return session_of(sql.session_of(found[0]))
+
+    async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
+        """Take the right to run it, under a new epoch; LeaseHeld while another has it."""
+        now, until = self._until(seconds)
+        return await self._writer.do(partial(appending.lease, session_id, holder, now, until))
+
+    async def take_over(self, lost: Lease, holder: str, seconds: float, /) -> Lease:
+        """Take it from somebody who is known to be gone; LeaseHeld when another was faster."""
+        until = self._until(seconds)[1]
+        return await self._writer.do(partial(appending.take_over, lost, holder, until))
+
+    async def renew(self, lease: Lease, seconds: float, /) -> Lease:
+        """Keep it for longer; StaleEpoch when it was lost."""
+        return await self._writer.do(partial(appending.renew, lease, self._until(seconds)[1]))
+
+    async def release(self, lease: Lease, /) -> None:
+        """Give it back; harmless when it was lost."""
+        await self._writer.do(partial(appending.release, lease))
+
+    async def close(self) -> None:
+        """Wait for what was begun, and let go of the store."""
+        await self._writer.close()
+        await to_thread.run_sync(self._parts.reader.close)
+
+    async def _append(self, wanted: Appending) -> tuple[Event, ...]:
+        rows = await self._writer.do(partial(appending.append, wanted, self._parts.chain))
+        events = wanted.events
+        if len(rows) < len(events):  # some were there before
+            new = {row.id for row in rows}
+            events = [event for event in events if event.id in new]
+        pairs = zip(rows, events, strict=True)
+        return tuple([event_of(row, sql.processed_at(row), event.payload) for row, event in pairs])
+
+    def _unwritten(
+        self, payloads: Sequence[Payload], wake_id: str | None, ids: Sequence[str] | None = None
+    ) -> tuple[Unwritten, ...]:
+        micros, new = self._parts.clock.unix_ns() // 1000, self._parts.ids.new
+        if ids is None:
+            return tuple(Unwritten(new("evt"), micros, wake_id, one) for one in payloads)
+        pairs = zip(ids, payloads, strict=True)
+        return tuple(Unwritten(one_id, micros, wake_id, one) for one_id, one in pairs)
+
+    def _until(self, seconds: float) -> tuple[int, int]:
+        now = self._parts.clock.unix_ns() // 1000
+        return now, now + int(seconds * 1_000_000)
+
+    async def _rows(self, statement: str, *values: object) -> list[sql.Row]:
+        return await to_thread.run_sync(self._parts.reader.rows, statement, values)
+
+
+def session_of(row: SessionRow) -> Session:
+    """A session as everybody sees it."""
+    return Session(
+        id=row.id,
+        created_at=moment_of(row.created_at),
+        updated_at=moment_of(row.updated_at),
+        sequence=row.sequence,
+        hash=row.hash,
+        epoch=row.epoch,
+        state=row.state,
+        lease=None if row.holder is None else lease_of(row, row.holder),
+    )
+
+
+def _event(row: sql.Row) -> Event:
+    return event_of(Stored(*row[:10]), row[10])
+
+
+def _place(reader: Reader, session_id: str, event_id: str) -> int | None:
+    """Where an event is: as its id says, or, if somebody else named it, after a long look."""
+    place = place_in(event_id)
+    if place is not None:
+        found = reader.rows(sql.EVENT_AT, (session_id, place))
+        if found and found[0][0] == event_id:
+            return place
+    found = reader.rows(sql.PLACE_OF_EVENT, (session_id, event_id))
+    return found[0][0] if found else None
+
+
+def _found(reader: Reader, session_id: str, query: EventQuery) -> list[sql.Row]:
+    """The last events that fit, the newest first."""
+    where: list[str] = ["session_id = ?"]
+    values: list[object] = [session_id]
+
+    def want(condition: str, *given: object) -> None:
+        where.append(condition)
+        values.extend(given)
+
+    def place(event_id: str | None) -> int | None:
+        return None if event_id is None else _place(reader, session_id, event_id)
+
+    around = place(query.around)
+    if around is not None:
+        want("sequence >= ?", around - query.before_limit)
+        want("sequence <= ?", around + query.after_limit)
+    else:
+        after, before = place(query.after), place(query.before)
+        if after is not None:
+            want("sequence > ?", after)
+        if before is not None:
+            want("sequence < ?", before)
+    if query.types:
+        want(f"type IN ({', '.join('?' * len(query.types))})", *query.types)
+    if query.wake_id is not None:
+        want("wake_id = ?", query.wake_id)
+    if query.processed is not None:
+        want("processed_at IS NOT NULL" if query.processed else "processed_at IS NULL")
+    statement = sql.LAST_EVENTS.format(where=" AND ".join(where))
+    return reader.rows(statement, (*values, query.limit))

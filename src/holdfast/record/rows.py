@@ -1,0 +1,184 @@
+"""Rows as every store keeps them, and a desk where a transaction works on them.
+
+A desk reads each row once, is changed in memory, and says at the end what has to be written. Which
+store reads and writes is not known here.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from holdfast.contract.session_state import SessionState
+from holdfast.record.codec import GENESIS, Stored
+
+Role = Literal["user", "assistant"]
+
+
+class SessionRow(NamedTuple):
+    """A session: where its journal ends, who runs it, and what its events add up to."""
+
+    id: str
+    created_at: int
+    """In microseconds since 1970, as all times of rows."""
+    updated_at: int
+    sequence: int
+    hash: bytes
+    state: SessionState
+    epoch: int = 0
+    holder: str | None = None
+    until: int = 0
+    """When the lease of the holder ends."""
+
+
+class MessageRow(NamedTuple):
+    """A message of the conversation."""
+
+    id: str
+    session_id: str
+    number: int
+    role: Role
+    created_at: int
+    updated_at: int
+
+
+class PartRow(NamedTuple):
+    """A part of a message."""
+
+    id: str
+    message_id: str
+    session_id: str
+    number: int
+    type: str
+    data: str
+    """The whole part, as JSON."""
+    tool_call_id: str | None
+    tool_state: str | None
+    created_at: int
+    updated_at: int
+
+
+class Marked(NamedTuple):
+    """Events of a session that were taken into account, and when."""
+
+    at: int
+    session_id: str
+    event_ids: tuple[str, ...]
+
+
+class Loads(NamedTuple):
+    """How a store reads rows."""
+
+    session: Callable[[str], SessionRow | None]
+    part: Callable[[str, int], PartRow | None]
+    """By its message and number."""
+    has_event: Callable[[str, str], bool]
+    """Whether a session has an event of this id."""
+    was_called: Callable[[str, str], bool]
+    """Whether a session has known a call of this id."""
+
+
+class Desk:
+    """The rows of one transaction."""
+
+    def __init__(self, loads: Loads) -> None:
+        self._loads = loads
+        self._sessions: dict[str, SessionRow | None] = {}
+        self._parts: dict[tuple[str, int], PartRow | None] = {}
+        self.events: list[Stored] = []
+        self.marked: list[Marked] = []
+        self.new_sessions: dict[str, SessionRow] = {}
+        self.sessions: dict[str, SessionRow] = {}
+        self.messages: list[MessageRow] = []
+        self.new_parts: dict[tuple[str, int], PartRow] = {}
+        self.parts: dict[tuple[str, int], PartRow] = {}
+
+    def session(self, session_id: str) -> SessionRow | None:
+        """A session as it is now."""
+        if session_id not in self._sessions:
+            self._sessions[session_id] = self._loads.session(session_id)
+        return self._sessions[session_id]
+
+    def put_session(self, row: SessionRow) -> None:
+        """It is like this from now on."""
+        is_new = self._sessions.get(row.id) is None or row.id in self.new_sessions
+        (self.new_sessions if is_new else self.sessions)[row.id] = row
+        self._sessions[row.id] = row
+
+    def part(self, message_id: str, number: int) -> PartRow | None:
+        """A part as it is now."""
+        key = (message_id, number)
+        if key not in self._parts:
+            self._parts[key] = self._loads.part(message_id, number)
+        return self._parts[key]
+
+    def has_event(self, session_id: str, event_id: str) -> bool:
+        """Whether a session has an event of this id."""
+        here = any(one.id == event_id for one in self.events)
+        return here or self._loads.has_event(session_id, event_id)
+
+    def was_called(self, session_id: str, call_id: str) -> bool:
+        """Whether a session has known a call of this id."""
+        here = any(one.tool_call_id == call_id for one in self.new_parts.values())
+        return here or self._loads.was_called(session_id, call_id)
+
+    def put_part(self, row: PartRow, *, is_new: bool) -> None:
+        """It is like this from now on."""
+        key = (row.message_id, row.number)
+        is_new = is_new or key in self.new_parts
+        (self.new_parts if is_new else self.parts)[key] = row
+        self._parts[key] = row
+
+
+class Draft:
+    """Changes of one append, kept apart until all of it is known to be good."""
+
+    def __init__(self, desk: Desk, row: SessionRow) -> None:
+        self._desk = desk
+        self.row = row
+        self.state = row.state
+        self.events: list[Stored] = []
+        self.messages: list[MessageRow] = []
+        self.marked: list[Marked] = []
+        self._parts: dict[tuple[str, int], PartRow] = {}
+        self._new: set[tuple[str, int]] = set()
+
+    def was_called(self, call_id: str) -> bool:
+        """Whether the session has known a call of this id."""
+        return self._desk.was_called(self.row.id, call_id)
+
+    def part(self, message_id: str, number: int) -> PartRow | None:
+        """A part as it would be."""
+        return self._parts.get((message_id, number)) or self._desk.part(message_id, number)
+
+    def add_part(self, part: PartRow) -> None:
+        """There would be one more."""
+        self._new.add((part.message_id, part.number))
+        self.put_part(part)
+
+    def put_part(self, part: PartRow) -> None:
+        """It would be like this."""
+        self._parts[part.message_id, part.number] = part
+
+    def kept(self, at: int) -> None:
+        """Put everything on the desk."""
+        desk = self._desk
+        desk.events += self.events
+        desk.marked += self.marked
+        desk.messages += self.messages
+        for key, part in self._parts.items():
+            desk.put_part(part, is_new=key in self._new)
+        last = self.events[-1]
+        desk.put_session(
+            self.row._replace(
+                updated_at=at, sequence=last.sequence, hash=last.hash, state=self.state
+            )
+        )
+
+
+def fresh(session_id: str, at: int) -> SessionRow:
+    """A session nothing has happened in."""
+    return SessionRow(session_id, at, at, 0, GENESIS, SessionState())
+
+
+def text_suffix(event_id: str) -> str:
+    """What is left of an event's id for the message and the part it makes: they sort alike."""
+    return event_id.partition("_")[2]

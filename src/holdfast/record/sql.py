@@ -1,0 +1,103 @@
+"""The statements that every store understands, and what their rows mean.
+
+A value's place is written `?`; a store that writes it otherwise changes that.
+"""
+
+from typing import Any
+
+import msgspec
+
+from holdfast.contract.events import MAKES_RUNNABLE
+from holdfast.contract.session_state import SessionState
+from holdfast.record.codec import Stored
+from holdfast.record.rows import PartRow, SessionRow
+
+_SESSION_COLUMNS = "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until"
+_PART_COLUMNS = (
+    'id, message_id, session_id, "index", type, data_json, tool_call_id, tool_state,'
+    " created_at, updated_at"
+)
+_EVENT_COLUMNS = (
+    "session_id, sequence, id, micros, wake_id, type, version, body, previous, hash, processed_at"
+)
+
+SESSION = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions WHERE id = ?"
+PART = f'SELECT {_PART_COLUMNS} FROM chat_parts WHERE message_id = ? AND "index" = ?'
+EVENT_EXISTS = "SELECT 1 FROM events WHERE session_id = ? AND id = ?"
+WAS_CALLED = (
+    "SELECT 1 FROM chat_messages JOIN chat_parts ON message_id = chat_messages.id"
+    " WHERE chat_messages.session_id = ? AND tool_call_id = ?"
+)
+
+NEW_SESSION = f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+SESSION_CHANGED = (
+    "UPDATE chat_sessions SET updated_at = ?, sequence = ?, hash = ?, state_json = ?,"
+    " epoch = ?, holder = ?, until = ? WHERE id = ?"
+)
+NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+NEW_MESSAGE = (
+    'INSERT INTO chat_messages (id, session_id, "index", role, created_at, updated_at)'
+    " VALUES (?, ?, ?, ?, ?, ?)"
+)
+NEW_PART = f"INSERT INTO chat_parts ({_PART_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PART_CHANGED = (
+    "UPDATE chat_parts SET data_json = ?, tool_state = ?, updated_at = ?"
+    ' WHERE message_id = ? AND "index" = ?'
+)
+MARKED = "UPDATE events SET processed_at = ? WHERE session_id = ? AND id = ?"
+
+EVENTS_AFTER = (
+    f"SELECT {_EVENT_COLUMNS} FROM events WHERE session_id = ? AND sequence > ?"
+    " ORDER BY sequence LIMIT ?"
+)
+LAST_EVENTS = f"SELECT {_EVENT_COLUMNS} FROM events WHERE {{where}} ORDER BY sequence DESC LIMIT ?"
+EVENT_AT = "SELECT id FROM events WHERE session_id = ? AND sequence = ?"
+PLACE_OF_EVENT = "SELECT sequence FROM events WHERE session_id = ? AND id = ?"
+
+_PENDING = frozenset(str(kind.__struct_config__.tag) for kind in MAKES_RUNNABLE)
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_decode = msgspec.json.Decoder(SessionState).decode
+
+Row = tuple[Any, ...]
+"""As a store gives it: the columns of a statement."""
+
+
+def session_of(row: Row) -> SessionRow:
+    """A row of chat_sessions."""
+    session_id, created, updated, sequence, head, state, epoch, holder, until = row
+    told = _decode(state)
+    return SessionRow(session_id, created, updated, sequence, head, told, epoch, holder, until)
+
+
+def part_of(row: Row) -> PartRow:
+    """A row of chat_parts."""
+    return PartRow(*row)
+
+
+def processed_at(row: Stored) -> int | None:
+    """What people say waits to be taken into account; everything else happened."""
+    return None if row.type in _PENDING else row.micros
+
+
+def event_values(row: Stored) -> Row:
+    """The values of NEW_EVENT."""
+    return (*row, processed_at(row))
+
+
+def session_values(row: SessionRow) -> Row:
+    """The values of NEW_SESSION."""
+    return (*row[:5], _encode(row.state).decode(), *row[6:])
+
+
+def session_changes(row: SessionRow) -> Row:
+    """The values of SESSION_CHANGED."""
+    state = _encode(row.state).decode()
+    return (
+        *(row.updated_at, row.sequence, row.hash, state),
+        *(row.epoch, row.holder, row.until, row.id),
+    )
+
+
+def part_changes(row: PartRow) -> Row:
+    """The values of PART_CHANGED."""
+    return (row.data, row.tool_state, row.updated_at, row.message_id, row.number)

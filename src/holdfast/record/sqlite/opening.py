@@ -1,0 +1,60 @@
+"""Opening the journal that is one SQLite file."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from holdfast.contract.ports import Clock, IdSource
+from holdfast.record.codec import Chain
+from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.sql import Row
+from holdfast.record.sqlite.connection import Durability, open_reader, told
+from holdfast.record.sqlite.store import SqliteCommitter
+
+
+def sqlite_journal(
+    path: Path, chain: Chain, clock: Clock, ids: IdSource, durability: Durability = "process"
+) -> StoreJournal:
+    """Open it, and make it where there is none. Blocking; raises JournalUnavailable."""
+    return StoreJournal(
+        StoreParts(
+            committer=SqliteCommitter(path, durability),
+            reader=SqliteReader(path),
+            chain=chain,
+            clock=clock,
+            ids=ids,
+            # A commit that waits for the disk would hold up the event loop.
+            quick=durability == "process",
+        )
+    )
+
+
+class SqliteReader:
+    """Connections that only read: as many as are used at once, each kept for the next question."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+
+    def rows(self, statement: str, values: Sequence[object], /) -> list[Row]:
+        """What a statement finds; JournalUnavailable."""
+        try:
+            reader = self._idle.get_nowait()
+        except Empty:
+            reader = open_reader(self._path)
+        with told(self._path):
+            try:
+                found = reader.execute(statement, values).fetchall()
+            except BaseException:
+                reader.close()
+                raise
+        self._idle.put(reader)
+        return found
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with suppress(Empty):
+            while True:
+                self._idle.get_nowait().close()
