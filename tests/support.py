@@ -20,6 +20,7 @@ from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.testing.fakes import FakeApprover, FakeGrants, FakeProgress, FakeSidecars
 
@@ -85,6 +86,7 @@ def make_pipeline(*tools: Tool, **given: Unpack[Given]) -> Pipeline:
             judge=given.get("judge") or make_judge(standing={tool.name: "" for tool in tools}),
             approver=given.get("approver") or FakeApprover(),
             clock=given.get("clock") or SystemClock(),
+            ids=TimeIds(SystemClock()),
             sidecars=given.get("sidecars") or FakeSidecars(),
             redactor=given.get("redactor") or Redactor(),
             session=SessionFacts(id="ses_test"),

@@ -1,5 +1,6 @@
 """The surface for synchronous code: same answers, several threads, and no call left behind."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -33,7 +34,7 @@ def _opened() -> Holdfast:
 
 
 def _without_duration(text: str) -> str:
-    return text.replace('"duration_ms":1', '"duration_ms":0')
+    return re.sub(r'"duration_ms":[0-9]+', "", text)
 
 
 async def test_it_answers_exactly_as_the_asynchronous_one() -> None:

@@ -9,6 +9,7 @@ from holdfast import Holdfast, tool
 from holdfast.app.locations import NOWHERE, home_of
 from holdfast.app.settings import SecretSettings, Settings
 from holdfast.app.surroundings import looks_secret, surroundings_of_this_process
+from holdfast.contract.failure import FailureKind
 
 
 @pytest.mark.parametrize(
@@ -90,13 +91,19 @@ async def test_a_secret_of_the_environment_never_leaves(
     assert envelope.result == {"said": "***REDACTED***"}
 
 
-async def test_a_home_that_cannot_be_written_stops_no_call(
+async def test_without_a_place_to_write_it_down_a_call_is_not_run_unless_that_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "data").write_text("", "utf-8")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_LIMITS__TOOL__LEAK__MAX_BYTES", "10")
     monkeypatch.setenv("SOME_API_KEY", "x" * 5)
+    async with Holdfast(tools=[leak]) as hf:
+        failure = (await hf.settle("leak")).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.UNAVAILABLE
+    assert "set store.kind = 'none' to have nothing written down" in failure.message
+    monkeypatch.setenv("HOLDFAST_STORE__KIND", "none")
     async with Holdfast(tools=[leak]) as hf:
         assert (await hf.settle("leak")).ok
 

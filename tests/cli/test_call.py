@@ -103,7 +103,7 @@ def test_an_output_that_could_not_be_kept_is_warned_about(
         f" {metadata['dropped_bytes']:,} bytes; a larger limits.sidecar_call_bytes keeps more\n"
     )
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "occupied"))
-    nothing = cli(*words)
+    nothing = cli(*words, "--set", "store.kind=none")
     lost = json.loads(nothing.out)["metadata"]["dropped_bytes"]
     assert nothing.status == 0
     assert nothing.err.startswith(f"holdfast: {lost:,} bytes of the output are lost: ")

@@ -45,8 +45,10 @@ def _result(envelope: Envelope) -> JsonObject:
 def _as_text(value: JsonValue) -> str:
     """How a cut value is written: text as it is, a list line by line, the rest as JSON."""
     if isinstance(value, list):
+        as_is = not any(isinstance(item, str) and "\n" in item for item in value)
         return "\n".join(
-            item if isinstance(item, str) else encode_json(item).decode() for item in value
+            item if as_is and isinstance(item, str) else encode_json(item).decode()
+            for item in value
         )
     return value if isinstance(value, str) else encode_json(value).decode()
 

@@ -29,6 +29,7 @@ from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.testing.fakes import FakeApprover, FakeProgress
 
@@ -79,6 +80,7 @@ def _judged_by(judge: Judge, tool: Tool, root: Path) -> Pipeline:
             judge=judge,
             approver=FakeApprover(),
             clock=SystemClock(),
+            ids=TimeIds(SystemClock()),
             sidecars=SidecarFiles(root),
             redactor=Redactor(),
             session=SessionFacts(id="ses_test"),

@@ -11,6 +11,7 @@ from anyio import CancelScope
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
+from holdfast.app.holders import is_gone
 from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
 from holdfast.app.locations import project_root
 from holdfast.app.settings import (
@@ -19,10 +20,13 @@ from holdfast.app.settings import (
     Surroundings,
     limited,
 )
+from holdfast.app.store import session_log
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask, RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.events import ApprovalAsked, SessionCreated
 from holdfast.contract.failure import Failure
+from holdfast.contract.journal import Journal
 from holdfast.contract.ports import Answer, Approver, Clock
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, SessionFacts
@@ -37,6 +41,8 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
+from holdfast.runtime.recovery import calls_to_run, close_open_calls, open_questions
+from holdfast.runtime.trail import answered
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
@@ -60,6 +66,8 @@ class Options(TypedDict, total=False):
     clock: Clock
     keep_outputs: bool
     """Leave whole outputs on disk after closing, for somebody who still has to read them."""
+    session: str
+    """Go on with this session, which was written down before."""
 
 
 class Holdfast:
@@ -80,7 +88,7 @@ class Holdfast:
         clock = options.get("clock") or SystemClock()
         self._ids = TimeIds(clock)
         self._session = SessionFacts(
-            id=self._ids.new("ses"),
+            id=options.get("session") or self._ids.new("ses"),
             workspace=None if workspace is None else str(Path(workspace).resolve()),
         )
         catalog = Catalog(limited(to_tool(tool), settings.limits) for tool in tools)
@@ -123,17 +131,24 @@ class Holdfast:
         )
         judging = msgspec.structs.replace(judging, protects=self._hand.protects)
         self._judge = judge_for(judging, reach, clock.now)
+        created = SessionCreated(profile=profile, workspace=self._session.workspace)
+        self._log = session_log(settings, surroundings, created, self._session.id, clock, self._ids)
+        if "session" in options and self._log is None:
+            raise TypeError("Holdfast() cannot go on with a session: store.kind is none")
+        self._goes_on = "session" in options
         self._pipeline = Pipeline(
             Parts(
                 catalog=self._catalog,
                 judge=self._judge,
                 approver=options.get("approver") or _nobody,
                 clock=clock,
+                ids=self._ids,
                 sidecars=self._sidecars,
                 redactor=redactor,
                 session=self._session,
                 progress=options.get("progress") or _unheard,
                 hand=self._hand,
+                log=self._log,
                 remarks=remarks_of(settings.sandbox),
                 max_argument_bytes=settings.limits.argument_bytes,
             )
@@ -144,6 +159,8 @@ class Holdfast:
 
     async def __aenter__(self) -> Self:
         self._abort = Abort()
+        if self._goes_on:
+            await self._take_up()
         self._hand.open()
         self._open = True
         return self
@@ -159,8 +176,10 @@ class Holdfast:
         try:
             with CancelScope(shield=True):
                 await self._hand.close()
+                if self._log is not None:
+                    await self._log.close()
         finally:
-            if not self._keep_outputs:
+            if not (self._keep_outputs or self._goes_on):
                 self._sidecars.forget(self._session.id)
 
     @property
@@ -223,6 +242,36 @@ class Holdfast:
             model_call_id=model_call_id,
         )
         return self._pipeline.settle(call, abort or self._abort)
+
+    async def questions(self) -> tuple[ApprovalAsked, ...]:
+        """What still waits for a person's answer, as it was written down."""
+        journal = await self._journal()
+        return await open_questions(journal, self._session.id)
+
+    async def answer(self, question: ApprovalAsked, answer: Answer) -> None:
+        """Answer a question that waits; NotFitting when it does not, or not any more.
+
+        What was allowed is run by `resume`.
+        """
+        journal = await self._journal()
+        said = answered(question.approval_id, question.call_id, answer)
+        await journal.append(self._session.id, [said])
+
+    async def resume(self) -> tuple[Envelope, ...]:
+        """Run the calls that were allowed before a restart and had not begun, each once."""
+        journal = await self._journal()
+        waiting = await calls_to_run(journal, self._session.id)
+        return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in waiting])
+
+    async def _journal(self) -> Journal:
+        if self._log is None or not self._open:
+            raise RuntimeError("Holdfast is not open, or its configuration has store.kind = 'none'")
+        return await self._log.journal()
+
+    async def _take_up(self) -> None:
+        if self._log is not None:
+            journal, epoch = await self._log.take_up(is_gone)
+            await close_open_calls(journal, self._session.id, epoch)
 
 
 def _configuration(options: Options, workspace: str | Path | None) -> Configuration:

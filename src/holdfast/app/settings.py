@@ -6,7 +6,7 @@ Reading files and the environment is `configuration`'s work; here is only the sh
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from holdfast.contract.shell import Confinement
 from holdfast.contract.tool import Limits, Tool
 from holdfast.execution.sidecars import DEFAULT_CALL_QUOTA, DEFAULT_SESSION_QUOTA
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
+from holdfast.record.sqlite.connection import Durability
 from holdfast.runtime.visibility import Visibility
 
 DEFAULT_PROFILE = "code"
@@ -131,6 +132,15 @@ class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     file_bytes: Count | None = None
 
 
+class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[store]` table: where sessions are written down."""
+
+    kind: Literal["sqlite", "none"] = "sqlite"
+    """`none`: nothing is written down, and nothing can be taken up again or proven later."""
+    durability: Durability = "process"
+    """What an answer survives: the end of the process, or the loss of `power`, too."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -140,6 +150,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     policy: PolicySettings = PolicySettings()
     watchdog: WatchdogSettings = WatchdogSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    store: StoreSettings = StoreSettings()
     profile: dict[str, ProfileSettings] = {}
 
 

@@ -52,10 +52,10 @@ def replace(path: Path, content: bytes) -> None:
         raise
 
 
-def _make_private(folder: Path) -> None:
+def make_private(folder: Path) -> None:
     """Make it and all above it that is missing; `mkdir` gives its mode to the last one alone."""
     if not folder.exists():
-        _make_private(folder.parent)
+        make_private(folder.parent)
         folder.mkdir(exist_ok=True, mode=_FOLDER)
 
 
@@ -65,7 +65,7 @@ def locked(path: Path) -> Generator[None]:
 
     Raises OSError, also when another process keeps it for itself all the time.
     """
-    _make_private(path.parent)
+    make_private(path.parent)
     lock = os.open(
         path.with_name(f".{path.name}.lock"),
         os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC,

@@ -85,6 +85,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     """For how long the answer may hold."""
     wider: tuple[str, ...] = ()
     """Patterns that may be remembered beside exactly that, by somebody who was shown them."""
+    approval_id: str | None = None
+    """What the question is called, where it is written down."""
 
 
 class Deny(msgspec.Struct, frozen=True, kw_only=True):

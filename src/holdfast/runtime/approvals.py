@@ -45,7 +45,8 @@ class ApprovalDesk:
         """Wait for the answer."""
         answered = Wakeup()
         with self._lock:
-            request = self._ledger.request(ask, self._ids.new("apr"), self._clock.now())
+            name = ask.approval_id or self._ids.new("apr")
+            request = self._ledger.request(ask, name, self._clock.now())
             self._waiting.setdefault(request.id, []).append(answered)
         try:
             await answered.wait()

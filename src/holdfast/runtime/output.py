@@ -5,6 +5,7 @@ import re
 from functools import partial
 from typing import TypeAlias
 
+import msgspec
 from anyio import CapacityLimiter, to_thread
 
 from holdfast.contract.builders import failure_of
@@ -18,6 +19,7 @@ from holdfast.contract.runtime import Progress, ProgressSink
 from holdfast.contract.tool import OutputBound
 from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
 from holdfast.envelope.redact import Redactor
+from holdfast.envelope.wrap import wrap
 
 _log = logging.getLogger("holdfast")
 
@@ -39,7 +41,14 @@ class Output:
         # Its own threads: tools that block must not keep others from being answered.
         self._writers = CapacityLimiter(_WRITERS)
 
-    def without_secrets(self, answer: Answer) -> Answer:
+    def wrapped(self, outcome: Outcome, noticed: tuple[str, ...]) -> Answer:
+        """How the body ended, with what was noticed meanwhile, without secrets."""
+        answer = wrap(outcome.ending, outcome.permit.prepared.call.tool)
+        if noticed and isinstance(answer, Envelope):
+            answer = msgspec.structs.replace(answer, warnings=answer.warnings + noticed)
+        return self._without_secrets(answer) if self._redactor.active else answer
+
+    def _without_secrets(self, answer: Answer) -> Answer:
         """The answer with known secrets taken out, before it is cut or stored."""
         if isinstance(answer, Envelope):
             return self._redactor.envelope(answer)

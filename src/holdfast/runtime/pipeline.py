@@ -6,26 +6,21 @@ Each stage is a function from one frozen value to the next. Nothing between them
 bad argument, a refusal, a timeout and a crash of the tool are values that end in an Envelope.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 
 import msgspec
+from anyio import CancelScope, get_cancelled_exc_class
 
-from holdfast.contract.builders import failure_of
 from holdfast.contract.call import (
-    Ask,
-    Deny,
-    Interrupted,
     Outcome,
     Permit,
     Prepared,
     Rejected,
     ToolCall,
-    Verdict,
 )
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import JsonValue
-from holdfast.contract.ports import Approver, Clock, Judge, SidecarStore
+from holdfast.contract.ports import Approver, Clock, IdSource, Judge, SidecarStore
 from holdfast.contract.runtime import (
     AbortSignal,
     Hand,
@@ -35,17 +30,17 @@ from holdfast.contract.runtime import (
     SessionFacts,
 )
 from holdfast.envelope.bound import may_exceed
-from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
-from holdfast.envelope.wrap import wrap
-from holdfast.execution.run import answer_to, begin, finish, verdict_of
-from holdfast.policy.approval import shown_to_a_person
+from holdfast.execution.run import begin, finish
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.leave import Leave
 from holdfast.runtime.output import Output, bounded_refusal, guarded_progress
 from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
 from holdfast.runtime.repeats import RefusedCalls
+from holdfast.runtime.session_log import SessionLog
+from holdfast.runtime.trail import Approved, Trail
 
 MAX_REPAIRS = 50
 """How many repairs an answer names one by one."""
@@ -58,11 +53,14 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     judge: Judge
     approver: Approver
     clock: Clock
+    ids: IdSource
     sidecars: SidecarStore
     redactor: Redactor
     session: SessionFacts
     progress: ProgressSink
     hand: Hand = NoHand()
+    log: SessionLog | None = None
+    """Where calls leave their trail; None: nowhere."""
     remarks: tuple[str, ...] = ()
     """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
@@ -78,9 +76,26 @@ class Pipeline:
         self._redactor = parts.redactor
         self._progress = guarded_progress(parts.progress, parts.redactor)
         self._refused = RefusedCalls()
+        self._leave = Leave(parts.judge, parts.approver, parts.ids)
 
-    async def settle(self, call: ToolCall, abort: AbortSignal) -> Envelope:
+    def settle(
+        self, call: ToolCall, abort: AbortSignal, approved: Approved | None = None
+    ) -> Coroutine[object, object, Envelope]:
         """Take a call to its one answer. Raises nothing but cancellation of the caller itself."""
+        log = self._parts.log
+        if log is None:
+            return self._settled(call, abort, None)
+        return self._written_down(call, abort, Trail(log, self._redactor, call, approved))
+
+    async def _written_down(self, call: ToolCall, abort: AbortSignal, trail: Trail) -> Envelope:
+        try:
+            return await trail.settled(await self._settled(call, abort, trail))
+        except get_cancelled_exc_class():
+            with CancelScope(shield=True):
+                await trail.abandoned()
+            raise
+
+    async def _settled(self, call: ToolCall, abort: AbortSignal, trail: Trail | None) -> Envelope:
         started = self._ticks()
         parts = self._parts
         plan = parts.catalog.plan(call.tool)
@@ -94,9 +109,11 @@ class Pipeline:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
         if not isinstance(verdict, Permit):
-            verdict = await self._leave(verdict, abort, call.tool)
+            verdict = await self._leave(verdict, call.tool, abort, trail)
             if isinstance(verdict, Failure):
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
+        if trail is not None and (unwritten := await trail.intends(verdict)):
+            return self._sealed(Envelope(failure=unwritten), call, prepared.repairs, started)
         runtime = Runtime(
             call_id=call.id,
             tool=call.tool,
@@ -108,12 +125,7 @@ class Pipeline:
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):
             outcome = await finish(outcome)
-        answer = wrap(outcome.ending, call.tool)
-        noticed = parts.hand.noticed(call.id)
-        if noticed and isinstance(answer, Envelope):
-            answer = msgspec.structs.replace(answer, warnings=answer.warnings + noticed)
-        if self._redactor.active:
-            answer = self._output.without_secrets(answer)
+        answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
         if not isinstance(answer, Envelope) or may_exceed(answer, plan.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
@@ -127,24 +139,6 @@ class Pipeline:
         if isinstance(prepared, Rejected):
             return prepared.failure
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
-
-    async def _leave(
-        self, judged: Ask | Deny | Awaitable[Verdict], abort: AbortSignal, tool: str
-    ) -> Permit | Failure:
-        """What becomes of a call that policy did not permit by itself, at once."""
-        verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
-        if isinstance(verdict, Interrupted):
-            return cancelled(tool)
-        if isinstance(verdict, Ask):
-            asked = shown_to_a_person(verdict)
-            answer = await answer_to(asked, self._parts.approver, abort)
-            if isinstance(answer, Interrupted):
-                return cancelled(tool)
-            verdict = await self._parts.judge.answered(verdict, answer)
-        if isinstance(verdict, Permit):
-            return verdict
-        extras: dict[str, JsonValue] = {} if verdict.why is None else {"why": verdict.why}
-        return failure_of(verdict.kind, verdict.reason, extras=extras)
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)

@@ -24,7 +24,14 @@ from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.sources.intake import to_tool
-from holdfast.testing.fakes import FakeApprover, FakeClock, FakeGrants, FakeProgress, FakeSidecars
+from holdfast.testing.fakes import (
+    FakeApprover,
+    FakeClock,
+    FakeGrants,
+    FakeIds,
+    FakeProgress,
+    FakeSidecars,
+)
 
 STRAY_KEY = "holdfast_conformance_stray_key"
 
@@ -109,6 +116,7 @@ def _pipeline(catalog: Catalog) -> Pipeline:
             judge=_judge(catalog),
             approver=FakeApprover(),
             clock=FakeClock(),
+            ids=FakeIds(),
             sidecars=FakeSidecars(),
             redactor=Redactor(),
             session=SessionFacts(id="ses"),

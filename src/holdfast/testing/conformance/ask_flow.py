@@ -23,6 +23,7 @@ from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.testing.conformance.case import Case, part, text
 from holdfast.testing.conformance.permissions import rules_in
@@ -130,6 +131,7 @@ class _Stage:
             judge=self._judge,
             approver=self._approve,
             clock=SystemClock(),
+            ids=TimeIds(SystemClock()),
             sidecars=FakeSidecars(),
             redactor=Redactor(),
             session=SessionFacts(id="ses_case"),

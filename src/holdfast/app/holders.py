@@ -1,0 +1,49 @@
+"""Who runs a session, as a name that tells whether they still do.
+
+A process is known by its machine, its number and when it began: a number alone is used again.
+"""
+
+import os
+from pathlib import Path
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+def this_process() -> str:
+    """The name of the process that asks."""
+    return _name(os.getpid())
+
+
+def is_gone(holder: str) -> bool:
+    """Whether a holder was a process of this machine and has ended. In doubt it has not."""
+    machine, _, process = holder.rpartition("/")
+    number = process.partition("-")[0]
+    if machine != _machine() or not number.isdigit():
+        return False
+    return _can_tell() and _name(int(number)) != holder
+
+
+def _name(number: int) -> str:
+    return f"{_machine()}/{number}-{_began(number) or 0}"
+
+
+def _machine() -> str:
+    """This machine since it was started; the same numbers mean others after that."""
+    try:
+        return f"{os.uname().nodename}-{_BOOT.read_text(encoding='ascii').strip()[:8]}"
+    except OSError:
+        return os.uname().nodename
+
+
+def _began(number: int) -> int | None:
+    """When a process began, in ticks since the machine did; None where that cannot be seen."""
+    try:
+        told = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = told.rpartition(")")[2].split()
+    return int(fields[19])
+
+
+def _can_tell() -> bool:
+    return _began(os.getpid()) is not None

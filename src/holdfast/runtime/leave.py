@@ -1,0 +1,70 @@
+"""Leave to run a call that policy did not permit by itself, at once: who is asked, what is said.
+
+A question is written down before it is asked, and its answer before anything comes of it.
+"""
+
+from collections.abc import Awaitable
+
+import msgspec
+
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Verdict
+from holdfast.contract.failure import Failure
+from holdfast.contract.json_value import JsonValue
+from holdfast.contract.ports import Answer, Approver, IdSource, Judge
+from holdfast.contract.runtime import AbortSignal
+from holdfast.envelope.from_error import cancelled
+from holdfast.execution.run import answer_to, verdict_of
+from holdfast.policy.approval import shown_to_a_person
+from holdfast.runtime.trail import Trail
+
+
+class Leave:
+    """Asks whoever has to be asked."""
+
+    def __init__(self, judge: Judge, approver: Approver, ids: IdSource) -> None:
+        self._judge = judge
+        self._approver = approver
+        self._ids = ids
+
+    async def __call__(
+        self,
+        judged: Ask | Deny | Awaitable[Verdict],
+        tool: str,
+        abort: AbortSignal,
+        trail: Trail | None,
+    ) -> Permit | Failure:
+        """What becomes of the call."""
+        verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
+        if isinstance(verdict, Ask):
+            answer = await self._answer(verdict, abort, trail)
+            if isinstance(answer, Failure):
+                return answer
+            interrupted = isinstance(answer, Interrupted)
+            verdict = answer if interrupted else await self._judge.answered(verdict, answer)
+        if isinstance(verdict, Interrupted):
+            return cancelled(tool)
+        if isinstance(verdict, Permit):
+            return verdict
+        if trail is not None:
+            trail.refused(verdict)
+        extras: dict[str, JsonValue] = {} if verdict.why is None else {"why": verdict.why}
+        return failure_of(verdict.kind, verdict.reason, extras=extras)
+
+    async def _answer(
+        self, ask: Ask, abort: AbortSignal, trail: Trail | None
+    ) -> Answer | Interrupted | Failure | None:
+        if trail is None:
+            return await answer_to(shown_to_a_person(ask), self._approver, abort)
+        given = trail.given(ask)
+        if given is not None:
+            return given
+        name = self._ids.new("apr")
+        unwritten = await trail.asks(ask, name)
+        if unwritten is not None:
+            return unwritten
+        shown = shown_to_a_person(msgspec.structs.replace(ask, approval_id=name))
+        answer = await answer_to(shown, self._approver, abort)
+        if isinstance(answer, Interrupted):
+            return answer
+        return await trail.answered(name, answer) or answer

@@ -1,0 +1,128 @@
+"""Taking up a session whose runner is gone: what was left open is closed, once, and told.
+
+A call that may have begun is never run again. A question stays open. A call that was allowed and
+did not begin still has to run. Whoever does this holds the session's lease.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import ToolCall
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    CallAsked,
+    CallSettled,
+    Payload,
+)
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.journal import EventQuery, Journal, JournalError
+from holdfast.contract.ports import Answer
+from holdfast.contract.session_state import OpenCall
+from holdfast.envelope.dialects.ok import render
+from holdfast.runtime.trail import Approved
+
+ABORTED = "aborted by host restart"
+_OF_CALLS = ("call.asked", "approval.asked", "approval.answered")
+
+
+async def close_open_calls(journal: Journal, session_id: str, epoch: int) -> None:
+    """Give every call that was left open its end, unless it waits for a person or has to run."""
+    open_calls = (await journal.session(session_id)).state.calls
+    told = await _told_of(journal, session_id, frozenset(open_calls))
+    settled = [
+        _aborted(call_id, told[call_id]) for call_id, call in open_calls.items() if not _stays(call)
+    ]
+    await journal.append(session_id, settled, epoch=epoch)
+
+
+async def calls_to_run(journal: Journal, session_id: str) -> tuple[Approved, ...]:
+    """The calls that were allowed and did not begin."""
+    open_calls = (await journal.session(session_id)).state.calls
+    told = await _told_of(journal, session_id, frozenset(open_calls))
+    return tuple(
+        _approved(session_id, told[call_id])
+        for call_id, call in open_calls.items()
+        if _has_to_run(call)
+    )
+
+
+async def open_questions(journal: Journal, session_id: str) -> tuple[ApprovalAsked, ...]:
+    """The questions that still wait for a person."""
+    open_calls = (await journal.session(session_id)).state.calls
+    waiting = frozenset(call_id for call_id, call in open_calls.items() if call.stage == "waiting")
+    told = await _told_of(journal, session_id, waiting)
+    return tuple(one.approval for one in told.values() if one.approval is not None)
+
+
+def _stays(call: OpenCall) -> bool:
+    return call.stage == "waiting" or _has_to_run(call)
+
+
+def _has_to_run(call: OpenCall) -> bool:
+    return call.stage == "answered" and call.allowed is True
+
+
+class _Told(msgspec.Struct):
+    """What the journal says of a call."""
+
+    asked: CallAsked | None = None
+    approval: ApprovalAsked | None = None
+    answer: ApprovalAnswered | None = None
+
+
+async def _told_of(
+    journal: Journal, session_id: str, call_ids: frozenset[str]
+) -> Mapping[str, _Told]:
+    told = {call_id: _Told() for call_id in call_ids}
+    before: str | None = None
+    while any(one.asked is None for one in told.values()):
+        page = await journal.find(session_id, EventQuery(types=_OF_CALLS, before=before))
+        if not page:
+            break
+        before = page[0].id
+        for event in page:
+            _tell(told, event.payload)
+    return told
+
+
+def _tell(told: Mapping[str, _Told], said: Payload) -> None:
+    if isinstance(said, CallAsked) and said.call_id in told:
+        told[said.call_id].asked = said
+    elif isinstance(said, ApprovalAsked) and said.call_id in told:
+        told[said.call_id].approval = said
+    elif isinstance(said, ApprovalAnswered) and said.call_id in told:
+        told[said.call_id].answer = said
+
+
+def _aborted(call_id: str, told: _Told) -> CallSettled:
+    tool = "" if told.asked is None else told.asked.tool
+    failure = failure_of(FailureKind.EXECUTION_ERROR, ABORTED, retryable=False)
+    envelope = render(Envelope(failure=failure, tool=tool, call_id=call_id))
+    return CallSettled(call_id=call_id, tool=tool, envelope=msgspec.Raw(envelope.encode()))
+
+
+def _approved(session_id: str, told: _Told) -> Approved:
+    asked, approval, answer = told.asked, told.approval, told.answer
+    if asked is None or approval is None or answer is None:
+        raise JournalError(f"session {session_id} does not tell all of a call that was allowed")
+    return Approved(
+        call=ToolCall(
+            id=asked.call_id,
+            tool=asked.tool,
+            arguments=asked.arguments,
+            session_id=session_id,
+            model_call_id=asked.model_call_id,
+        ),
+        arguments_hash=approval.arguments_hash,
+        answer=Answer(
+            allowed=answer.allowed,
+            by=answer.by or "",
+            note=answer.note,
+            remember=answer.remember,
+            wider=answer.wider,
+        ),
+    )
