@@ -262,7 +262,7 @@ TRAILER = b'{"line":"trailer","chunks":%d,"lineage":{},"usage":{}}\n'
         (HEADER + ROW % 0 + ROW % 2, "line 3 is broken"),
         (HEADER + b"oops\n" + ROW % 0, "line 2 is broken .*; restore the file from a copy"),
         (HEADER + b'{"line":"chunk","index":0,"chunk":{"kind":"\xff"}}\n', "line 2 is broken"),
-        (HEADER + b"[" * 100_000 + b"\n", "line 2 is broken"),
+        (b'{"x":' + b"[" * 100_000 + b"\n", "line 1 is broken"),
         (HEADER + b'{"line":"other"}\n', "line 2 is broken"),
         (HEADER + (ROW % 0).replace(b'"user"', b'"wish"'), "line 2 is broken"),
         (HEADER + ROW % 0 + TRAILER % 2, "line 3 is broken"),

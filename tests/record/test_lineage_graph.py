@@ -80,6 +80,9 @@ def test_a_circle_is_noticed(parents: dict[str, str], acyclic: bool) -> None:
 
 
 def test_a_session_may_be_told_again_but_not_with_other_parents() -> None:
+    circle = _of(a="", b="a b")
+    circle.add(Transcript("b", lineage=Lineage(parent_session_ids=("a", "b"))))
+    assert not circle.is_acyclic(), "what is told twice counts once"
     graph = _of(a="", b="a")
     noted = Lineage(parent_session_ids=("a",), extras=(("loop.truncated", True),))
     graph.add(Transcript("b", lineage=noted))

@@ -90,12 +90,16 @@ def _message(row: Chunk) -> JsonObject:
             return {"role": "user", "content": row.content}
         case ToolResultChunk():
             return {"role": "tool", "tool_call_id": row.tool_call_id, "content": row.content}
-        case AssistantChunk():
-            message: JsonObject = {"role": "assistant", "content": row.content}
-            if row.tool_calls:
-                calls: list[JsonValue] = [call.to_wire() for call in row.tool_calls]
-                message["tool_calls"] = calls
-            return message
+        case _:
+            return _answer(row)
+
+
+def _answer(row: AssistantChunk) -> JsonObject:
+    message: JsonObject = {"role": "assistant", "content": row.content}
+    if row.tool_calls:
+        calls: list[JsonValue] = [call.to_wire() for call in row.tool_calls]
+        message["tool_calls"] = calls
+    return message
 
 
 LineageKind = Literal[
