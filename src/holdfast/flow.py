@@ -1,4 +1,4 @@
-"""The class-and-session face: flow tools, the sandboxes their payloads run in, the tool table."""
+"""The class-and-session face: flow tools and their table, sessions, the sandboxes they run in."""
 
 from collections.abc import Iterable
 
@@ -25,19 +25,50 @@ from holdfast.contract.backend import (
     ToolExecutionFailure,
     ToolResult,
 )
+from holdfast.contract.chunks import (
+    AskedCall,
+    AssistantChunk,
+    Chunk,
+    ChunkTable,
+    Lineage,
+    SystemChunk,
+    ToolResultChunk,
+    UserChunk,
+)
 from holdfast.contract.flow import FlowSandbox, FlowSession, FlowToolCall
+from holdfast.contract.transcript import TokenUsage, Transcript
 from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.execution.backends.binding import SandboxBinding, SandboxTarget
 from holdfast.execution.backends.handle import BackendSandbox
 from holdfast.execution.backends.local import LocalBackend, LocalSettings
 from holdfast.execution.backends.shipped import BACKENDS
 from holdfast.execution.backends.streams import Stream, StreamEvent, StreamFuture
+from holdfast.record.flow_log import FlowLog, FlowLogError, ReadLog, read_flow_log, write_flow_log
+from holdfast.record.lineage_graph import LineageGraph
+from holdfast.runtime.flow_session import Session
 from holdfast.runtime.flow_table import ToolNameConflictError, build_table, table_schemas
 from holdfast.sources.flow_class import tool_from_flow
 from holdfast.tools.flow import FLOW_BUILTINS
 
 __all__ = [
     "FlowToolCall",
+    "Session",
+    "ChunkTable",
+    "Chunk",
+    "SystemChunk",
+    "UserChunk",
+    "AssistantChunk",
+    "ToolResultChunk",
+    "AskedCall",
+    "TokenUsage",
+    "Lineage",
+    "LineageGraph",
+    "Transcript",
+    "FlowLog",
+    "FlowLogError",
+    "ReadLog",
+    "write_flow_log",
+    "read_flow_log",
     "FlowSession",
     "FlowSandbox",
     "BackendTool",

@@ -75,6 +75,13 @@ CLOSED = {"raises": "RuntimeError", "message": "stream is closed"}
         ("stream", {"call": "exit after exit"}, {"raises": "RuntimeError"}),
         ("stream", {"call": "exit after exit"}, {"value": 1}),
         ("stream", {"call": "exit after exit"}, {"colour": 1}),
+        ("session", {"call": "merge"}, {"raises": "KeyError"}),
+        ("session", {"call": "merge"}, {"value": "op_merge"}),
+        ("session", {"call": "merge"}, {"message_startswith": "can merge"}),
+        ("session", {"call": "merge", "targets": ["a", "a"]}, {"value": "op_fork"}),
+        ("session", {"call": "create", "kind": "user"}, {"raises": "ValueError"}),
+        ("session", {"call": "create", "kind": "tool"}, {"value": "unknown"}),
+        ("session", {"call": "compress"}, {"value": "op_session_compress"}),
     ],
 )
 def test_a_broken_expectation_fails(
@@ -178,6 +185,33 @@ def test_a_broken_expectation_fails(
             {"call": "require_sandbox with a closed handle"},
             {"raises": "RuntimeError", "message": "session sandbox is closed"},
         ),
+        (
+            "session",
+            {"call": "a.merge(b), different targets", "targets": ["local", "b"]},
+            {
+                "raises": "ValueError",
+                "message": "cannot merge unbound sessions targeting different backends:"
+                " 'local' vs 'b'",
+            },
+        ),
+        ("session", {"call": "merge", "targets": ["a", "a"]}, {"value": "op_merge"}),
+        (
+            "session",
+            {"call": "Session.create of an unknown kind"},
+            {"raises": "ValueError", "message_startswith": "unknown kind"},
+        ),
+        ("session", {"call": "create", "kind": "system"}, {"value": "leaf_system"}),
+        ("session", {"call": "create", "kind": "empty"}, {"value": "unknown"}),
+        (
+            "session",
+            {"call": "compress, answered with tool calls"},
+            {
+                "raises": "RuntimeError",
+                "message": "run_session_compress: model returned tool calls but tools are disabled",
+            },
+        ),
+        ("session", {"call": "compress", "reply": " "}, {"raises": "RuntimeError"}),
+        ("session", {"call": "compress", "reply": "s"}, {"value": "op_session_compress"}),
     ],
 )
 def test_a_right_expectation_passes(

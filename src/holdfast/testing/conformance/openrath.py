@@ -1,6 +1,6 @@
 """The openrath suite: result text, argument parsing, the tool table, the shell guard.
 
-The areas of the sandbox plane are in `openrath_sandbox`.
+The areas of the sandbox plane are in `openrath_sandbox`, that of sessions in `openrath_session`.
 """
 
 import base64
@@ -17,6 +17,7 @@ from holdfast.preflight.parse import parse_flow_arguments
 from holdfast.runtime.flow_table import build_table, table_schemas
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 from holdfast.testing.conformance.openrath_sandbox import check_backend_local, check_call
+from holdfast.testing.conformance.openrath_session import check_session
 from holdfast.tools.flow import FLOW_BUILTINS
 from holdfast.tools.flow.shell import guarded
 
@@ -207,7 +208,7 @@ _AREAS: dict[str, Check] = {
     "shell_guard": _shell_guard,
     "backend_local": check_backend_local,
     "sandbox": check_call,
-    "session": check_call,
+    "session": check_session,
     "stream": check_call,
 }
 

@@ -22,6 +22,7 @@ from holdfast.testing.conformance.case import Case, NotForUs, differs, part, tex
 _PREFIX = "BackendTool"
 _SETUPS = ("files", "setup", "fs_setup")
 _COMMENTS = frozenset({"note", "why"})
+_OF_AN_ERROR = frozenset({"raises", "message", "message_contains", "message_startswith"})
 
 
 def check_backend_local(case: Case) -> Iterator[str]:
@@ -42,10 +43,15 @@ def check_backend_local(case: Case) -> Iterator[str]:
 
 def check_call(case: Case) -> Iterator[str]:
     """One call in words, such as `query after exit`; what it raises or gives is compared."""
-    given, expect = part(case, "given"), part(case, "expect")
+    given = part(case, "given")
     if "turns" in given or not isinstance(given.get("call"), str):
         raise NotForUs
-    act = _act(text(given, "call"), given)
+    return judged(case, _act(text(given, "call"), given))
+
+
+def judged(case: Case, act: Callable[[], object]) -> Iterator[str]:
+    """Do what a call stands for, and compare what it raises or gives."""
+    expect = part(case, "expect")
     raised: Exception | None = None
     value: object = None
     try:
@@ -55,7 +61,7 @@ def check_call(case: Case) -> Iterator[str]:
     for key, wanted in expect.items():
         if key not in _COMMENTS:
             yield from _compared_call(key, wanted, value, raised)
-    if raised is not None and not {"raises", "message", "message_contains"} & expect.keys():
+    if raised is not None and not _OF_AN_ERROR & expect.keys():
         yield f"raised {raised!r}"
 
 
@@ -71,6 +77,9 @@ def _compared_call(
         case "message_contains":
             if str(wanted) not in str(raised):
                 yield f"{key}: {wanted!r} is not in {str(raised)!r}"
+        case "message_startswith":
+            if not str(raised).startswith(str(wanted)):
+                yield f"{key}: {str(raised)!r} does not start with {wanted!r}"
         case "value":
             yield from differs(key, value, wanted)
         case _:
