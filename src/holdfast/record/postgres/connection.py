@@ -28,6 +28,24 @@ _UNREADABLE = (
     "the URL of PostgreSQL cannot be read; write postgresql://user:password@host:port/database,"
     " with %2F for / and %40 for @ in a password"
 )
+_TOLD = (
+    (errors.DiskFull, "the server's disk is full; nothing was written: make room, then go on"),
+    (
+        errors.ReadOnlySqlTransaction,
+        "it can only be read ({text}); name the server that can be written",
+    ),
+    (
+        errors.InsufficientPrivilege,
+        "the user lacks a privilege ({text}); grant it, or name the owner",
+    ),
+    (errors.LockNotAvailable, "somebody keeps it locked ({text}); try again"),
+    (
+        (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow),
+        "the server went away ({text}); start it, then try again",
+    ),
+    (PoolClosed, "the store is closed"),
+    (PoolTimeout, "all connections are in use; try again"),
+)
 _AT_THE_DOOR = (
     ("password authentication failed|no password supplied", "correct user and password of the URL"),
     ("no pg_hba.conf entry", "add a line to its pg_hba.conf that lets this machine in"),
@@ -58,6 +76,7 @@ class PostgresConnections:
             max_size=most,
             timeout=wait_seconds,
             check=ConnectionPool.check_connection,
+            configure=_configure,
             name="holdfast",
             open=True,
         )
@@ -65,7 +84,9 @@ class PostgresConnections:
     def connect(self) -> Connection:
         """One of the caller's own, to be closed by it."""
         with self.told():
-            return psycopg.connect(self._conninfo, autocommit=True)
+            connection = psycopg.connect(self._conninfo, autocommit=True)
+        _configure(connection)
+        return connection
 
     @contextmanager
     def borrowed(self) -> Generator[Connection]:
@@ -94,6 +115,11 @@ class PostgresConnections:
         self._pool.close()
 
 
+def _configure(connection: Connection) -> None:
+    """Whoever waited for a lock sees what was written meanwhile, whatever the server's default."""
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+
+
 def _parsed(url: str) -> dict[str, str]:
     """What a URL says. The parser's own complaint may hold a part of the password."""
     try:
@@ -114,21 +140,10 @@ def _place(told: Mapping[str, str]) -> str:
 
 def _said(problem: psycopg.Error) -> str:
     text = " ".join(str(problem).split())
-    match problem:
-        case errors.DiskFull():
-            return "the server's disk is full; nothing was written: make room, then go on"
-        case errors.ReadOnlySqlTransaction():
-            return f"it can only be read ({text}); name the server that can be written"
-        case errors.InsufficientPrivilege():
-            return f"the user lacks a privilege ({text}); grant it, or name the owner"
-        case PoolClosed():
-            return "the store is closed"
-        case PoolTimeout():
-            return "all connections are in use; try again"
-        case psycopg.OperationalError(sqlstate=None):
-            todo = next(todo for words, todo in _AT_THE_DOOR if re.search(words, text))
-            return f"{text}; {todo}"
-        case errors.AdminShutdown() | errors.CrashShutdown() | errors.CannotConnectNow():
-            return f"the server went away ({text}); start it, then try again"
-        case _:
-            return text
+    for kinds, said in _TOLD:
+        if isinstance(problem, kinds):
+            return said.format(text=text)
+    if isinstance(problem, psycopg.OperationalError) and problem.sqlstate is None:
+        todo = next(todo for words, todo in _AT_THE_DOOR if re.search(words, text))
+        return f"{text}; {todo}"
+    return text

@@ -7,6 +7,9 @@ from importlib import import_module
 from types import ModuleType
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.versions import MAX_CONTENT_BYTES
+from holdfast.record.versions import Versions, VersionTables
 
 
 def load(module: str) -> ModuleType:
@@ -18,3 +21,11 @@ def load(module: str) -> ModuleType:
             f"stores in PostgreSQL need a package more ({problem});"
             " install it with: pip install 'holdfast[postgres]'"
         ) from None
+
+
+def open_versions(
+    url: str, clock: Clock, ids: IdSource, most_bytes: int = MAX_CONTENT_BYTES
+) -> Versions:
+    """The versions in a database. Blocking; JournalUnavailable."""
+    tables: VersionTables = load("versions").PostgresVersionTables(url)
+    return Versions(tables, clock, ids, most_bytes)
