@@ -57,8 +57,8 @@ def test_each_test_has_a_database_of_its_own(postgres_server: PostgresServer) ->
 def test_what_keeps_us_out_is_told(postgres_server: PostgresServer, tmp_path: Path) -> None:
     assert "correct user and password" in complaint(postgres_server.url(password="wr0ng"))
     assert "createdb" in complaint(postgres_server.url("nowhere"))
-    assert "is the server running" in complaint(postgres_server.url(host=str(tmp_path)))
-    assert "is the server running" in complaint(f"postgresql://me:{PASSWORD}@127.0.0.1:1/x")
+    assert "start the server" in complaint(postgres_server.url(host=str(tmp_path)))
+    assert "start the server" in complaint(f"postgresql://me:{PASSWORD}@127.0.0.1:1/x")
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,26 @@ def test_a_password_given_in_another_way_is_not_shown_either() -> None:
         assert "hush" not in repr(connections)
 
 
-def test_where_there_is_no_server_a_borrower_hears_why(tmp_path: Path) -> None:
-    url = f"postgresql://me:{PASSWORD}@/db?host={tmp_path}"
-    with (
-        opened(url) as connections,
-        pytest.raises(JournalUnavailable, match="is the server running"),
-        connections.borrowed(),
-    ):
-        pass
+def test_where_there_is_no_server_a_borrower_hears_why() -> None:
+    script = (
+        "from holdfast.contract.journal import JournalUnavailable\n"
+        "from holdfast.record.postgres.connection import PostgresConnections\n"
+        "nowhere = PostgresConnections('postgresql://me:hush@127.0.0.1:1/db', wait_seconds=0.5)\n"
+        "try:\n"
+        "    with nowhere.borrowed():\n"
+        "        pass\n"
+        "except JournalUnavailable as problem:\n"
+        "    print(problem)\n"
+        "nowhere.close()\n"
+    )
+    argv = [sys.executable, "-c", script]
+    asked = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert asked.stdout == (
+        "postgresql://me@127.0.0.1:1/db: connection failed: connection to server at"
+        ' "127.0.0.1", port 1 failed: Connection refused;'
+        " start the server, or correct host and port of the URL\n"
+    )
+    assert asked.stderr == ""
 
 
 def test_a_lost_connection_is_replaced_for_the_next_borrower(postgres_url: str) -> None:

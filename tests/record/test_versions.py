@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -18,7 +18,15 @@ from record.version_stores import let_go, made, opened, worker
 
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.contract.versions import Expected, Kept, Origin, PreconditionFailed, VersionedStore
+from holdfast.contract.versions import (
+    ANYTHING,
+    Expected,
+    Kept,
+    Origin,
+    PreconditionFailed,
+    Version,
+    VersionedStore,
+)
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.versions import PostgresVersionTables
 from holdfast.record.sqlite import schema
@@ -63,6 +71,27 @@ def changed(place: Path | str, statement: LiteralString) -> int:
 async def test_the_fake_passes_the_kit() -> None:
     await check_versions(FakeVersions())
     await check_size(FakeVersions(most_bytes=100), 100)
+
+
+class Careless(FakeVersions):
+    """Checks no expectation."""
+
+    async def write(self, *given: Any, **named: Any) -> Version:
+        return await super().write(*given, **{**named, "expected": ANYTHING})
+
+
+class Backwards(FakeVersions):
+    """Lists the oldest first."""
+
+    async def history(self, *given: Any, **named: Any) -> tuple[Version, ...]:
+        return (await super().history(*given, **named))[::-1]
+
+
+async def test_the_kit_notices_stores_that_are_wrong() -> None:
+    with pytest.raises(AssertionError, match="refused with PreconditionFailed"):
+        await check_versions(Careless())
+    with pytest.raises(AssertionError, match="not the newest ten"):
+        await check_versions(Backwards())
 
 
 @pytest.mark.req("BOA-MEM-30")

@@ -4,6 +4,7 @@ All of it blocks and belongs into threads. The URL holds a password: it is never
 stored, and in which tables, is not known here.
 """
 
+import logging
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.contract.journal import JournalUnavailable
+
+# The pool complains at every attempt; whoever borrows is told once. Not for a terminal's eyes.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 Connection = psycopg.Connection[TupleRow]
 """Commits each statement by itself, outside of `connection.transaction()`."""
@@ -52,7 +56,7 @@ _AT_THE_DOOR = (
     ('database ".*" does not exist', "create the database with: createdb"),
     ("too many clients|slots are reserved", "raise its max_connections, or end other clients"),
     ("the database system is", "try again in a moment"),
-    ("", "is the server running, are host and port of the URL right?"),
+    ("", "start the server, or correct host and port of the URL"),
 )
 """A refused connection has no code, only words: which, and what to do; the first that fits."""
 
@@ -139,7 +143,8 @@ def _place(told: Mapping[str, str]) -> str:
 
 
 def _said(problem: psycopg.Error) -> str:
-    text = " ".join(str(problem).split())
+    lines = str(problem).splitlines()
+    text = " ".join(line for line in lines if not line.startswith("\t"))  # the client's own hints
     for kinds, said in _TOLD:
         if isinstance(problem, kinds):
             return said.format(text=text)
