@@ -1,0 +1,31 @@
+"""The door to PostgreSQL: what is behind it is loaded when it is opened, as its client is an extra.
+
+Whoever composes imports this module alone.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.versions import MAX_CONTENT_BYTES
+from holdfast.record.versions import Versions, VersionTables
+
+
+def load(module: str) -> ModuleType:
+    """A module of this package; JournalUnavailable where the client is not installed."""
+    try:
+        return import_module(f"holdfast.record.postgres.{module}")
+    except ImportError as problem:
+        raise JournalUnavailable(
+            f"stores in PostgreSQL need a package more ({problem});"
+            " install it with: pip install 'holdfast[postgres]'"
+        ) from None
+
+
+def open_versions(
+    url: str, clock: Clock, ids: IdSource, most_bytes: int = MAX_CONTENT_BYTES
+) -> Versions:
+    """The versions in a database. Blocking; JournalUnavailable."""
+    tables: VersionTables = load("versions").PostgresVersionTables(url)
+    return Versions(tables, clock, ids, most_bytes)

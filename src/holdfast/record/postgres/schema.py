@@ -1,0 +1,42 @@
+"""The tables, in a schema of their own, and how older ones are brought up to date: forward only."""
+
+from typing import LiteralString
+
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.postgres.connection import Connection
+from holdfast.record.postgres.version_tables import VERSIONS
+
+MIGRATIONS: tuple[LiteralString, ...] = (VERSIONS,)
+"""Each brings the schema from the version before to the next; what was published never changes."""
+
+_LOCK = 0x686F6C64
+"""Held while tables are made, so that two processes that start together do not make them twice."""
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the tables up to date, whoever else does the same at this moment."""
+    if _version(connection) == len(MIGRATIONS):
+        return
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
+        connection.execute("CREATE TABLE IF NOT EXISTS holdfast.schema (version integer NOT NULL)")
+        for step in MIGRATIONS[max(0, _version(connection)) :]:
+            connection.execute(step)
+        connection.execute("DELETE FROM holdfast.schema")
+        connection.execute("INSERT INTO holdfast.schema VALUES (%s)", (len(MIGRATIONS),))
+
+
+def _version(connection: Connection) -> int:
+    """Which steps were taken; -1 before anything was."""
+    (table,) = connection.execute("SELECT to_regclass('holdfast.schema')").fetchone() or (None,)
+    if table is None:
+        return -1
+    found = connection.execute("SELECT version FROM holdfast.schema").fetchone()
+    version = -1 if found is None else int(found[0])
+    if version > len(MIGRATIONS):
+        raise JournalUnavailable(
+            f"the database was written by a newer holdfast (version {version} of its tables,"
+            f" this one knows {len(MIGRATIONS)}); update holdfast"
+        )
+    return version
