@@ -30,7 +30,7 @@ from holdfast.contract.versions import (
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.versions import PostgresVersionTables
 from holdfast.record.sqlite import schema
-from holdfast.record.sqlite.journal import SqliteJournal
+from holdfast.record.sqlite.opening import sqlite_journal
 from holdfast.record.sqlite.versions import SqliteVersionTables
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -203,14 +203,14 @@ async def test_a_closed_one_says_so_and_can_be_closed_again(place: Path | str) -
 
 async def test_a_journal_in_the_same_file_goes_on(path: Path) -> None:
     clock = SystemClock()
-    journal = SqliteJournal(path, Chain(b"k" * 32), clock, TimeIds(clock))
+    journal = sqlite_journal(path, Chain(b"k" * 32), clock, TimeIds(clock))
     async with opened(path) as store, create_task_group() as group:
         for number in range(10):
             group.start_soon(journal.create, f"ses_{number}", [SessionCreated()])
             group.start_soon(lambda: store.write("s", "notes", b"x", origin=ORIGIN))
     async with opened(path) as store:
         assert len(await store.history("s", "notes", limit=99)) == 10
-    assert (await journal.head("ses_9")).sequence == 1
+    assert (await journal.session("ses_9")).sequence == 1
     await journal.close()
 
 
@@ -220,13 +220,13 @@ async def test_a_file_from_before_there_were_versions_is_brought_up_to_date(
     clock = SystemClock()
     with monkeypatch.context() as before:
         before.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
-        journal = SqliteJournal(path, Chain(b"k" * 32), clock, TimeIds(clock))
+        journal = sqlite_journal(path, Chain(b"k" * 32), clock, TimeIds(clock))
         await journal.create("ses_1", [SessionCreated()])
         await journal.close()
     async with opened(path) as store:
         await check_versions(store)
-    journal = SqliteJournal(path, Chain(b"k" * 32), clock, TimeIds(clock))
-    assert (await journal.head("ses_1")).sequence == 1
+    journal = sqlite_journal(path, Chain(b"k" * 32), clock, TimeIds(clock))
+    assert (await journal.session("ses_1")).sequence == 1
     await journal.close()
 
 

@@ -4,8 +4,8 @@ Everything is looked at before anything is put on the desk, so that a refusal le
 When and how often a desk is written is decided elsewhere.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from holdfast.contract.events import Payload
 from holdfast.contract.journal import (
@@ -21,6 +21,8 @@ from holdfast.record.fold import folded
 from holdfast.record.ingress import check
 from holdfast.record.rows import Desk, Draft, SessionRow, fresh
 
+_T = TypeVar("_T")
+
 
 class Appending(NamedTuple):
     """Events to be appended, all or none."""
@@ -31,6 +33,17 @@ class Appending(NamedTuple):
     creates: bool = False
     named: bool = False
     """Whoever appends gave the ids: an event that is there already is left out."""
+
+
+class SessionWork(NamedTuple, Generic[_T]):
+    """Work on one session: which one is known before it is done."""
+
+    session_id: str
+    do: Callable[[Desk], _T]
+
+    def __call__(self, desk: Desk) -> _T:
+        """Do it."""
+        return self.do(desk)
 
 
 def append(wanted: Appending, chain: Chain, desk: Desk) -> Sequence[Stored]:

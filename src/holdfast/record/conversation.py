@@ -45,7 +45,7 @@ def new_part(draft: Draft, row: Stored, part: Written) -> PartRow:
         message_id=cursor.message_id or "",
         session_id=row.session_id,
         number=cursor.parts,
-        type=part.type,
+        type=part.type.replace("\0", "\ufffd"),  # no column holds it
         data=written(part),
         tool_call_id=part.tool_call_id if is_call else None,
         tool_state=part.state if is_call else None,

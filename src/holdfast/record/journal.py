@@ -1,8 +1,8 @@
 """The journal port on any store: works go to its one writer, questions to its readers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from anyio import to_thread
 
@@ -16,10 +16,12 @@ from holdfast.contract.journal import (
 )
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import appending, sql
-from holdfast.record.appending import Appending, lease_of
+from holdfast.record.appending import Appending, SessionWork, lease_of
 from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in
 from holdfast.record.group_commit import Committer, GroupCommit
 from holdfast.record.rows import Desk, SessionRow
+
+_T = TypeVar("_T")
 
 
 class Reader(Protocol):
@@ -99,28 +101,33 @@ class StoreJournal:
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         """Take the right to run it, under a new epoch; LeaseHeld while another has it."""
         now, until = self._until(seconds)
-        return await self._writer.do(partial(appending.lease, session_id, holder, now, until))
+        return await self._do(session_id, partial(appending.lease, session_id, holder, now, until))
 
     async def take_over(self, lost: Lease, holder: str, seconds: float, /) -> Lease:
         """Take it from somebody who is known to be gone; LeaseHeld when another was faster."""
         until = self._until(seconds)[1]
-        return await self._writer.do(partial(appending.take_over, lost, holder, until))
+        return await self._do(lost.session_id, partial(appending.take_over, lost, holder, until))
 
     async def renew(self, lease: Lease, seconds: float, /) -> Lease:
         """Keep it for longer; StaleEpoch when it was lost."""
-        return await self._writer.do(partial(appending.renew, lease, self._until(seconds)[1]))
+        until = self._until(seconds)[1]
+        return await self._do(lease.session_id, partial(appending.renew, lease, until))
 
     async def release(self, lease: Lease, /) -> None:
         """Give it back; harmless when it was lost."""
-        await self._writer.do(partial(appending.release, lease))
+        await self._do(lease.session_id, partial(appending.release, lease))
 
     async def close(self) -> None:
         """Wait for what was begun, and let go of the store."""
         await self._writer.close()
         await to_thread.run_sync(self._parts.reader.close)
 
+    def _do(self, session_id: str, work: Callable[[Desk], _T]) -> Coroutine[object, object, _T]:
+        return self._writer.do(SessionWork(session_id, work))
+
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
-        rows = await self._writer.do(partial(appending.append, wanted, self._parts.chain))
+        work = partial(appending.append, wanted, self._parts.chain)
+        rows = await self._do(wanted.session_id, work)
         events = wanted.events
         if len(rows) < len(events):  # some were there before
             new = {row.id for row in rows}

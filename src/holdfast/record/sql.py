@@ -3,14 +3,15 @@
 A value's place is written `?`; a store that writes it otherwise changes that.
 """
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
 from holdfast.contract.events import MAKES_RUNNABLE
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
-from holdfast.record.rows import PartRow, SessionRow
+from holdfast.record.rows import Desk, PartRow, SessionRow
 
 _SESSION_COLUMNS = "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until"
 _PART_COLUMNS = (
@@ -58,7 +59,7 @@ _PENDING = frozenset(str(kind.__struct_config__.tag) for kind in MAKES_RUNNABLE)
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(SessionState).decode
 
-Row = tuple[Any, ...]
+Row: TypeAlias = tuple[Any, ...]
 """As a store gives it: the columns of a statement."""
 
 
@@ -101,3 +102,21 @@ def session_changes(row: SessionRow) -> Row:
 def part_changes(row: PartRow) -> Row:
     """The values of PART_CHANGED."""
     return (row.data, row.tool_state, row.updated_at, row.message_id, row.number)
+
+
+def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
+    """The statements that write what is on a desk, each with its values."""
+    if desk.new_sessions:
+        yield NEW_SESSION, [session_values(row) for row in desk.new_sessions.values()]
+    if desk.sessions:
+        yield SESSION_CHANGED, [session_changes(row) for row in desk.sessions.values()]
+    if desk.events:
+        yield NEW_EVENT, [event_values(row) for row in desk.events]
+    if desk.messages:
+        yield NEW_MESSAGE, desk.messages
+    if desk.new_parts:
+        yield NEW_PART, list(desk.new_parts.values())
+    if desk.parts:
+        yield PART_CHANGED, [part_changes(row) for row in desk.parts.values()]
+    for at, session_id, event_ids in desk.marked:
+        yield MARKED, [(at, session_id, event_id) for event_id in event_ids]

@@ -31,18 +31,5 @@ def desk_on(connection: sqlite3.Connection) -> Desk:
 
 def write(desk: Desk, connection: sqlite3.Connection) -> None:
     """Write what is on a desk."""
-    many = connection.executemany
-    if desk.new_sessions:
-        many(sql.NEW_SESSION, map(sql.session_values, desk.new_sessions.values()))
-    if desk.sessions:
-        many(sql.SESSION_CHANGED, map(sql.session_changes, desk.sessions.values()))
-    if desk.events:
-        many(sql.NEW_EVENT, map(sql.event_values, desk.events))
-    if desk.messages:
-        many(sql.NEW_MESSAGE, desk.messages)
-    if desk.new_parts:
-        many(sql.NEW_PART, desk.new_parts.values())
-    if desk.parts:
-        many(sql.PART_CHANGED, map(sql.part_changes, desk.parts.values()))
-    for at, session_id, event_ids in desk.marked:
-        many(sql.MARKED, [(at, session_id, event_id) for event_id in event_ids])
+    for statement, rows in sql.writes(desk):
+        connection.executemany(statement, rows)

@@ -1,0 +1,74 @@
+"""The journal in PostgreSQL: the same kit, many sessions in one commit, a server that goes away."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import psycopg
+import pytest
+from anyio import create_task_group
+
+from holdfast.contract.events import SessionCreated, UserMessage
+from holdfast.contract.journal import Journal, JournalUnavailable
+from holdfast.record.codec import Chain
+from holdfast.record.postgres.journal import postgres_journal
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
+from holdfast.testing.journal_kit import check_journal
+
+pytestmark = pytest.mark.anyio
+
+CHAIN = Chain(b"k" * 32)
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncGenerator[Journal]:
+    clock = SystemClock()
+    journal = postgres_journal(url, CHAIN, clock, TimeIds(clock))
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def test_it_passes_the_kit(postgres_url: str) -> None:
+    async with opened(postgres_url) as journal:
+        await check_journal(journal)
+
+
+async def test_two_processes_that_append_to_the_same_sessions_share_one_order(
+    postgres_url: str,
+) -> None:
+    names = [f"ses_{number}" for number in range(8)]
+
+    async def say(journal: Journal, name: str) -> None:
+        for number in range(10):
+            await journal.append(name, [UserMessage(message=f"{number}")])
+
+    async with opened(postgres_url) as first, opened(postgres_url) as second:
+        for name in names:
+            await first.create(name, [SessionCreated()])
+        with anyio.fail_after(15):
+            async with create_task_group() as group:
+                for journal in (first, second):
+                    for name in names if journal is first else reversed(names):
+                        group.start_soon(say, journal, name)
+        for name in names:
+            kept = await second.events(name)
+            assert [event.sequence for event in kept] == list(range(1, 22))
+
+
+async def test_a_lost_connection_is_told_and_the_next_append_finds_another(
+    postgres_url: str,
+) -> None:
+    async with opened(postgres_url) as journal:
+        await journal.create("ses_1", [SessionCreated()])
+        with psycopg.connect(postgres_url, autocommit=True) as killer:
+            killer.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            )
+        with pytest.raises(JournalUnavailable):
+            await journal.append("ses_1", [UserMessage(message="lost")])
+        await journal.append("ses_1", [UserMessage(message="kept")])
+        assert [event.sequence for event in await journal.events("ses_1")] == [1, 2]
