@@ -64,6 +64,16 @@ class Marked(NamedTuple):
     event_ids: tuple[str, ...]
 
 
+class Rebuilt(NamedTuple):
+    """What the events of a session add up to, all of it."""
+
+    session: SessionRow
+    messages: list[MessageRow]
+    parts: list[PartRow]
+    processed: dict[str, int | None]
+    """When each event was taken into account, by its id."""
+
+
 class Loads(NamedTuple):
     """How a store reads rows."""
 
@@ -90,6 +100,8 @@ class Desk:
         self.messages: list[MessageRow] = []
         self.new_parts: dict[tuple[str, int], PartRow] = {}
         self.parts: dict[tuple[str, int], PartRow] = {}
+        self.deleted: set[str] = set()
+        self.rebuilt: dict[str, Rebuilt] = {}
 
     def session(self, session_id: str) -> SessionRow | None:
         """A session as it is now."""

@@ -18,6 +18,10 @@ _PART_COLUMNS = (
     'id, message_id, session_id, "index", type, data_json, tool_call_id, tool_state,'
     " created_at, updated_at"
 )
+SESSION_NAMES = tuple(_SESSION_COLUMNS.split(", "))
+PART_NAMES = tuple(_PART_COLUMNS.split(", "))
+_MESSAGE_COLUMNS = 'id, session_id, "index", role, created_at, updated_at'
+MESSAGE_NAMES = tuple(_MESSAGE_COLUMNS.split(", "))
 _EVENT_COLUMNS = (
     "session_id, sequence, id, micros, wake_id, type, version, body, previous, hash, processed_at"
 )
@@ -36,10 +40,7 @@ SESSION_CHANGED = (
     " epoch = ?, holder = ?, until = ? WHERE id = ?"
 )
 NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-NEW_MESSAGE = (
-    'INSERT INTO chat_messages (id, session_id, "index", role, created_at, updated_at)'
-    " VALUES (?, ?, ?, ?, ?, ?)"
-)
+NEW_MESSAGE = f"INSERT INTO chat_messages ({_MESSAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 NEW_PART = f"INSERT INTO chat_parts ({_PART_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 PART_CHANGED = (
     "UPDATE chat_parts SET data_json = ?, tool_state = ?, updated_at = ?"
@@ -54,6 +55,33 @@ EVENTS_AFTER = (
 LAST_EVENTS = f"SELECT {_EVENT_COLUMNS} FROM events WHERE {{where}} ORDER BY sequence DESC LIMIT ?"
 EVENT_AT = "SELECT id FROM events WHERE session_id = ? AND sequence = ?"
 PLACE_OF_EVENT = "SELECT sequence FROM events WHERE session_id = ? AND id = ?"
+
+SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC"
+SESSION_IDS = "SELECT id FROM chat_sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
+MESSAGES = (
+    f'SELECT {_MESSAGE_COLUMNS} FROM chat_messages WHERE session_id = ? AND "index" > ?'
+    ' ORDER BY "index" LIMIT ?'
+)
+PARTS_OF_MESSAGES = (
+    f"SELECT {', '.join(f'chat_parts.{name}' for name in PART_NAMES)}"
+    " FROM chat_messages JOIN chat_parts ON message_id = chat_messages.id"
+    ' WHERE chat_messages.session_id = ? AND chat_messages."index" BETWEEN ? AND ?'
+    ' ORDER BY chat_messages."index", chat_parts."index"'
+)
+ALL_MESSAGES = f"SELECT {_MESSAGE_COLUMNS} FROM chat_messages WHERE session_id = ?"
+ALL_PARTS = (
+    f"SELECT {', '.join(f'chat_parts.{name}' for name in PART_NAMES)}"
+    " FROM chat_messages JOIN chat_parts ON message_id = chat_messages.id"
+    " WHERE chat_messages.session_id = ?"
+)
+MARKS = "SELECT id, processed_at FROM events WHERE session_id = ?"
+REMARKED = "UPDATE events SET processed_at = ? WHERE session_id = ? AND id = ?"
+_NO_PARTS = (
+    "DELETE FROM chat_parts WHERE message_id IN (SELECT id FROM chat_messages WHERE session_id = ?)"
+)
+_NO_MESSAGES = "DELETE FROM chat_messages WHERE session_id = ?"
+_NO_EVENTS = "DELETE FROM events WHERE session_id = ?"
+_NO_SESSION = "DELETE FROM chat_sessions WHERE id = ?"
 
 _PENDING = frozenset(str(kind.__struct_config__.tag) for kind in MAKES_RUNNABLE)
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -104,8 +132,24 @@ def part_changes(row: PartRow) -> Row:
     return (row.data, row.tool_state, row.updated_at, row.message_id, row.number)
 
 
+def _removals(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
+    for session_id in desk.deleted:
+        for statement in (_NO_PARTS, _NO_MESSAGES, _NO_EVENTS, _NO_SESSION):
+            yield statement, [(session_id,)]
+    for session_id, again in desk.rebuilt.items():
+        yield _NO_PARTS, [(session_id,)]
+        yield _NO_MESSAGES, [(session_id,)]
+        yield SESSION_CHANGED, [session_changes(again.session)]
+        yield NEW_MESSAGE, again.messages
+        yield NEW_PART, again.parts
+        marks = again.processed.items()
+        yield REMARKED, [(at, session_id, event_id) for event_id, at in marks]
+
+
 def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
     """The statements that write what is on a desk, each with its values."""
+    if desk.deleted or desk.rebuilt:
+        yield from _removals(desk)
     if desk.new_sessions:
         yield NEW_SESSION, [session_values(row) for row in desk.new_sessions.values()]
     if desk.sessions:

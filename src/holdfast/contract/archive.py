@@ -1,0 +1,111 @@
+"""Sessions to look at: listed, read as a conversation, searched, taken away.
+
+Values and a protocol; nothing here runs a session. Stores are in `record`.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, Protocol
+
+import msgspec
+
+from holdfast.contract.events import Event, SessionStatus
+from holdfast.contract.journal import Session
+from holdfast.contract.json_value import JsonObject
+
+
+class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which sessions: those that fit, the last active first."""
+
+    agent_id: str | None = None
+    parent_id: str | None = None
+    status: SessionStatus | None = None
+    active_before: datetime | None = None
+    limit: int = 100
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a message."""
+
+    id: str
+    number: int
+    type: str
+    data: JsonObject
+    """The whole part."""
+    text: str
+    """The same, as it is stored."""
+    tool_call_id: str | None
+    tool_state: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """A message of a conversation."""
+
+    id: str
+    number: int
+    role: Literal["user", "assistant"]
+    created_at: datetime
+    updated_at: datetime
+    parts: tuple[Part, ...]
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """An event that a search found."""
+
+    session_id: str
+    sequence: int
+    event_id: str
+    type: str
+    at: datetime
+    excerpt: str
+    """The words around it; what was searched for stands in brackets."""
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Where what is kept beside the events is not what they add up to."""
+
+    what: str
+    """Which row, and which column of it."""
+    kept: str | None
+    wanted: str | None
+
+
+class Archive(Protocol):
+    """Reads sessions, and puts whole ones in or takes them away."""
+
+    async def sessions(self, query: SessionQuery, /) -> tuple[Session, ...]:
+        """The sessions that fit."""
+        ...
+
+    async def called(self, beginning: str, /) -> str:
+        """The one session whose id begins like this, or the `last`; UnknownSession."""
+        ...
+
+    async def messages(
+        self, session_id: str, /, *, after: int = -1, limit: int = 1000
+    ) -> tuple[Message, ...]:
+        """The conversation behind a message's number, in order."""
+        ...
+
+    async def search(
+        self, words: str, /, *, session_id: str | None = None, limit: int = 20
+    ) -> tuple[Found, ...]:
+        """The events that hold all the words, the best first."""
+        ...
+
+    async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
+        """Put in a session as it was written down elsewhere: its own ids and times, new hashes.
+
+        JournalError when there is one of this id.
+        """
+        ...
+
+    async def delete(self, session_id: str, /) -> None:
+        """Take a session away with all that belongs to it; UnknownSession."""
+        ...
+
+    async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:
+        """Add its events up again, and say where that is not what is kept beside them."""
+        ...

@@ -1,0 +1,157 @@
+"""The archive port on any store: sessions listed and read as conversations, put in, taken away."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar, cast
+
+import msgspec
+from anyio import to_thread
+
+from holdfast.contract.archive import Difference, Found, Message, Part, SessionQuery
+from holdfast.contract.events import Event
+from holdfast.contract.journal import JournalError, Session, UnknownSession
+from holdfast.contract.json_value import JsonObject
+from holdfast.record import sql
+from holdfast.record.appending import Appending, SessionWork, append, known
+from holdfast.record.codec import Chain, Unwritten, micros_of, moment_of
+from holdfast.record.group_commit import GroupCommit
+from holdfast.record.journal import Reader, session_of
+from holdfast.record.rebuilding import differences, rebuilt
+from holdfast.record.rows import Desk, Rebuilt
+
+LAST = "last"
+_T = TypeVar("_T")
+
+
+class Index(Protocol):
+    """Finds words. Blocking; it may lag behind, and catches up before it answers."""
+
+    def find(self, words: str, session_id: str | None, limit: int, /) -> list[Found]:
+        """The events that hold all the words, the best first."""
+        ...
+
+
+class StoreArchive:
+    """Shares the store of a journal, which closes it."""
+
+    def __init__(
+        self, reader: Reader, writer: GroupCommit[Desk], chain: Chain, index: Index
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._chain = chain
+        self._index = index
+
+    async def sessions(self, query: SessionQuery, /) -> tuple[Session, ...]:
+        """The sessions that fit, the last active first."""
+        rows = await to_thread.run_sync(self._reader.rows, sql.SESSIONS, ())
+        found = (session_of(sql.session_of(row)) for row in rows)
+        fitting = [session for session in found if _fits(session, query)]
+        return tuple(fitting[: query.limit])
+
+    async def called(self, beginning: str, /) -> str:
+        """The one session whose id begins like this, or the `last`; UnknownSession."""
+        if beginning == LAST:
+            found = await self.sessions(SessionQuery(limit=1))
+            if not found:
+                raise UnknownSession("there is no session yet")
+            return found[0].id
+        rows = await to_thread.run_sync(
+            self._reader.rows, sql.SESSION_IDS, (beginning, beginning + "\x7f")
+        )
+        ids = [str(row[0]) for row in rows]
+        if beginning in ids or len(ids) == 1:
+            return beginning if beginning in ids else ids[0]
+        if ids:
+            raise UnknownSession(f"several sessions begin with {beginning}: {', '.join(ids[:5])}")
+        raise UnknownSession(f"there is no session {beginning}; see: holdfast sessions")
+
+    async def messages(
+        self, session_id: str, /, *, after: int = -1, limit: int = 1000
+    ) -> tuple[Message, ...]:
+        """The conversation behind a message's number, in order."""
+        return await to_thread.run_sync(_conversation, self._reader, session_id, after, limit)
+
+    async def search(
+        self, words: str, /, *, session_id: str | None = None, limit: int = 20
+    ) -> tuple[Found, ...]:
+        """The events that hold all the words, the best first."""
+        return tuple(await to_thread.run_sync(self._index.find, words, session_id, limit))
+
+    async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
+        """Put in a session as it was written down elsewhere: its own ids and times, new hashes."""
+        told = [Unwritten(one.id, micros_of(one.at), one.wake_id, one.payload) for one in events]
+        wanted = Appending(session_id, told, creates=True, named=True)
+        await self._do(session_id, partial(append, wanted, self._chain))
+
+    async def delete(self, session_id: str, /) -> None:
+        """Take a session away with all that belongs to it; UnknownSession."""
+
+        def taken_away(desk: Desk) -> None:
+            row = known(session_id, desk)
+            if row.holder is not None and row.until > row.updated_at and row.state.calls:
+                raise JournalError(f"session {session_id} is run by {row.holder}; end that first")
+            desk.deleted.add(session_id)
+
+        await self._do(session_id, taken_away)
+
+    async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:
+        """Add its events up again, and say where that is not what is kept beside them."""
+        again = await to_thread.run_sync(rebuilt, self._reader, session_id)
+        found = await to_thread.run_sync(differences, self._reader, again)
+        if found and repair:
+            await self._do(session_id, partial(_put, again))
+        return found
+
+    async def _do(self, session_id: str, work: Callable[[Desk], _T]) -> _T:
+        return await self._writer.do(SessionWork(session_id, work))
+
+
+def _put(again: Rebuilt, desk: Desk) -> None:
+    """Unless something happened meanwhile: then there is something else to add up."""
+    if known(again.session.id, desk).sequence != again.session.sequence:
+        raise JournalError(f"session {again.session.id} went on meanwhile; try again")
+    desk.rebuilt[again.session.id] = again
+
+
+def _fits(session: Session, query: SessionQuery) -> bool:
+    state = session.state
+    return (
+        (query.agent_id is None or state.agent_id == query.agent_id)
+        and (query.parent_id is None or state.parent_id == query.parent_id)
+        and (query.status is None or state.status == query.status)
+        and (query.active_before is None or session.updated_at < query.active_before)
+    )
+
+
+def _conversation(reader: Reader, session_id: str, after: int, limit: int) -> tuple[Message, ...]:
+    messages = reader.rows(sql.MESSAGES, (session_id, after, limit))
+    if not messages:
+        return ()
+    rows = reader.rows(sql.PARTS_OF_MESSAGES, (session_id, messages[0][2], messages[-1][2]))
+    parts: dict[str, list[Part]] = {}
+    for row in map(sql.part_of, rows):
+        parts.setdefault(row.message_id, []).append(
+            Part(
+                id=row.id,
+                number=row.number,
+                type=row.type,
+                data=cast("JsonObject", msgspec.json.decode(row.data)),
+                text=row.data,
+                tool_call_id=row.tool_call_id,
+                tool_state=row.tool_state,
+                created_at=moment_of(row.created_at),
+                updated_at=moment_of(row.updated_at),
+            )
+        )
+    return tuple(
+        Message(
+            id=message_id,
+            number=number,
+            role=role,
+            created_at=moment_of(created),
+            updated_at=moment_of(updated),
+            parts=tuple(parts.get(message_id, ())),
+        )
+        for message_id, _, number, role, created, updated in messages
+    )

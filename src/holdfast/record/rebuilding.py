@@ -1,0 +1,99 @@
+"""A session's events added up again, from nothing: what the rows beside them have to be."""
+
+from collections.abc import Iterator, Sequence
+
+from holdfast.contract.archive import Difference
+from holdfast.contract.journal import UnknownSession
+from holdfast.record import sql
+from holdfast.record.appending import applied
+from holdfast.record.codec import Stored, event_of
+from holdfast.record.journal import Reader
+from holdfast.record.rows import Desk, Draft, Loads, Rebuilt, fresh
+
+_PAGE = 2000
+
+
+def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
+    """Add them up; UnknownSession. Blocking."""
+    found = reader.rows(sql.SESSION, (session_id,))
+    if not found:
+        raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
+    kept = sql.session_of(found[0])
+    desk = Desk(_NOTHING)
+    draft = Draft(desk, fresh(session_id, kept.created_at))
+    processed: dict[str, int | None] = {}
+    for row in _events(reader, session_id, kept.sequence):
+        draft.events.append(row)
+        processed[row.id] = sql.processed_at(row)
+        applied(draft, row, event_of(row).payload)
+    for marked in draft.marked:
+        processed.update(dict.fromkeys(marked.event_ids, marked.at))
+    if draft.events:
+        draft.kept(draft.events[-1].micros)
+    made = desk.session(session_id) or draft.row
+    session = made._replace(epoch=kept.epoch, holder=kept.holder, until=kept.until)
+    return Rebuilt(session, desk.messages, list(desk.new_parts.values()), processed)
+
+
+def differences(reader: Reader, again: Rebuilt) -> tuple[Difference, ...]:
+    """Where the rows that are kept are not those. Blocking."""
+    session_id = again.session.id
+    kept = sql.session_values(sql.session_of(reader.rows(sql.SESSION, (session_id,))[0]))
+    found = list(_between("session", sql.SESSION_NAMES, kept, sql.session_values(again.session)))
+    pairs = (
+        ("message", sql.MESSAGE_NAMES, sql.ALL_MESSAGES, again.messages),
+        ("part", sql.PART_NAMES, sql.ALL_PARTS, again.parts),
+    )
+    for what, names, statement, rows in pairs:
+        there = {row[0]: row for row in reader.rows(statement, (session_id,))}
+        wanted = {row[0]: tuple(row) for row in rows}
+        for key in sorted(there.keys() | wanted.keys()):
+            found += _between(f"{what} {key}", names, there.get(key), wanted.get(key))
+    marks = {row[0]: row[1] for row in reader.rows(sql.MARKS, (session_id,))}
+    for event_id, at in again.processed.items():
+        if marks.get(event_id) != at:
+            found.append(_difference(f"event {event_id} processed_at", marks.get(event_id), at))
+    return tuple(found)
+
+
+def _between(
+    what: str, names: Sequence[str], kept: sql.Row | None, wanted: sql.Row | None
+) -> Iterator[Difference]:
+    if kept is None or wanted is None:
+        if kept is not wanted:
+            yield _difference(what, kept, wanted)
+        return
+    for name, one, other in zip(names, kept, wanted, strict=True):
+        if one != other:
+            yield _difference(f"{what} {name}", one, other)
+
+
+def _difference(what: str, kept: object, wanted: object) -> Difference:
+    return Difference(
+        what=what,
+        kept=None if kept is None else str(kept),
+        wanted=None if wanted is None else str(wanted),
+    )
+
+
+def _events(reader: Reader, session_id: str, last: int) -> Iterator[Stored]:
+    """All events up to one, read in pages."""
+    after = 0
+    while after < last:
+        page = reader.rows(sql.EVENTS_AFTER, (session_id, after, min(_PAGE, last - after)))
+        if not page:
+            return
+        for row in page:
+            yield Stored(*row[:10])
+        after = page[-1][1]
+
+
+def _no_row(*_key: object) -> None:
+    return None
+
+
+def _never(*_key: object) -> bool:
+    return False
+
+
+_NOTHING = Loads(session=_no_row, part=_no_row, has_event=_never, was_called=_never)
