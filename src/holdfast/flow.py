@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from holdfast.app.audit import audit_log_of_this_process
 from holdfast.contract.backend import (
     Backend,
     BackendCapabilities,
@@ -30,7 +31,7 @@ from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.execution.backends.binding import SandboxBinding, SandboxTarget
 from holdfast.execution.backends.handle import BackendSandbox
 from holdfast.execution.backends.local import LocalBackend, LocalSettings
-from holdfast.execution.backends.shipped import BACKENDS
+from holdfast.execution.backends.shipped import AUDIT, BACKENDS
 from holdfast.execution.backends.streams import Stream, StreamEvent, StreamFuture
 from holdfast.runtime.flow_table import ToolNameConflictError, build_table, table_schemas
 from holdfast.sources.flow_class import tool_from_flow
@@ -83,6 +84,8 @@ __all__ = [
     "table_schemas",
     "serialize",
 ]
+
+AUDIT.found_by(audit_log_of_this_process)
 
 register_backend = BACKENDS.register
 get_backend = BACKENDS.get

@@ -9,6 +9,7 @@ from typing import Self, TypedDict, Unpack
 import msgspec
 from anyio import CancelScope
 
+from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
 from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
@@ -92,6 +93,7 @@ class Holdfast:
             session_quota=settings.limits.sidecar_session_bytes,
         )
         place = None if self._session.workspace is None else Path(self._session.workspace)
+        audit = audit_log(settings.audit, surroundings)
         judging = JudgeParts(
             settings=settings,
             profile=profile,
@@ -104,6 +106,7 @@ class Holdfast:
             found=configuration.rules,
             rules=tuple(options.get("rules", ())),
             hooks=tuple(options.get("hooks", ())),
+            audit=audit,
             headless=options.get("approver") is None,
         )
         reach = reach_of(judging)
@@ -119,6 +122,7 @@ class Holdfast:
                 redactor=redactor,
                 clock=clock,
                 ids=self._ids,
+                audit=audit,
             )
         )
         judging = msgspec.structs.replace(judging, protects=self._hand.protects)
