@@ -198,6 +198,7 @@ async def test_without_a_passed_variable_there_are_no_keys(place: Place) -> None
     [
         ("run", {"command": "kill -9 $$"}),
         ("run", {"command": "sleep 20", "wall": 0.1}),
+        ("run", {"command": "trap 'exit 0' TERM; sleep 20 & wait", "wall": 0.3}),
         ("keep", {"command": "sleep 20", "wall": 0.1}),
         ("keep", {"command": "kill -9 $$"}),
         ("impatient", {"command": "echo four; sleep 20"}),

@@ -186,7 +186,7 @@ def test_who_follows_sees_what_comes_until_interrupted(
     log(RUN)
     with subprocess.Popen(
         [str(HOLDFAST), "audit", "log", "--follow", "--session", "ses_", *flags],
-        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        env={"HOLDFAST_HOME": str(home), "PATH": os.defpath},  # nothing that unbuffers
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 from execution.processes.ground import UNLIMITED, opened
+from execution.processes.session import session
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_call, make_tool
 
 from holdfast.contract.audit import ProgramRun
 from holdfast.contract.call import Prepared
+from holdfast.contract.errors import SandboxNotRunning
 from holdfast.contract.shell import Printed
 from holdfast.contract.watchdog import Inspection
 from holdfast.execution.hook_program import HookProgram
@@ -83,6 +85,16 @@ async def test_a_start_that_fails_leaves_a_record(tmp_path: Path) -> None:
         with pytest.raises(SandboxUnavailable):
             await start(ground.warden, command, UNLIMITED, ground.capture)
     assert [(run.cwd, run.exit) for run in log.runs] == [("/", -1)]
+
+
+@pytest.mark.req("CLI-AUD-08")
+async def test_a_job_whose_sandbox_went_away_leaves_a_record(tmp_path: Path) -> None:
+    log = FakeAudit()
+    async with session(tmp_path, "unconfined") as on:
+        await on.sandbox.close()
+        with pytest.raises(SandboxNotRunning):
+            await on.jobs.start(["true"], record=Record(PROGRAM, log))
+    assert [run.exit for run in log.runs] == [-1]
 
 
 async def test_a_command_of_our_own_leaves_none(tmp_path: Path) -> None:
