@@ -21,16 +21,8 @@ MOST_WORDS = 256
 _OWNER_ONLY = 0o600
 _FOLDER = 0o700
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Not to be blocked by what is no file at all: a pipe in its place would wait for a reader.
-_APPEND = (
-    os.O_RDWR
-    | os.O_APPEND
-    | os.O_CREAT
-    | os.O_NOFOLLOW
-    | os.O_CLOEXEC
-    | os.O_NONBLOCK
-    | os.O_NOCTTY
-)
+# For reading as well: the end is looked at, and opening a pipe in its place then waits for nobody.
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
 
 _log = logging.getLogger("holdfast")
 
