@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Generator
 
 import coverage
 import hypothesis
@@ -19,6 +20,15 @@ hypothesis.settings.load_profile("steady")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """What tests run is not written into the audit log and the journal of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patched.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from holdfast.app.audit import audit_log_of_this_process
 from holdfast.contract.backend import (
     Backend,
     BackendCapabilities,
@@ -41,7 +42,7 @@ from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.execution.backends.binding import SandboxBinding, SandboxTarget
 from holdfast.execution.backends.handle import BackendSandbox
 from holdfast.execution.backends.local import LocalBackend, LocalSettings
-from holdfast.execution.backends.shipped import BACKENDS
+from holdfast.execution.backends.shipped import AUDIT, BACKENDS
 from holdfast.execution.backends.streams import Stream, StreamEvent, StreamFuture
 from holdfast.record.flow_log import FlowLog, FlowLogError, ReadLog, read_flow_log, write_flow_log
 from holdfast.record.lineage_graph import LineageGraph
@@ -114,6 +115,8 @@ __all__ = [
     "table_schemas",
     "serialize",
 ]
+
+AUDIT.found_by(audit_log_of_this_process)
 
 register_backend = BACKENDS.register
 get_backend = BACKENDS.get

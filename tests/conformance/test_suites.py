@@ -113,6 +113,7 @@ IMPOSSIBLE: dict[str, JsonObject] = {
     "from_error": {"expect": {"kind": "neither"}},
     "truncate": {"expect": {"omitted": -1}},
     "classify": {"expect": "neither"},
+    "audit_redact": {"expect_argv": ["neither"]},
     "runner_content": {"expect_content": "neither"},
     "path_guard": {"expect": {"ok": "neither"}},
 }

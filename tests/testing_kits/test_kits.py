@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.contract.audit import NoAudit, ProgramRun
 from holdfast.contract.ports import IdPrefix, StoredOutput
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.record.audit_file import AuditFile
+from holdfast.record.audit_reader import AuditReader
+from holdfast.record.audit_redaction import Redaction
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
-from holdfast.testing.fakes import FakeClock, FakeIds, FakeSidecars
-from holdfast.testing.kits import check_clock, check_ids, check_sidecars, read_file
+from holdfast.testing.fakes import FakeAudit, FakeClock, FakeIds, FakeSidecars
+from holdfast.testing.kits import check_audit, check_clock, check_ids, check_sidecars, read_file
 
 
 def test_the_clocks_pass_the_kit() -> None:
@@ -36,6 +40,22 @@ def test_the_sidecar_stores_pass_the_kit(tmp_path: Path) -> None:
 
     check_sidecars(fake, remembered)
     check_sidecars(lambda quota: SidecarFiles(tmp_path, session_quota=quota), read_file)
+
+
+def test_the_audit_logs_pass_the_kit(tmp_path: Path) -> None:
+    fake = FakeAudit()
+    check_audit(fake, lambda: fake.runs)
+
+    def read() -> list[ProgramRun]:
+        entries = AuditReader(tmp_path / "audit").entries()
+        return [entry for entry in entries if isinstance(entry, ProgramRun)]
+
+    check_audit(AuditFile(tmp_path / "audit", Redaction()), read)
+
+
+def test_the_audit_kit_notices_a_log_that_keeps_nothing() -> None:
+    with pytest.raises(AssertionError, match="not kept as told"):
+        check_audit(NoAudit(), list)
 
 
 def test_the_clock_kit_notices_a_local_clock() -> None:

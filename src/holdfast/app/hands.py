@@ -7,6 +7,7 @@ import msgspec
 
 from holdfast.app.settings import SandboxSettings, Surroundings
 from holdfast.app.undo import changes_of
+from holdfast.contract.audit import AuditLog
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
@@ -37,6 +38,7 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     redactor: Redactor
     clock: Clock
     ids: IdSource
+    audit: AuditLog
 
 
 def hand_for(setup: HandSetup) -> SessionHand:
@@ -54,6 +56,8 @@ def hand_for(setup: HandSetup) -> SessionHand:
             changes=changes_of(around.data_home, setup.session.id, setup.clock),
             clock=setup.clock,
             ids=setup.ids,
+            audit=setup.audit,
+            most_shown=partial(_most_shown, setup),
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
         )
@@ -70,6 +74,10 @@ def _leaves(setup: HandSetup, name: str) -> Leaves:
     reach = setup.reach
     may_run = partial(command_refusal, reach.scope(tool))
     return Leaves(partial(reach.path, tool), partial(reach.host, tool), may_run)
+
+
+def _most_shown(setup: HandSetup, name: str) -> int:
+    return setup.tools[name].limits.output.max_bytes
 
 
 def _policy(setup: HandSetup, name: str) -> SandboxPolicy:

@@ -9,6 +9,7 @@ from typing import Self, TypedDict, Unpack
 import msgspec
 from anyio import CancelScope
 
+from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
 from holdfast.app.holders import is_gone
@@ -100,6 +101,7 @@ class Holdfast:
             session_quota=settings.limits.sidecar_session_bytes,
         )
         place = None if self._session.workspace is None else Path(self._session.workspace)
+        audit = audit_log(settings.audit, surroundings)
         judging = JudgeParts(
             settings=settings,
             profile=profile,
@@ -112,6 +114,7 @@ class Holdfast:
             found=configuration.rules,
             rules=tuple(options.get("rules", ())),
             hooks=tuple(options.get("hooks", ())),
+            audit=audit,
             headless=options.get("approver") is None,
         )
         reach = reach_of(judging)
@@ -127,6 +130,7 @@ class Holdfast:
                 redactor=redactor,
                 clock=clock,
                 ids=self._ids,
+                audit=audit,
             )
         )
         judging = msgspec.structs.replace(judging, protects=self._hand.protects)

@@ -22,6 +22,7 @@ from holdfast.app.settings import (
     WatchdogSettings,
 )
 from holdfast.app.spelling import advice
+from holdfast.contract.audit import NO_AUDIT, AuditLog
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool, ToolDefinitionError
@@ -65,6 +66,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Grants that came with the sources of tools."""
     protects: Protects = lambda _tool: True
     """Whether a tool's commands are kept from protected places."""
+    audit: AuditLog = NO_AUDIT
+    """Where hooks that are programs are written down."""
     headless: bool
 
 
@@ -211,7 +214,9 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
             ' commands = [["/usr/local/bin/ask-the-office", "--quick"]]'
         )
     environment = parts.surroundings.environment
-    programs = [HookProgram(argv, environment, wanted.seconds) for argv in wanted.commands]
+    programs = [
+        HookProgram(argv, environment, wanted.seconds, parts.audit) for argv in wanted.commands
+    ]
     return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
 
 

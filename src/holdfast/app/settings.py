@@ -56,6 +56,14 @@ class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     variables: tuple[str, ...] = ()
 
 
+class AuditSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[audit]` table."""
+
+    redact: str = ""
+    """What is taken out of command lines and directories: regular expressions, split on comma and
+    semicolon; one that is none is meant as it is written."""
+
+
 class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The `[tools]` table: Python files of tools, relative to the file that names them."""
 
@@ -146,6 +154,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     limits: LimitSettings = LimitSettings()
     secrets: SecretSettings = SecretSettings()
+    audit: AuditSettings = AuditSettings()
     tools: ToolSettings = ToolSettings()
     policy: PolicySettings = PolicySettings()
     watchdog: WatchdogSettings = WatchdogSettings()
@@ -165,6 +174,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str] = {}
     """What programs of our own are started with."""
     secrets: tuple[str, ...] = ()
+    model_keys: tuple[str, ...] = ()
+    """Values of the variables that hold a model's key: however short, no audit log shows them."""
 
 
 def limited(tool: Tool, limits: LimitSettings) -> Tool:

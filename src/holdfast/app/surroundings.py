@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from holdfast.app.environment import variables
 from holdfast.app.locations import data_home, state_home, user_file
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.record.audit_redaction import MODEL_KEYS
 
 _LAST_WORD = re.compile(
     r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|PGPASSWORD"
@@ -39,6 +40,7 @@ def surroundings_of_this_process(
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
         secrets=_secrets(told, frozenset(settings.secrets.variables)),
+        model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 
+from holdfast.contract.audit import ProgramRun
 from holdfast.contract.backend import BackendTool, ToolResult
 from holdfast.contract.call import Ask
 from holdfast.contract.ports import (
@@ -70,6 +71,17 @@ class FakeApprover:
         """The next answer."""
         self.asked.append(ask)
         return self._answers.pop(0) if self._answers else None
+
+
+class FakeAudit:
+    """Keeps what ran in memory."""
+
+    def __init__(self) -> None:
+        self.runs: list[ProgramRun] = []
+
+    def ran(self, run: ProgramRun, /) -> None:
+        """Remember it."""
+        self.runs.append(run)
 
 
 class FakeSidecars:

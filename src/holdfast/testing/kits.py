@@ -4,12 +4,13 @@ Each kit is a plain function that raises AssertionError with what went wrong, so
 test runner.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
 from pathlib import Path
 
 import msgspec
 
+from holdfast.contract.audit import NO_EXIT, AuditLog, ProgramRun
 from holdfast.contract.ports import (
     Clock,
     GrantStore,
@@ -40,6 +41,40 @@ def check_ids(ids: IdSource) -> None:
     _expect(given == sorted(given), "ids do not sort by creation")
     _expect(all(one.startswith("evt_") for one in given), "an id lacks its prefix")
     _expect({len(one) for one in given} == {_ID_LENGTH}, "ids are not 30 characters long")
+
+
+def check_audit(log: AuditLog, kept: Callable[[], Iterable[ProgramRun]]) -> None:
+    """Keeps what ran in the order it came, raises nothing; ``kept`` gives it back."""
+    first = ProgramRun(
+        at_ns=1_785_542_400_123_456_789,
+        tool="build",
+        argv=("make", "-j2", "all"),
+        cwd="/work",
+        exit=2,
+        ms=1_200,
+        stdout_bytes=10,
+        stderr_bytes=20,
+        truncated=True,
+        env_keys=("LANG", "CC"),
+        session="ses_a",
+        call="cal_a",
+    )
+    second = ProgramRun(
+        at_ns=first.at_ns + 1,
+        tool="(watchdog)",
+        argv=(),
+        cwd="",
+        exit=NO_EXIT,
+        ms=0,
+        stdout_bytes=0,
+        stderr_bytes=0,
+        truncated=False,
+    )
+    for run in (first, second):
+        log.ran(run)
+    _expect(list(kept()) == [first, second], "not kept as told, in the order it came")
+    log.ran(msgspec.structs.replace(second, argv=("\udcff\n\0", "é"), at_ns=first.at_ns + 2))
+    _expect(len(list(kept())) == len([first, second]) + 1, "what is no text was not kept")
 
 
 def check_sidecars(

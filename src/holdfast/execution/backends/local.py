@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, cast
 
+from holdfast.contract.audit import NO_AUDIT, AuditLog
 from holdfast.contract.backend import (
     BackendCapabilities,
     BackendSandboxSpec,
@@ -24,7 +25,7 @@ from holdfast.contract.gates import Refusal
 from holdfast.contract.sandbox import KEPT_FROM_COMMANDS, SandboxPolicy
 from holdfast.contract.shell import Confinement
 from holdfast.execution.backends.disk_files import sandbox_files
-from holdfast.execution.backends.local_commands import LocalCommands, Unrunnable
+from holdfast.execution.backends.local_commands import LocalAudit, LocalCommands, Unrunnable
 from holdfast.execution.backends.local_files import (
     FILE_PAYLOADS,
     BelowDirectory,
@@ -51,6 +52,8 @@ class LocalSettings(NamedTuple):
     files: FilesOf = sandbox_files
     protected: tuple[str, ...] = KEPT_FROM_COMMANDS
     """What commands do not write below a working directory that outlives the sandbox."""
+    audit: AuditLog = NO_AUDIT
+    """Where its programs are written down."""
 
 
 class LocalBackend:
@@ -83,7 +86,7 @@ class LocalBackend:
         # What is removed with the sandbox runs nothing later.
         protected = () if spec.working_dir is None else self._settings.protected
         settings = self._settings._replace(protected=protected)
-        return LocalSandbox(settings, places, spec.env or {})
+        return LocalSandbox(settings, places, spec.env or {}, self.name)
 
 
 def bubblewrap(settings: LocalSettings) -> LocalBackend:
@@ -96,7 +99,7 @@ class LocalSandbox:
     """One working directory, and confinement for its processes."""
 
     def __init__(
-        self, settings: LocalSettings, places: Places, variables: Mapping[str, str]
+        self, settings: LocalSettings, places: Places, variables: Mapping[str, str], name: str
     ) -> None:
         self._places = places
         self._closed = False
@@ -110,7 +113,8 @@ class LocalSandbox:
             variables={**_inherited(settings), **variables},
             confinement=settings.confinement,
         )
-        self._commands = LocalCommands(Sandbox(parts), places.scratch, working_dir)
+        audit = LocalAudit(settings.audit, f"({name})", tuple(variables))
+        self._commands = LocalCommands(Sandbox(parts), places.scratch, working_dir, audit)
         self._gate = BelowDirectory(working_dir, anywhere=settings.paths == "anywhere")
         files = settings.files(self._gate, working_dir)
         self._files = LocalFiles(files, self._gate, working_dir)

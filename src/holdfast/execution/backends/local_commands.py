@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.contract.audit import AuditLog
 from holdfast.contract.backend import (
     BackendToolCodeRun,
     BackendToolCommandRun,
@@ -26,6 +27,7 @@ from holdfast.execution.processes.command import Command, Limits, Report, run
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.program_record import Program, Record, without_text
 
 _SHELL = "/bin/sh"
 _LANGUAGE = "python"
@@ -41,16 +43,29 @@ class _Wanted(NamedTuple):
     argv: list[str]
     cwd: str
     timeout: float | None
+    recorded: tuple[str, ...]
+    """What of the words the audit log shows."""
     env: Mapping[str, str] = {}
     stdin: bytes | None = None
     script: str | None = None
     """A file in its temporary directory, given to the program as the last argument."""
 
 
+class LocalAudit(NamedTuple):
+    """Where programs are written down, on whose behalf, and what all of them are passed."""
+
+    log: AuditLog
+    tool: str
+    env_keys: tuple[str, ...]
+
+
 class LocalCommands:
     """Runs the processes of one local sandbox."""
 
-    def __init__(self, sandbox: Sandbox, scratch: Scratch, working_dir: str) -> None:
+    def __init__(
+        self, sandbox: Sandbox, scratch: Scratch, working_dir: str, audit: LocalAudit
+    ) -> None:
+        self._audit = audit
         self._sandbox = sandbox
         self._scratch = scratch
         self._working_dir = working_dir
@@ -65,7 +80,8 @@ class LocalCommands:
     def command(self, payload: BackendToolCommandRun, cwd: str) -> ToolResult:
         """Run a command in a directory."""
         argv = [_SHELL, "-c", payload.cmd] if isinstance(payload.cmd, str) else list(payload.cmd)
-        wanted = _Wanted(argv, cwd, payload.timeout, payload.env or {}, payload.stdin)
+        shown = without_text(payload.cmd, argv)
+        wanted = _Wanted(argv, cwd, payload.timeout, shown, payload.env or {}, payload.stdin)
         report = self._run(wanted)
         if isinstance(report, ToolExecutionFailure):
             return report
@@ -89,7 +105,8 @@ class LocalCommands:
         try:
             with os.fdopen(file, "wb") as out:
                 out.write(payload.code.encode())
-            wanted = _Wanted([sys.executable], self._working_dir, payload.timeout)
+            python = sys.executable
+            wanted = _Wanted([python], self._working_dir, payload.timeout, (python,))
             report = self._run(wanted._replace(script=script.name))
         finally:
             script.unlink(missing_ok=True)
@@ -105,9 +122,11 @@ class LocalCommands:
         """Run to the end; a failure when there is no end to report."""
         limits = Limits(wall=_seconds(wanted.timeout))
         _check(wanted)
+        record = self._record(wanted)
         try:
-            report = BACKGROUND.wait_for(lambda: self._ran(wanted, limits))
+            report = BACKGROUND.wait_for(lambda: self._ran(wanted, limits, record))
         except SandboxUnavailable as problem:
+            record.over(None)
             return self._lost(str(problem))
         if report.killed_by == "timeout":
             return ToolExecutionFailure("timeout", f"it took longer than {wanted.timeout} s")
@@ -119,12 +138,17 @@ class LocalCommands:
             return self._lost("it went away under the command")
         return report
 
-    async def _ran(self, wanted: _Wanted, limits: Limits) -> Report:
+    def _record(self, wanted: _Wanted) -> Record:
+        audit = self._audit
+        keys = tuple(dict.fromkeys((*audit.env_keys, *wanted.env)))
+        return Record(Program(audit.tool, wanted.recorded, wanted.cwd, keys), audit.log)
+
+    async def _ran(self, wanted: _Wanted, limits: Limits, record: Record) -> Report:
         warden = await self._sandbox.warden()
         environment = self._sandbox.environment(wanted.env)
         script = [f"{self._sandbox.temporary}/{wanted.script}"] if wanted.script else []
         argv = [*wanted.argv, *script]
-        command = Command(argv, wanted.cwd, environment, wanted.stdin)
+        command = Command(argv, wanted.cwd, environment, wanted.stdin, record)
         report = await run(warden, command, limits, self._sandbox.capture("output"))
         if report.left is not None:
             await warden.give_back(report.left.spawner)

@@ -4,11 +4,12 @@ A text is run by bash with pipefail; a sequence is a program with its arguments.
 fails is a report; that there is no sandbox, or no leave for its directory, is raised.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
 
+from holdfast.contract.audit import AuditLog
 from holdfast.contract.errors import PolicyDenied, Unavailable
 from holdfast.contract.gates import Refusal
 from holdfast.contract.paths import is_within
@@ -31,9 +32,21 @@ from holdfast.execution.processes.persistent import SessionShell
 from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox
+from holdfast.execution.processes.shell_process import OPTIONS
 from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.program_record import Program, Record, without_text
 
 _APPEARED = "appeared while"
+_PERSISTENT = ("bash", *OPTIONS)
+
+
+class Audit(NamedTuple):
+    """Who writes programs down, and what they need for that."""
+
+    log: AuditLog
+    unix_ns: Callable[[], int]
+    most_shown: Callable[[str], int]
+    """How many bytes an answer of a tool shows, by its name."""
 
 
 class Notices:
@@ -64,6 +77,7 @@ class Processes(NamedTuple):
     attempts: SessionAttempts
     watch: Watch
     notices: Notices
+    audit: Audit
 
 
 class CallShell:
@@ -88,10 +102,12 @@ class CallShell:
         self.admit(command)
         sandbox = self._processes.sandbox
         after = self.aftermath()
+        argv = argv_of(command)
+        record = self.record(without_text(command, argv), cwd, environment)
         try:
             warden = await sandbox.warden()
             place = self.directory(cwd)
-            begun = Command(argv_of(command), place, sandbox.environment(environment), stdin)
+            begun = Command(argv, place, sandbox.environment(environment), stdin, record)
             capture = sandbox.capture(f"{self._runtime.tool}-{self._runtime.call_id}")
             within = Limits(limits.wall, limits.idle, limits.grace)
             running = await start(warden, begun, within, capture)
@@ -99,6 +115,7 @@ class CallShell:
             report = await running.finish(self._runtime.abort)
             job = await self._adopted(report, command, place)
         except SandboxUnavailable as problem:
+            record.over(None)
             after.lost()
             raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
         except BaseException:
@@ -128,6 +145,25 @@ class CallShell:
         """To be asked when a command that starts now has ended."""
         of = self._processes
         return Aftermath(of.sandbox, of.watch, self._leaves, of.attempts)
+
+    def record(
+        self,
+        argv: tuple[str, ...],
+        cwd: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Record:
+        """What the audit log says of a program of this call, once it is over."""
+        runtime, audit = self._runtime, self._processes.audit
+        program = Program(
+            tool=runtime.tool,
+            argv=argv,
+            cwd=cwd or self._processes.sandbox.parts.workspace,
+            env_keys=tuple(environment or ()),
+            session=runtime.session.id,
+            call=runtime.call_id,
+            most_shown=audit.most_shown(runtime.tool),
+        )
+        return Record(program, audit.log, audit.unix_ns)
 
     def admit(self, command: CommandText) -> None:
         """Refuse what `requires.shell` does not admit, before anything is started."""
@@ -186,14 +222,22 @@ class CallJobs:
     ) -> JobFacts:
         """Start one, in a directory within the call's reach."""
         self._shell.admit(command)
+        argv = without_text(command, argv_of(command))
+        record = self._shell.record(argv, cwd, environment)
         try:
             await self._sandbox.warden()
         except SandboxUnavailable as problem:
+            record.over(None)
             raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
         place = self._shell.directory(cwd)
         self._shell.aftermath().lost()  # what the job makes is looked for after the next command
-        call_id = self._runtime.call_id
-        return await self._jobs.start(command, cwd=place, environment=environment, call_id=call_id)
+        return await self._jobs.start(
+            command,
+            cwd=place,
+            environment=environment,
+            call_id=self._runtime.call_id,
+            record=record,
+        )
 
 
 class CallPersistent:
@@ -212,9 +256,11 @@ class CallPersistent:
         """Run a command after those that wait."""
         self._shell.admit(command)
         after = self._shell.aftermath()
+        abort, call_id = self._runtime.abort, self._runtime.call_id
+        record = self._shell.record(_PERSISTENT)
         try:
             ended = await self._persistent.run(
-                command, limits=limits, abort=self._runtime.abort, call_id=self._runtime.call_id
+                command, limits=limits, abort=abort, call_id=call_id, record=record
             )
         except BaseException:
             after.lost()

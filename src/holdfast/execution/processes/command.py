@@ -20,6 +20,7 @@ from holdfast.execution.processes.limits import Limits, Watch
 from holdfast.execution.processes.spawners import SandboxLost, Spawner, Start
 from holdfast.execution.processes.waiting import awaited_input
 from holdfast.execution.processes.wardens import Warden
+from holdfast.execution.program_record import UNRECORDED, Record
 from holdfast.execution.warden.wire import Ended
 
 __all__ = ["Command", "Left", "Limits", "Report", "Running", "run", "start"]
@@ -36,6 +37,8 @@ class Command(NamedTuple):
     cwd: str
     environment: Mapping[str, str]
     stdin: bytes | None = None
+    record: Record = UNRECORDED
+    """Its line in the audit log."""
 
 
 class Report(NamedTuple):
@@ -82,17 +85,23 @@ async def start(
     tell: bool = False,
 ) -> "Running":
     """Start a command; raises SandboxUnavailable. ``tell``: `started` is going to be asked."""
-    spawner = warden.spawner()
-    running = Running(warden, spawner, limits)
-    reading = running.capture = capture(running.heard)
-    feed = running.feed = Feed(command.stdin)
-    opened = [feed.end, reading.pipe("stdout"), reading.pipe("stderr")]
+    record = command.record
+    record.begins_in(command.cwd)
     try:
-        begun = Start(command.argv, command.cwd, command.environment, opened)
-        running.begin(spawner.start(begun, tell=tell))
-    finally:
-        for file in opened:
-            os.close(file)
+        spawner = warden.spawner()
+        running = Running(warden, spawner, limits, record)
+        reading = running.capture = capture(running.heard)
+        feed = running.feed = Feed(command.stdin)
+        opened = [feed.end, reading.pipe("stdout"), reading.pipe("stderr")]
+        try:
+            begun = Start(command.argv, command.cwd, command.environment, opened)
+            running.begin(spawner.start(begun, tell=tell))
+        finally:
+            for file in opened:
+                os.close(file)
+    except BaseException:
+        record.over(None)
+        raise
     return running
 
 
@@ -102,8 +111,9 @@ class Running:
     capture: Capture
     feed: Feed
 
-    def __init__(self, warden: Warden, spawner: Spawner, limits: Limits) -> None:
+    def __init__(self, warden: Warden, spawner: Spawner, limits: Limits, record: Record) -> None:
         self._warden = warden
+        self._record = record
         self._spawner = spawner
         self._watch = Watch(limits)
         self._ended: asyncio.Future[Ended]
@@ -142,12 +152,19 @@ class Running:
 
     def abandon(self) -> None:
         """End it without waiting for that: nobody wants to know any more."""
+        captured = self.capture.so_far()
+        self._record.over(None, self._watch.seconds(), captured.stdout, captured.stderr)
         self._spawner.close()
         self.capture.close()
 
     def _leave(self, report: Report | None) -> None:
         self._watch.stop()
         self.feed.close()
+        if report is not None:
+            ended = None if report.killed_by else report.ended
+            status = None if ended is None else ended.exit
+            printed = report.captured.stdout, report.captured.stderr
+            self._record.over(status, report.seconds, *printed)
         self.when_over(report)
 
     async def _to_the_end(self) -> Report:

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from anyio import to_thread
 
+from holdfast.contract.audit import AuditLog
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.gates import PathLeave
 from holdfast.contract.ports import Clock, IdSource
@@ -27,7 +28,7 @@ from holdfast.execution.network.fetching import HttpNet, Web
 from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.appearances import Watch
-from holdfast.execution.processes.call_shell import CallShell, Notices, Processes
+from holdfast.execution.processes.call_shell import Audit, CallShell, Notices, Processes
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.claims import JOBS
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
@@ -59,6 +60,10 @@ class HandParts(NamedTuple):
     """What its calls changed in files, to be taken back."""
     clock: Clock
     ids: IdSource
+    audit: AuditLog
+    """Where the programs of its calls are written down."""
+    most_shown: Callable[[str], int]
+    """How many bytes an answer of a tool shows, by its name."""
     scrubber: Callable[[], Scrubber] | None = None
     confinement: Confinement | None = None
 
@@ -188,4 +193,7 @@ class SessionHand:
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)
-        return Processes(sandbox, jobs, persistent, register, self._attempts, watch, self._notices)
+        audit = Audit(self._parts.audit, clock.unix_ns, self._parts.most_shown)
+        return Processes(
+            sandbox, jobs, persistent, register, self._attempts, watch, self._notices, audit
+        )

@@ -24,6 +24,7 @@ from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.reports import argv_of
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.program_record import UNRECORDED, Record
 
 START_SECONDS = 10.0
 MOST_RUNNING = 16
@@ -59,23 +60,19 @@ class SessionJobs:
         cwd: str | None = None,
         environment: Mapping[str, str] | None = None,
         call_id: str = "",
+        record: Record = UNRECORDED,
     ) -> JobFacts:
         """Start one; OperationFailed when it cannot be started."""
         if self._running() >= MOST_RUNNING:
             raise OperationFailed(f"{MOST_RUNNING} background jobs are running; end one first")
-        origin = self._origin(command, cwd or self._parts.sandbox.parts.workspace, call_id)
+        place = cwd or self._parts.sandbox.parts.workspace
+        begun = Command(argv_of(command), place, environment or {}, record=record)
         try:
             async with asyncio.timeout(START_SECONDS):
-                job = await self._started(origin, argv_of(command), environment)
-        except TimeoutError:
-            raise OperationFailed(
-                f"the job did not start within {START_SECONDS:g} seconds"
-            ) from None
-        except SandboxUnavailable as problem:
-            raise SandboxNotRunning(f"there is no sandbox to run it in: {problem}") from None
-        except OSError as problem:
-            why = problem.strerror or str(problem)
-            raise OperationFailed(f"the job cannot be started: {why}") from None
+                job = await self._started(self._origin(command, place, call_id), begun)
+        except (SandboxUnavailable, OSError) as problem:
+            begun.record.over(None)
+            raise _unstarted(problem) from None
         return self._add(job)
 
     async def adopt(
@@ -143,13 +140,11 @@ class SessionJobs:
         text = command if isinstance(command, str) else " ".join(command)
         return Origin(self._parts.ids.new("job"), text, cwd, call_id)
 
-    async def _started(
-        self, origin: Origin, argv: list[str], environment: Mapping[str, str] | None
-    ) -> Job:
+    async def _started(self, origin: Origin, begun: Command) -> Job:
         sandbox = self._parts.sandbox
         warden = await sandbox.warden()
         log = await self._log()
-        started = Command(argv, origin.cwd, sandbox.environment(environment))
+        started = begun._replace(environment=sandbox.environment(begun.environment))
         try:
             running = await commanding.start(
                 warden,
@@ -197,6 +192,14 @@ async def _started_or_abandoned(running: Running) -> int:
     except BaseException:
         running.abandon()
         raise
+
+
+def _unstarted(problem: SandboxUnavailable | OSError) -> OperationFailed | SandboxNotRunning:
+    if isinstance(problem, SandboxUnavailable):
+        return SandboxNotRunning(f"there is no sandbox to run it in: {problem}")
+    if isinstance(problem, TimeoutError):
+        return OperationFailed(f"the job did not start within {START_SECONDS:g} seconds")
+    return OperationFailed(f"the job cannot be started: {problem.strerror or problem}")
 
 
 def _forget(log: JobLog) -> None:

@@ -31,6 +31,7 @@ from holdfast.execution.processes.register import Ending, Entered, LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.shell_turn import NotRun, Turn
 from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.program_record import UNRECORDED, Record
 
 PREVIEW_CHARACTERS = 400
 _MOST_BYTES_OF_A_CHARACTER = 4
@@ -46,6 +47,16 @@ class ShellParts(NamedTuple):
     ids: IdSource
     clock: Clock
     register: LiveRegister
+
+
+class _Wanted(NamedTuple):
+    """A command whose turn it is."""
+
+    text: str
+    limits: Limits
+    abort: AbortSignal | None
+    call_id: str
+    record: Record
 
 
 class _Current(NamedTuple):
@@ -81,6 +92,7 @@ class SessionShell:
         limits: CommandLimits = NO_LIMITS,
         abort: AbortSignal | None = None,
         call_id: str = "",
+        record: Record = UNRECORDED,
     ) -> PersistentReport:
         """Run a command after those that wait. One that is killed takes the shell with it, and the
         next one finds a new shell with the same directory and variables."""
@@ -90,9 +102,10 @@ class SessionShell:
         try:
             async with self._in_order:
                 self._closed = False
-                report = await self._run(
-                    command, Limits(limits.wall, limits.idle, limits.grace), abort, call_id
-                )
+                record.begins_in(self._shell.state.cwd)
+                within = Limits(limits.wall, limits.idle, limits.grace)
+                wanted = _Wanted(command, within, abort, call_id, record)
+                report = await self._recorded(wanted)
                 return PersistentReport(facts=self.inspect(), report=report)
         except SandboxUnavailable as problem:
             raise SandboxNotRunning(f"there is no sandbox to run it in: {problem}") from None
@@ -149,15 +162,23 @@ class SessionShell:
         self._current.turn.terminate("user", 0.0)
         await self._current.over.wait()
 
-    async def _run(
-        self, text: str, limits: Limits, abort: AbortSignal | None, call_id: str
-    ) -> CommandReport:
+    async def _recorded(self, wanted: "_Wanted") -> CommandReport:
+        try:
+            report = await self._run(wanted)
+        except BaseException:
+            wanted.record.over(None)
+            raise
+        status = report.exit_code if report.signal is None else -report.signal
+        wanted.record.over(status, report.seconds, report.stdout, report.stderr)
+        return report
+
+    async def _run(self, wanted: "_Wanted") -> CommandReport:
         self._count += 1
         why = "the shell cannot open the pipes it prints to"
         for _ in range(_MOST_SHELLS):
             try:
                 warnings = await self._shell.ready()
-                report = await self._take_turn(text, limits, abort, call_id)
+                report = await self._take_turn(wanted)
             except NotRun:
                 continue
             except OSError as problem:
@@ -174,18 +195,22 @@ class SessionShell:
             confinement=self._parts.sandbox.confinement,
         )
 
-    async def _take_turn(
-        self, text: str, limits: Limits, abort: AbortSignal | None, call_id: str
-    ) -> CommandReport:
-        turn = Turn(self._shell, f"{self._id}-{self._count}", text, limits)
+    async def _take_turn(self, wanted: "_Wanted") -> CommandReport:
+        text, abort = wanted.text, wanted.abort
+        turn = Turn(self._shell, f"{self._id}-{self._count}", text, wanted.limits)
         now = self._parts.clock.now()
         current = self._current = _Current(text, now, turn, asyncio.Event())
-        entered = Entered("persistent", text, call_id, now, turn.last, turn.terminate)
+        entered = Entered("persistent", text, wanted.call_id, now, turn.last, turn.terminate)
         number = self._parts.register.enter(entered)
         ending = Ending(None, "abort")
         try:
             report = await turn.run(abort)
             ending = _ending_of(report)
+        except NotRun:
+            raise
+        except BaseException:
+            wanted.record.over(None, *turn.so_far())
+            raise
         finally:
             self._current = None
             self._parts.register.leave(number, ending)

@@ -16,7 +16,7 @@ from holdfast.execution.processes.capture import unread
 from holdfast.execution.processes.framing import Answer, AnswerReader
 from holdfast.execution.processes.spawners import Spawner, Start
 
-_OPTIONS = ("--norc", "--noprofile", "-s")
+OPTIONS = ("--norc", "--noprofile", "-s")
 _PIECE = 16 * 1024
 
 FIRST_LOOK_SECONDS = 0.05
@@ -50,7 +50,7 @@ class ShellProcess:
             os.set_blocking(end, False)
         files = [script, null, null, answers, *outputs]
         try:
-            start = Start((place.program, *_OPTIONS), place.cwd, place.environment, files)
+            start = Start((place.program, *OPTIONS), place.cwd, place.environment, files)
             self.ended = spawner.start(start, tell=True)
         finally:
             for end in (script, null, answers):

@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 
 from holdfast.contract.runtime import AbortSignal
-from holdfast.contract.shell import CommandReport, KilledBy
+from holdfast.contract.shell import CommandReport, KilledBy, Printed
 from holdfast.execution.processes.capture import Captured, StreamName
 from holdfast.execution.processes.command import OUTER_SECONDS, Report, end_politely
 from holdfast.execution.processes.framing import Answer, breaks_the_parser
@@ -48,6 +48,11 @@ class Turn:
     def last(self, name: StreamName, count: int) -> bytes:
         """The end of what it printed so far."""
         return self._capture.printout.last(name, count)
+
+    def so_far(self) -> tuple[float, Printed, Printed]:
+        """How long it has taken, and what it printed."""
+        captured = self._capture.so_far()
+        return self._watch.seconds(), captured.stdout, captured.stderr
 
     def terminate(self, by: KilledBy, grace: float | None) -> None:
         """End it, and the shell with it. Once more is harmless; safe from any thread."""

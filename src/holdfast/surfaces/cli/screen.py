@@ -53,6 +53,10 @@ class Screen:
         """An answer as it is; on a terminal without what could steer it."""
         self._out.write((printable(text) if self.is_terminal else text) + "\n")
 
+    def show_now(self) -> None:
+        """Let whoever reads see what was answered so far."""
+        self._out.flush()
+
     def document(self, value: object) -> None:
         """One JSON document."""
         self.raw(indented(encode_json(value)))

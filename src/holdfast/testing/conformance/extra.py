@@ -17,6 +17,7 @@ from holdfast.envelope.from_error import failure_from
 from holdfast.execution.program_environment import program_environment
 from holdfast.execution.shell_warnings import shell_warnings
 from holdfast.policy.path_guard import PathRefusal, guard_path, require_path
+from holdfast.record.audit_redaction import MODEL_KEYS, Redaction
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 
 
@@ -240,9 +241,21 @@ def _runner_env(case: Case) -> Iterator[str]:
     yield from differs("envKeys", list(found.passed), case.get("expect_envKeys"))
 
 
+def _audit_redact(case: Case) -> Iterator[str]:
+    told = {name: value for name, value in part(case, "env").items() if isinstance(value, str)}
+    values = [told.get(name, "") for name in MODEL_KEYS]
+    redaction = Redaction(told.get(_PATTERNS, ""), values)
+    found = [redaction.text(word) for word in texts(case, "argv")]
+    yield from differs("argv", found, case.get("expect_argv"))
+
+
+_PATTERNS = "GOAGENT_REDACT"
+"""What the cases call the setting that is `audit.redact` here."""
+
 _SUITES: dict[str, Check] = {
     "shell_warnings": _shell_warnings,
     "runner_env": _runner_env,
+    "audit_redact": _audit_redact,
     "envelope_build": _envelope_build,
     "from_error": _from_error,
     "truncate": _truncate,

@@ -1,0 +1,49 @@
+"""`holdfast audit`: the log of the programs that ran on this machine.
+
+Exit status of `log`: 0 it was shown, 1 it cannot be read.
+"""
+
+from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+
+from holdfast.surfaces.cli.audit_list import list_programs
+from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.screen import Screen
+
+_EXAMPLES = """\
+examples:
+  holdfast audit log                      every program, the oldest first
+  holdfast audit log --limit 20           the last twenty
+  holdfast audit log --since 2h           what ended in the last two hours
+  holdfast audit log --tool run --follow  what a tool starts, as it goes on
+  holdfast audit log --day 20260801 --json
+
+It says which program ran, never what it was told or what it printed.
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="show the log")
+    parser.add_argument("--day", metavar="YYYYMMDD", help="of this day (UTC) alone")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d"
+    )
+    parser.add_argument("--tool", metavar="NAME", help="started for this tool")
+    parser.add_argument("--session", metavar="ID", help="of this session; the beginning will do")
+    parser.add_argument("--limit", metavar="N", help="the last N alone")
+    parser.add_argument("--follow", action="store_true", help="go on until you interrupt it")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    answer = _ANSWERS.get(arguments.what)
+    if answer is None:
+        raise UsageError(f"what about the audit log? write: holdfast audit {' | '.join(_ANSWERS)}")
+    return answer(arguments, screen)
+
+
+_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {"log": list_programs}
