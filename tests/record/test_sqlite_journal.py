@@ -20,7 +20,7 @@ from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
 from holdfast.contract.json_value import JsonValue
 from holdfast.record.codec import Chain, Stored, is_genuine
 from holdfast.record.sqlite.connection import Durability
-from holdfast.record.sqlite.opening import sqlite_journal
+from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.testing.journal_kit import check_journal
@@ -33,7 +33,7 @@ CHAIN = Chain(KEY)
 
 def made(path: Path, durability: Durability = "process") -> Journal:
     clock = SystemClock()
-    return sqlite_journal(path, CHAIN, clock, TimeIds(clock), durability)
+    return open_sqlite(path, CHAIN, clock, TimeIds(clock), durability).journal
 
 
 @asynccontextmanager
@@ -100,13 +100,13 @@ from pathlib import Path
 import anyio
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.record.codec import Chain
-from holdfast.record.sqlite.opening import sqlite_journal
+from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
 async def main(path, session, count):
     clock = SystemClock()
-    journal = sqlite_journal(Path(path), Chain(b"k" * 32), clock, TimeIds(clock))
+    journal = open_sqlite(Path(path), Chain(b"k" * 32), clock, TimeIds(clock)).journal
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(int(count)):

@@ -30,7 +30,7 @@ from holdfast.contract.versions import (
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.versions import PostgresVersionTables
 from holdfast.record.sqlite import schema
-from holdfast.record.sqlite.opening import sqlite_journal
+from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.sqlite.versions import SqliteVersionTables
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -203,7 +203,7 @@ async def test_a_closed_one_says_so_and_can_be_closed_again(place: Path | str) -
 
 async def test_a_journal_in_the_same_file_goes_on(path: Path) -> None:
     clock = SystemClock()
-    journal = sqlite_journal(path, Chain(b"k" * 32), clock, TimeIds(clock))
+    journal = open_sqlite(path, Chain(b"k" * 32), clock, TimeIds(clock)).journal
     async with opened(path) as store, create_task_group() as group:
         for number in range(10):
             group.start_soon(journal.create, f"ses_{number}", [SessionCreated()])
@@ -220,12 +220,12 @@ async def test_a_file_from_before_there_were_versions_is_brought_up_to_date(
     clock = SystemClock()
     with monkeypatch.context() as before:
         before.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
-        journal = sqlite_journal(path, Chain(b"k" * 32), clock, TimeIds(clock))
+        journal = open_sqlite(path, Chain(b"k" * 32), clock, TimeIds(clock)).journal
         await journal.create("ses_1", [SessionCreated()])
         await journal.close()
     async with opened(path) as store:
         await check_versions(store)
-    journal = sqlite_journal(path, Chain(b"k" * 32), clock, TimeIds(clock))
+    journal = open_sqlite(path, Chain(b"k" * 32), clock, TimeIds(clock)).journal
     assert (await journal.session("ses_1")).sequence == 1
     await journal.close()
 

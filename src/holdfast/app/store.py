@@ -18,7 +18,8 @@ from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.codec import Chain
-from holdfast.record.sqlite.opening import sqlite_journal
+from holdfast.record.sqlite.opening import open_sqlite
+from holdfast.record.store import Store
 from holdfast.runtime.session_log import SessionLog
 
 DATABASE = "holdfast.db"
@@ -30,14 +31,14 @@ _WAYS_OUT = (
 )
 
 
-def open_journal(
+def open_store(
     settings: Settings, surroundings: Surroundings, clock: Clock, ids: IdSource
-) -> Journal:
-    """The journal of this machine, made where there is none. Blocking; JournalUnavailable."""
+) -> Store:
+    """The store of this machine, made where there is none. Blocking; JournalUnavailable."""
     path = surroundings.data_home / DATABASE
     try:
         key = journal_key(surroundings.state_home)
-        return sqlite_journal(path, Chain(key), clock, ids, settings.store.durability)
+        return open_sqlite(path, Chain(key), clock, ids, settings.store.durability)
     except JournalUnavailable as problem:
         raise JournalUnavailable(f"{problem}{_WAYS_OUT}") from None
 
@@ -76,10 +77,12 @@ def session_log(
     """Where the calls of a session are written down; None: nowhere, as the configuration says."""
     if settings.store.kind == "none":
         return None
-    opening = partial(open_journal, settings, surroundings, clock, ids)
-    return SessionLog(
-        partial(to_thread.run_sync, opening), created, session_id, this_process(), clock
-    )
+
+    async def opening() -> Journal:
+        opened = partial(open_store, settings, surroundings, clock, ids)
+        return (await to_thread.run_sync(opened)).journal
+
+    return SessionLog(opening, created, session_id, this_process(), clock)
 
 
 def _make_key(path: Path) -> None:

@@ -53,7 +53,7 @@ class StoreJournal:
 
     def __init__(self, parts: StoreParts) -> None:
         self._parts = parts
-        self._writer = GroupCommit(parts.committer, at_once=parts.quick)
+        self.writer = GroupCommit(parts.committer, at_once=parts.quick)
 
     async def create(self, session_id: str, payloads: Sequence[Payload], /) -> tuple[Event, ...]:
         """Begin a session with its first events; one that exists is a JournalError."""
@@ -119,11 +119,11 @@ class StoreJournal:
 
     async def close(self) -> None:
         """Wait for what was begun, and let go of the store."""
-        await self._writer.close()
+        await self.writer.close()
         await to_thread.run_sync(self._parts.reader.close)
 
     def _do(self, session_id: str, work: Callable[[Desk], _T]) -> Coroutine[object, object, _T]:
-        return self._writer.do(SessionWork(session_id, work))
+        return self.writer.do(SessionWork(session_id, work))
 
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
         work = partial(appending.append, wanted, self._parts.chain)

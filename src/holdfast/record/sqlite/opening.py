@@ -1,4 +1,4 @@
-"""Opening the journal that is one SQLite file."""
+"""Opening the store that is one SQLite file."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -8,27 +8,28 @@ from queue import Empty, SimpleQueue
 
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.codec import Chain
-from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.journal import StoreParts
 from holdfast.record.sql import Row
 from holdfast.record.sqlite.connection import Durability, open_reader, told
+from holdfast.record.sqlite.search import SqliteIndex
 from holdfast.record.sqlite.store import SqliteCommitter
+from holdfast.record.store import Store, store_of
 
 
-def sqlite_journal(
+def open_sqlite(
     path: Path, chain: Chain, clock: Clock, ids: IdSource, durability: Durability = "process"
-) -> StoreJournal:
+) -> Store:
     """Open it, and make it where there is none. Blocking; raises JournalUnavailable."""
-    return StoreJournal(
-        StoreParts(
-            committer=SqliteCommitter(path, durability),
-            reader=SqliteReader(path),
-            chain=chain,
-            clock=clock,
-            ids=ids,
-            # A commit that waits for the disk would hold up the event loop.
-            quick=durability == "process",
-        )
+    parts = StoreParts(
+        committer=SqliteCommitter(path, durability),
+        reader=SqliteReader(path),
+        chain=chain,
+        clock=clock,
+        ids=ids,
+        # A commit that waits for the disk would hold up the event loop.
+        quick=durability == "process",
     )
+    return store_of(parts, SqliteIndex(path))
 
 
 class SqliteReader:

@@ -3,6 +3,7 @@
 import sqlite3
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.sqlite.search_tables import SEARCH
 from holdfast.record.sqlite.version_tables import VERSIONS
 
 _FIRST = """
@@ -62,7 +63,7 @@ CREATE TABLE chat_parts (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS)
+MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 

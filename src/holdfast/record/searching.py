@@ -1,0 +1,76 @@
+"""What of an event can be searched for: the words of people, of the agent and of tools."""
+
+from collections.abc import Iterator
+
+from holdfast.contract.events import (
+    AgentMessage,
+    CallAsked,
+    CallSettled,
+    ChildCreated,
+    ChildIdle,
+    CustomToolResult,
+    OutcomeDefined,
+    Payload,
+    StatusIdle,
+    ToolUse,
+    UserInterrupt,
+    UserMessage,
+)
+from holdfast.contract.json_value import JsonValue, decode_json
+
+MOST_CHARACTERS = 20_000
+"""Of one event: the beginning of what a tool printed is found, not all of it."""
+
+
+def searchable(payload: Payload) -> str:
+    """The words of an event; empty: it has none."""
+    return "\n".join(filter(None, _words(payload)))[:MOST_CHARACTERS].replace("\0", " ")
+
+
+def _words(said: Payload) -> Iterator[str | None]:
+    match said:
+        case UserMessage() | ChildCreated():
+            yield said.message
+        case OutcomeDefined():
+            yield said.outcome.title
+            yield said.outcome.detail
+            yield from said.outcome.success_criteria
+        case UserInterrupt():
+            yield said.note
+        case AgentMessage():
+            yield said.message
+            yield said.summary
+        case ChildIdle() | StatusIdle():
+            yield said.summary
+        case CustomToolResult():
+            yield said.tool_name
+            yield said.output
+        case ToolUse():
+            yield said.tool_name
+            yield said.output
+        case CallAsked():
+            yield said.tool
+            yield said.arguments
+        case CallSettled():
+            yield from _texts(decode_json(bytes(said.envelope)))
+        case _:
+            return
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Every text in a value, in order; the names of fields say nothing."""
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, str):
+            yield here
+        elif isinstance(here, list):
+            waiting += reversed(here)
+        elif isinstance(here, dict):
+            waiting += reversed(list(here.values()))
+
+
+def wanted_words(words: str) -> tuple[str, ...]:
+    """What a person searches for, word by word, without signs that mean something elsewhere."""
+    letters = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in words)
+    return tuple(letters.split())
