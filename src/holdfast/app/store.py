@@ -3,6 +3,7 @@
 The key is kept where people's decisions are, never beside the journal.
 """
 
+import hashlib
 import os
 import secrets
 from contextlib import suppress
@@ -17,6 +18,7 @@ from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
+from holdfast.record.anchors import AnchorFiles, Anchors, NoAnchors
 from holdfast.record.codec import Chain
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.store import Store
@@ -37,8 +39,14 @@ def open_store(
     """The store of this machine, made where there is none. Blocking; JournalUnavailable."""
     path = surroundings.data_home / DATABASE
     try:
-        key = journal_key(surroundings.state_home)
-        return open_sqlite(path, Chain(key), clock, ids, settings.store.durability)
+        return open_sqlite(
+            path,
+            Chain(journal_key(surroundings.state_home)),
+            clock,
+            ids,
+            settings.store.durability,
+            _anchors(surroundings),
+        )
     except JournalUnavailable as problem:
         raise JournalUnavailable(f"{problem}{_WAYS_OUT}") from None
 
@@ -64,6 +72,35 @@ def journal_key(state_home: Path | None) -> bytes:
             " it away to begin with a new one, which cannot vouch for what was written before"
         )
     return found
+
+
+def known_key(state_home: Path | None) -> bytes:
+    """The key that was made before; JournalUnavailable."""
+    if state_home is None or not (state_home / KEY).exists():
+        raise JournalUnavailable(
+            "the key that vouches for the journal is not there"
+            f" ({KEY} in the folder of holdfast's state); put it back"
+        )
+    return journal_key(state_home)
+
+
+def anchor_folder(surroundings: Surroundings) -> Path | None:
+    """Where the ends of this store's sessions are remembered: beside the key; None: nowhere."""
+    if surroundings.state_home is None:
+        return None
+    place = str(surroundings.data_home / DATABASE).encode()
+    return surroundings.state_home / "audit" / "anchors" / hashlib.sha256(place).hexdigest()[:16]
+
+
+def _anchors(surroundings: Surroundings) -> Anchors:
+    folder = anchor_folder(surroundings)
+    if folder is None:
+        return NoAnchors()
+    try:
+        make_private(folder)
+    except OSError as problem:
+        raise JournalUnavailable(f"{folder}: {problem.strerror}") from None
+    return AnchorFiles(folder)
 
 
 def session_log(

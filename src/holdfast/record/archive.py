@@ -12,10 +12,11 @@ from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalError, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
+from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, append, known
-from holdfast.record.codec import Chain, Unwritten, micros_of, moment_of
+from holdfast.record.codec import Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
-from holdfast.record.journal import Reader, session_of
+from holdfast.record.journal import Reader, StoreParts, session_of
 from holdfast.record.rebuilding import differences, rebuilt
 from holdfast.record.rows import Desk, Rebuilt
 
@@ -34,12 +35,11 @@ class Index(Protocol):
 class StoreArchive:
     """Shares the store of a journal, which closes it."""
 
-    def __init__(
-        self, reader: Reader, writer: GroupCommit[Desk], chain: Chain, index: Index
-    ) -> None:
-        self._reader = reader
+    def __init__(self, parts: StoreParts, writer: GroupCommit[Desk], index: Index) -> None:
+        self._reader = parts.reader
+        self._chain = parts.chain
+        self._anchors = parts.anchors
         self._writer = writer
-        self._chain = chain
         self._index = index
 
     async def sessions(self, query: SessionQuery, /) -> tuple[Session, ...]:
@@ -82,18 +82,21 @@ class StoreArchive:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes."""
         told = [Unwritten(one.id, micros_of(one.at), one.wake_id, one.payload) for one in events]
         wanted = Appending(session_id, told, creates=True, named=True)
-        await self._do(session_id, partial(append, wanted, self._chain))
+        rows = await self._do(session_id, partial(append, wanted, self._chain))
+        if rows:
+            self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
 
     async def delete(self, session_id: str, /) -> None:
         """Take a session away with all that belongs to it; UnknownSession."""
 
-        def taken_away(desk: Desk) -> None:
+        def removed(desk: Desk) -> None:
             row = known(session_id, desk)
             if row.holder is not None and row.until > row.updated_at and row.state.calls:
                 raise JournalError(f"session {session_id} is run by {row.holder}; end that first")
             desk.deleted.add(session_id)
 
-        await self._do(session_id, taken_away)
+        await self._do(session_id, removed)
+        taken_away(self._anchors, session_id)
 
     async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:
         """Add its events up again, and say where that is not what is kept beside them."""

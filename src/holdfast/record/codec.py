@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 import msgspec
 
 from holdfast.contract.events import KINDS, Event, Payload
+from holdfast.contract.journal import JournalError
 from holdfast.contract.json_value import JsonObject
 
 Upcast = Callable[[JsonObject], JsonObject]
@@ -30,7 +31,7 @@ _known = {str(kind.__struct_config__.tag): kind for kind in KINDS}
 _decoders = {name: msgspec.json.Decoder(kind) for name, kind in _known.items()}
 
 
-class UnreadableEvent(Exception):
+class UnreadableEvent(JournalError):
     """An event that this program cannot read, or must not."""
 
 
@@ -127,8 +128,11 @@ def stored(
 def is_genuine(row: Stored, chain: Chain) -> bool:
     """Whether a row is what was written, behind what was written before it."""
     told = Unwritten(row.id, row.micros, row.wake_id, Payload())
-    parts = _vouched(row.session_id, row.sequence, told, row.type, row.version, row.body)
-    return hmac.compare_digest(chain.link(row.previous, *parts), row.hash)
+    try:
+        parts = _vouched(row.session_id, row.sequence, told, row.type, row.version, row.body)
+        return hmac.compare_digest(chain.link(row.previous, *parts), row.hash)
+    except (TypeError, AttributeError):  # a column holds something else than it was made for
+        return False
 
 
 def event_of(

@@ -16,6 +16,7 @@ from holdfast.contract.journal import (
 )
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import appending, sql
+from holdfast.record.anchors import Anchors, NoAnchors
 from holdfast.record.appending import Appending, SessionWork, lease_of
 from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in
 from holdfast.record.group_commit import Committer, GroupCommit
@@ -46,6 +47,8 @@ class StoreParts(NamedTuple):
     ids: IdSource
     quick: bool
     """A commit is so quick that whoever asks for it may do it."""
+    anchors: Anchors = NoAnchors()
+    """Is told how far each session has come."""
 
 
 class StoreJournal:
@@ -120,7 +123,11 @@ class StoreJournal:
     async def close(self) -> None:
         """Wait for what was begun, and let go of the store."""
         await self.writer.close()
-        await to_thread.run_sync(self._parts.reader.close)
+        await to_thread.run_sync(self._let_go)
+
+    def _let_go(self) -> None:
+        self._parts.reader.close()
+        self._parts.anchors.close()
 
     def _do(self, session_id: str, work: Callable[[Desk], _T]) -> Coroutine[object, object, _T]:
         return self.writer.do(SessionWork(session_id, work))
@@ -128,6 +135,8 @@ class StoreJournal:
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
         work = partial(appending.append, wanted, self._parts.chain)
         rows = await self._do(wanted.session_id, work)
+        if rows:
+            self._parts.anchors.note(wanted.session_id, rows[-1].sequence, rows[-1].hash)
         events = wanted.events
         if len(rows) < len(events):  # some were there before
             new = {row.id for row in rows}

@@ -58,6 +58,7 @@ PLACE_OF_EVENT = "SELECT sequence FROM events WHERE session_id = ? AND id = ?"
 
 SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC"
 SESSION_IDS = "SELECT id FROM chat_sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
+ALL_SESSION_IDS = "SELECT id FROM chat_sessions"
 MESSAGES = (
     f'SELECT {_MESSAGE_COLUMNS} FROM chat_messages WHERE session_id = ? AND "index" > ?'
     ' ORDER BY "index" LIMIT ?'
@@ -73,6 +74,11 @@ ALL_PARTS = (
     f"SELECT {', '.join(f'chat_parts.{name}' for name in PART_NAMES)}"
     " FROM chat_messages JOIN chat_parts ON message_id = chat_messages.id"
     " WHERE chat_messages.session_id = ?"
+)
+DECISIONS = (
+    f"SELECT {_EVENT_COLUMNS} FROM events WHERE session_id = ? AND sequence > ?"
+    " AND type IN ('call.intended', 'call.refused', 'approval.answered')"
+    " ORDER BY sequence LIMIT ?"
 )
 MARKS = "SELECT id, processed_at FROM events WHERE session_id = ?"
 REMARKED = "UPDATE events SET processed_at = ? WHERE session_id = ? AND id = ?"

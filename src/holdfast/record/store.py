@@ -18,5 +18,5 @@ class Store(NamedTuple):
 def store_of(parts: StoreParts, index: Index) -> Store:
     """Put a store together."""
     journal = StoreJournal(parts)
-    archive = StoreArchive(parts.reader, journal.writer, parts.chain, index)
+    archive = StoreArchive(parts, journal.writer, index)
     return Store(journal, archive)

@@ -7,6 +7,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from holdfast.contract.ports import Clock, IdSource
+from holdfast.record.anchors import Anchors, NoAnchors
 from holdfast.record.codec import Chain
 from holdfast.record.journal import StoreParts
 from holdfast.record.sql import Row
@@ -17,7 +18,12 @@ from holdfast.record.store import Store, store_of
 
 
 def open_sqlite(
-    path: Path, chain: Chain, clock: Clock, ids: IdSource, durability: Durability = "process"
+    path: Path,
+    chain: Chain,
+    clock: Clock,
+    ids: IdSource,
+    durability: Durability = "process",
+    anchors: Anchors | None = None,
 ) -> Store:
     """Open it, and make it where there is none. Blocking; raises JournalUnavailable."""
     parts = StoreParts(
@@ -28,6 +34,7 @@ def open_sqlite(
         ids=ids,
         # A commit that waits for the disk would hold up the event loop.
         quick=durability == "process",
+        anchors=NoAnchors() if anchors is None else anchors,
     )
     return store_of(parts, SqliteIndex(path))
 

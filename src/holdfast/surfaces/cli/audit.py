@@ -1,11 +1,12 @@
-"""`holdfast audit`: the log of the programs that ran on this machine.
+"""`holdfast audit`: which programs ran, who allowed what, and whether the journal is as written.
 
-Exit status of `log`: 0 it was shown, 1 it cannot be read.
+Exit status: 0 it was shown, or all is as it was written; 1 it cannot be read, or is not.
 """
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
 
+from holdfast.surfaces.cli.audit_ledger import list_decisions, verify_journal
 from holdfast.surfaces.cli.audit_list import list_programs
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
@@ -17,14 +18,16 @@ examples:
   holdfast audit log --since 2h           what ended in the last two hours
   holdfast audit log --tool run --follow  what a tool starts, as it goes on
   holdfast audit log --day 20260801 --json
+  holdfast audit decisions --session ses_019  who allowed which call, and over what
+  holdfast audit verify                   is the journal what was written?
 
-It says which program ran, never what it was told or what it printed.
+The log says which program ran, never what it was told or what it printed.
 """
 
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
-    parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="show the log")
+    parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="what to show or check")
     parser.add_argument("--day", metavar="YYYYMMDD", help="of this day (UTC) alone")
     parser.add_argument(
         "--since", metavar="WHEN", help="2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d"
@@ -46,4 +49,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
     return answer(arguments, screen)
 
 
-_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {"log": list_programs}
+_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
+    "log": list_programs,
+    "decisions": list_decisions,
+    "verify": verify_journal,
+}

@@ -62,7 +62,7 @@ def list_programs(arguments: Namespace, screen: Screen) -> int:
         arguments.tool,
         arguments.session or "",
     )
-    limit = _limit(arguments.limit)
+    limit = most_of(arguments.limit)
     check_home(variables())
     folder = audit_folder(state_home(variables()))
     reader = AuditReader(folder)
@@ -156,9 +156,10 @@ def _since(given: str | None, now: datetime) -> int:
     return max(0, int(moment.timestamp())) * _NANOSECONDS
 
 
-def _limit(given: str | None) -> int | None:
+def most_of(given: str | None) -> int | None:
+    """What `--limit` says."""
     if given is None:
         return None
     if not given.isascii() or not given.isdigit() or not int(given):
-        raise UsageError(f"--limit {given}: it is no number of programs; give 1 or more")
+        raise UsageError(f"--limit {given}: it is no number; give 1 or more")
     return int(given)

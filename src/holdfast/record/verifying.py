@@ -1,0 +1,142 @@
+"""Does the journal still say what was written? Every event, every link, every end.
+
+An edited, dropped, added or moved event breaks the keyed chain; a shortened or missing session does
+not reach what was anchored outside of the store. It changes nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from holdfast.record import sql
+from holdfast.record.anchors import TAKEN_AWAY, Anchor
+from holdfast.record.codec import GENESIS, Chain, Stored, UnreadableEvent, is_genuine
+from holdfast.record.journal import Reader
+from holdfast.record.rebuilding import differences, rebuilt
+
+_PAGE = 2000
+
+Trouble = Literal[
+    "edited",
+    "out of order",
+    "dropped",
+    "head",
+    "cut off",
+    "gone",
+    "back again",
+    "rows",
+    "unreadable",
+]
+
+
+class Problem(NamedTuple):
+    """Something that is not as it was written."""
+
+    session_id: str
+    sequence: int | None
+    """At which event; None: the session as a whole."""
+    trouble: Trouble
+    told: str
+
+
+class Verified(NamedTuple):
+    """One session that was looked at."""
+
+    session_id: str
+    events: int
+    anchored: int
+    """Up to which event somebody outside of the store vouches for it."""
+    problems: tuple[Problem, ...]
+
+
+def verify(
+    reader: Reader, chain: Chain, anchors: Mapping[str, Anchor], only: str | None = None
+) -> Iterator[Verified]:
+    """Look at every session, one after the other. Blocking."""
+    ids = {str(row[0]) for row in reader.rows(sql.ALL_SESSION_IDS, ())}
+    for session_id in sorted(ids | anchors.keys()):
+        if only is None or session_id == only:
+            anchor = anchors.get(session_id)
+            if session_id in ids:
+                yield _session(reader, chain, session_id, anchor)
+            elif anchor is not None and anchor.sequence != TAKEN_AWAY:
+                told = f"it had {anchor.sequence} events, and is not there any more"
+                problem = Problem(session_id, None, "gone", told)
+                yield Verified(session_id, 0, anchor.sequence, (problem,))
+
+
+def _session(reader: Reader, chain: Chain, session_id: str, anchor: Anchor | None) -> Verified:
+    walk = _Walk(session_id, chain, anchor)
+    for row in _events(reader, session_id):
+        walk.step(row)
+    head = sql.session_of(reader.rows(sql.SESSION, (session_id,))[0])
+    problems = [*walk.problems, *walk.at_the_end(head.sequence, head.hash)]
+    if not problems:
+        problems += _rows(reader, session_id)
+    anchored = 0 if anchor is None else anchor.sequence
+    return Verified(session_id, walk.count, anchored, tuple(problems))
+
+
+class _Walk:
+    """From the first event of a session to its last."""
+
+    def __init__(self, session_id: str, chain: Chain, anchor: Anchor | None) -> None:
+        self._session_id = session_id
+        self._chain = chain
+        self._anchor = anchor
+        self._expected = 1
+        self._previous: bytes = GENESIS
+        self._anchored = anchor is None
+        self.count = 0
+        self.problems: list[Problem] = []
+
+    def step(self, row: Stored) -> None:
+        """The next event, as the store orders them."""
+        self.count += 1
+        if row.sequence != self._expected:
+            missing = f"after event {self._expected - 1} comes event {row.sequence}"
+            self._note(row.sequence, "dropped", missing)
+        elif row.previous != self._previous:
+            self._note(row.sequence, "out of order", "it does not follow the event before it")
+        if not is_genuine(row, self._chain):
+            self._note(row.sequence, "edited", f"{row.type} {row.id} is not what was written")
+        if self._anchor is not None and row.sequence == self._anchor.sequence:
+            self._anchored = True
+            if row.hash != self._anchor.hash:
+                self._note(row.sequence, "edited", "it is not the event that was anchored")
+        self._expected = row.sequence + 1
+        self._previous = row.hash
+
+    def at_the_end(self, sequence: int, found: bytes) -> Iterator[Problem]:
+        """What the end of it tells."""
+        last = self._expected - 1
+        if (sequence, found) != (last, self._previous):
+            told = f"its head says event {sequence}, its last event is {last}"
+            yield Problem(self._session_id, None, "head", told)
+        if self._anchor is not None and self._anchor.sequence == TAKEN_AWAY:
+            yield Problem(self._session_id, None, "back again", "it had been taken away")
+        elif self._anchor is not None and not self._anchored:
+            told = f"it ends with event {last}, and had come to event {self._anchor.sequence}"
+            yield Problem(self._session_id, last, "cut off", told)
+
+    def _note(self, sequence: int, trouble: Trouble, told: str) -> None:
+        self.problems.append(Problem(self._session_id, sequence, trouble, told))
+
+
+def _rows(reader: Reader, session_id: str) -> Iterator[Problem]:
+    """Whether what is kept beside the events is what they add up to."""
+    try:
+        found = differences(reader, rebuilt(reader, session_id))
+    except UnreadableEvent as problem:
+        yield Problem(session_id, None, "unreadable", str(problem))
+        return
+    for one in found:
+        told = f"{one.what} is not what the events add up to; see: holdfast sessions rebuild"
+        yield Problem(session_id, None, "rows", told)
+
+
+def _events(reader: Reader, session_id: str) -> Iterator[Stored]:
+    after = 0
+    while page := reader.rows(sql.EVENTS_AFTER, (session_id, after, _PAGE)):
+        for row in page:
+            yield Stored(*row[:10])
+        after = page[-1][1]

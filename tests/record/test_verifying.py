@@ -1,0 +1,302 @@
+"""Whatever is changed, cut off, moved or taken away in the store, the ledger misses it."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.anchors import AnchorFiles, NoAnchors, read_anchors
+from holdfast.record.codec import GENESIS, Chain, Unwritten, stored
+from holdfast.record.decisions import decisions
+from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
+from holdfast.record.store import Store
+from holdfast.record.verifying import Problem, Verified, verify
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
+
+pytestmark = pytest.mark.anyio
+
+CHAIN = Chain(b"k" * 32)
+EVENTS = 6
+
+
+def opened(root: Path) -> Store:
+    clock = SystemClock()
+    anchors = AnchorFiles(root / "anchors")
+    return open_sqlite(root / "h.db", CHAIN, clock, TimeIds(clock), anchors=anchors)
+
+
+@pytest.fixture
+async def root(tmp_path: Path) -> Path:
+    """Two sessions of six events each, written and closed."""
+    store = opened(tmp_path)
+    for name in ("ses_1", "ses_2"):
+        await store.journal.create(name, [SessionCreated()])
+        for number in range(EVENTS - 1):
+            await store.journal.append(name, [UserMessage(message=f"{name} {number}")])
+    await store.journal.close()
+    return tmp_path
+
+
+def looked_at(root: Path, chain: Chain = CHAIN, only: str | None = None) -> list[Verified]:
+    reader = SqliteReader(root / "h.db")
+    try:
+        return list(verify(reader, chain, read_anchors(root / "anchors"), only))
+    finally:
+        reader.close()
+
+
+def problems(root: Path, chain: Chain = CHAIN) -> list[Problem]:
+    return [problem for one in looked_at(root, chain) for problem in one.problems]
+
+
+def changed(root: Path, *statements: str) -> None:
+    connection = sqlite3.connect(root / "h.db")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+async def test_what_was_written_is_as_it_was_written(root: Path) -> None:
+    assert looked_at(root) == [
+        Verified("ses_1", EVENTS, EVENTS, ()),
+        Verified("ses_2", EVENTS, EVENTS, ()),
+    ]
+    assert [one.session_id for one in looked_at(root, only="ses_2")] == ["ses_2"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "id = 'evt_x'",
+        "micros = micros + 1",
+        "wake_id = 'wak_1'",
+        "type = 'user.interrupt'",
+        "version = 2",
+        "body = replace(CAST(body AS TEXT), 'ses_1 2', 'ses_1 9')",
+        "body = CAST(body AS TEXT)",
+        "wake_id = x'00'",
+        "hash = 'text'",
+        "hash = zeroblob(32)",
+        "previous = zeroblob(32)",
+    ],
+)
+async def test_an_edited_column_is_found_where_it_is(root: Path, column: str) -> None:
+    changed(root, f"UPDATE events SET {column} WHERE session_id = 'ses_1' AND sequence = 4")
+    found = problems(root)
+    assert {problem.session_id for problem in found} == {"ses_1"}
+    assert 4 in {problem.sequence for problem in found}
+
+
+async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Path) -> None:
+    """Somebody without the key can make a chain, but not this one."""
+    forger = Chain(b"x" * 32)
+    connection = sqlite3.connect(root / "h.db")
+    rows = connection.execute(
+        "SELECT sequence, id, micros FROM events WHERE session_id = 'ses_1' ORDER BY sequence"
+    ).fetchall()
+    previous = GENESIS
+    for sequence, event_id, micros in rows:
+        forged = stored(
+            Unwritten(event_id, micros, None, UserMessage(message="I allowed it")),
+            "ses_1",
+            sequence,
+            previous,
+            forger,
+        )
+        connection.execute(
+            "UPDATE events SET type = ?, body = ?, previous = ?, hash = ?"
+            " WHERE session_id = 'ses_1' AND sequence = ?",
+            (forged.type, forged.body, forged.previous, forged.hash, sequence),
+        )
+        previous = forged.hash
+    connection.execute("UPDATE chat_sessions SET hash = ? WHERE id = 'ses_1'", (previous,))
+    connection.commit()
+    connection.close()
+    found = [problem for problem in problems(root) if problem.trouble == "edited"]
+    assert {problem.sequence for problem in found} == set(range(1, EVENTS + 1))
+
+
+async def test_a_dropped_event_is_missed(root: Path) -> None:
+    changed(root, "DELETE FROM events WHERE session_id = 'ses_1' AND sequence = 3")
+    assert Problem("ses_1", 4, "dropped", "after event 2 comes event 4") in problems(root)
+
+
+@pytest.mark.parametrize("left", [1, EVENTS - 1])
+async def test_a_tail_that_was_cut_off_is_missed_also_when_the_head_agrees(
+    root: Path, left: int
+) -> None:
+    changed(
+        root,
+        f"DELETE FROM events WHERE session_id = 'ses_1' AND sequence > {left}",
+        f"UPDATE chat_sessions SET sequence = {left}, hash = (SELECT hash FROM events"
+        f" WHERE session_id = 'ses_1' AND sequence = {left}) WHERE id = 'ses_1'",
+    )
+    told = f"it ends with event {left}, and had come to event {EVENTS}"
+    assert Problem("ses_1", left, "cut off", told) in problems(root)
+
+
+async def test_events_that_changed_places_are_found(root: Path) -> None:
+    changed(
+        root,
+        "UPDATE events SET sequence = 99 WHERE session_id = 'ses_1' AND sequence = 3",
+        "UPDATE events SET sequence = 3 WHERE session_id = 'ses_1' AND sequence = 4",
+        "UPDATE events SET sequence = 4 WHERE session_id = 'ses_1' AND sequence = 99",
+    )
+    assert {problem.trouble for problem in problems(root)} >= {"edited", "out of order"}
+
+
+async def test_an_event_of_another_session_does_not_fit(root: Path) -> None:
+    changed(
+        root,
+        "DELETE FROM events WHERE session_id = 'ses_1' AND sequence = 3",
+        "UPDATE events SET session_id = 'ses_1' WHERE session_id = 'ses_2' AND sequence = 3",
+    )
+    found = {(problem.session_id, problem.sequence) for problem in problems(root)}
+    assert {("ses_1", 3), ("ses_2", 4)} <= found
+
+
+async def test_a_session_that_vanished_is_missed(root: Path) -> None:
+    changed(
+        root,
+        "DELETE FROM chat_parts WHERE session_id = 'ses_1'",
+        "DELETE FROM chat_messages WHERE session_id = 'ses_1'",
+        "DELETE FROM events WHERE session_id = 'ses_1'",
+        "DELETE FROM chat_sessions WHERE id = 'ses_1'",
+    )
+    (problem,) = problems(root)
+    assert (problem.session_id, problem.trouble) == ("ses_1", "gone")
+
+
+async def test_a_session_that_was_taken_away_on_purpose_is_not_missed_but_may_not_return(
+    root: Path,
+) -> None:
+    copy = sqlite3.connect(root / "copy.db")
+    original = sqlite3.connect(root / "h.db")
+    original.backup(copy)
+    original.close()
+    copy.close()
+    store = opened(root)
+    await store.archive.delete("ses_1")
+    await store.journal.close()
+    assert problems(root) == []
+    for path in root.glob("h.db*"):
+        path.unlink()
+    (root / "copy.db").rename(root / "h.db")
+    assert Problem("ses_1", None, "back again", "it had been taken away") in problems(root)
+
+
+async def test_rows_beside_the_journal_that_were_edited_are_found(root: Path) -> None:
+    changed(root, "UPDATE chat_parts SET data_json = '{}' WHERE session_id = 'ses_2'")
+    assert {problem.trouble for problem in problems(root)} == {"rows"}
+    assert {problem.session_id for problem in problems(root)} == {"ses_2"}
+
+
+async def test_another_key_vouches_for_nothing(root: Path) -> None:
+    found = problems(root, Chain(b"z" * 32))
+    assert len([problem for problem in found if problem.trouble == "edited"]) == 2 * EVENTS
+
+
+WRITER = """
+import sys
+from pathlib import Path
+import anyio
+from record.test_verifying import opened
+from holdfast.contract.events import SessionCreated, UserMessage
+
+async def main(root):
+    store = opened(Path(root))
+    await store.journal.create("ses_3", [SessionCreated()])
+    for number in range(5):
+        await store.journal.append("ses_3", [UserMessage(message=str(number))])
+    print("written", flush=True)
+    sys.stdin.readline()
+
+anyio.run(main, sys.argv[1])
+"""
+
+
+def _killed_writer(root: Path) -> None:
+    tests = str(Path(__file__).parents[1])
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": tests},
+    )
+    assert writer.stdout is not None
+    assert writer.stdin is not None
+    assert writer.stdout.readline() == b"written\n"
+    assert read_anchors(root / "anchors")["ses_3"].sequence == 6
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    writer.stdin.close()
+    writer.stdout.close()
+
+
+async def test_what_a_killed_process_wrote_is_anchored_to_its_last_event(root: Path) -> None:
+    _killed_writer(root)
+    await opened(root).journal.close()  # adds up what was left
+    assert [path.name for path in (root / "anchors").iterdir() if path.suffix == ".live"] == []
+    assert looked_at(root)[-1] == Verified("ses_3", 6, 6, ())
+
+
+def _garbled(content: bytes) -> bytes:
+    return content[:-1] + bytes([content[-1] ^ 1])
+
+
+def _shortened(content: bytes) -> bytes:
+    return content[:-1]
+
+
+@pytest.mark.parametrize("damage", [_garbled, _shortened])
+async def test_a_place_that_was_half_written_is_passed_over(
+    root: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    total = root / "anchors" / "sum"
+    total.write_bytes(damage(total.read_bytes()))
+    assert list(read_anchors(root / "anchors")) == ["ses_1"]
+
+
+async def test_many_sessions_are_anchored(tmp_path: Path) -> None:
+    anchors = AnchorFiles(tmp_path / "a")
+    for number in range(1000):
+        anchors.note(f"ses_{number:04}", number + 1, bytes([number % 256]) * 32)
+        anchors.note("ses_0000", number + 1, b"h" * 32)
+    anchors.close()
+    found = read_anchors(tmp_path / "a")
+    assert len(found) == 1000
+    assert found["ses_0999"].sequence == found["ses_0000"].sequence == 1000
+    assert (tmp_path / "a" / "sum").stat().st_mode & 0o777 == 0o600
+    assert read_anchors(tmp_path / "nowhere") == {}
+
+
+async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("", "utf-8")
+    with pytest.raises(JournalUnavailable, match="File exists"):
+        AnchorFiles(tmp_path / "a")
+
+
+async def test_decisions_are_told_in_order(tmp_path: Path) -> None:
+    clock = SystemClock()
+    store = open_sqlite(tmp_path / "h.db", CHAIN, clock, TimeIds(clock), anchors=NoAnchors())
+    asked = CallAsked(call_id="cal_1", tool="bash", arguments="{}")
+    intended = CallIntended(call_id="cal_1", tool="bash", arguments_hash="ab", grounds="a rule")
+    await store.journal.create("ses_1", [SessionCreated(), asked, intended])
+    await store.journal.create("ses_2", [SessionCreated()])
+    await store.journal.close()
+    reader = SqliteReader(tmp_path / "h.db")
+    (one,) = decisions(reader)
+    assert (one.session_id, one.decision, one.by, one.arguments_hash, one.tool) == (
+        *("ses_1", "allowed", "a rule", "ab", "bash"),
+    )
+    assert list(decisions(reader, "ses_2")) == []
+    reader.close()
