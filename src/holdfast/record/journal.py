@@ -123,11 +123,8 @@ class StoreJournal:
     async def close(self) -> None:
         """Wait for what was begun, and let go of the store."""
         await self.writer.close()
-        await to_thread.run_sync(self._let_go)
-
-    def _let_go(self) -> None:
-        self._parts.reader.close()
-        self._parts.anchors.close()
+        await to_thread.run_sync(self._parts.reader.close)
+        await to_thread.run_sync(self._parts.anchors.close)
 
     def _do(self, session_id: str, work: Callable[[Desk], _T]) -> Coroutine[object, object, _T]:
         return self.writer.do(SessionWork(session_id, work))
