@@ -25,6 +25,7 @@ from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.journal import JournalError
 from holdfast.contract.json_value import clean_text, encode_json
 from holdfast.contract.ports import Answer
+from holdfast.contract.rules import Use
 from holdfast.envelope.dialects.ok import render
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
@@ -80,15 +81,15 @@ class Trail:
             asked = CallAsked(
                 call_id=call.id,
                 model_call_id=call.model_call_id,
-                tool=clean_text(call.tool),
+                tool=self._clean(clean_text(call.tool)),
                 arguments=self._clean(_text(call)),
             )
             self._untold.append(asked)
 
-    def given(self, ask: Ask) -> Answer | None:
-        """What was answered to exactly this question before."""
+    def given(self, prepared: Prepared) -> Answer | None:
+        """What was answered over exactly this before."""
         known = self._approved
-        if known is None or known.arguments_hash != arguments_hash(ask.prepared):
+        if known is None or known.arguments_hash != arguments_hash(prepared):
             return None
         return known.answer
 
@@ -101,9 +102,9 @@ class Trail:
                 tool=ask.prepared.tool.name,
                 arguments_hash=arguments_hash(ask.prepared),
                 reason=self._clean(ask.reason),
-                uses=ask.uses,
+                uses=self._clean_uses(ask.uses),
                 offers=ask.offers,
-                wider=ask.wider,
+                wider=tuple(map(self._clean, ask.wider)),
             )
         )
         return await self._told("asked about")
@@ -163,7 +164,8 @@ class Trail:
 
     def _settlement(self, envelope: Envelope) -> CallSettled:
         answer = msgspec.Raw(render(envelope).encode())
-        return CallSettled(call_id=self._call.id, tool=clean_text(self._call.tool), envelope=answer)
+        tool = self._clean(clean_text(self._call.tool))
+        return CallSettled(call_id=self._call.id, tool=tool, envelope=answer)
 
     async def _told(self, what: str) -> Failure | None:
         try:
@@ -178,6 +180,11 @@ class Trail:
         self._begun = True
         await self._log.append(payloads)
         self._untold.clear()
+
+    def _clean_uses(self, uses: tuple[Use, ...]) -> tuple[Use, ...]:
+        if not self._redactor.active:
+            return uses
+        return msgspec.json.decode(self._redactor.json(encode_json(uses)), type=tuple[Use, ...])
 
     def _clean(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor.active else text
