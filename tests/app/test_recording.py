@@ -1,27 +1,31 @@
 """Calls leave their trail: what stands in the journal, when, and what happens when it cannot."""
 
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import msgspec
 import pytest
+from app.recorded import (
+    LAUNCHED,
+    SECRET,
+    YES,
+    around,
+    events_of,
+    kinds,
+    opened,
+    unwilling,
+    willing,
+)
 
 from holdfast import Holdfast, tool
 from holdfast.app.settings import (
     LimitSettings,
     Settings,
     StoreSettings,
-    Surroundings,
     ToolLimitSettings,
 )
-from holdfast.app.store import known_key, open_store
+from holdfast.app.store import known_key
 from holdfast.contract.call import Ask
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import (
@@ -30,94 +34,17 @@ from holdfast.contract.events import (
     CallIntended,
     CallRefused,
     CallSettled,
-    Event,
     SidecarKept,
 )
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.journal import Journal, JournalUnavailable, LeaseHeld, NotFitting
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Answer
 from holdfast.envelope.dialects import ok
-from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
-
-YES = Answer(allowed=True, by="ada", note="go on")
-SECRET = "s3cr3t-of-the-house"
-
-
-@tool
-async def add(a: int, b: int) -> int:
-    """Add two numbers."""
-    return a + b
-
-
-@tool
-async def pages() -> str:
-    """Write much."""
-    return "page\n" * 1000
-
-
-@tool(permission_policy="always_ask")
-async def launch(name: str) -> str:
-    """Launch something."""
-    LAUNCHED.append(name)
-    return f"{name} is on its way"
-
-
-@tool
-async def broken() -> None:
-    """Fail."""
-    raise ValueError("it broke")
-
-
-@tool
-async def forever() -> None:
-    """Wait for ever."""
-    await anyio.sleep_forever()
-
-
-LAUNCHED: list[str] = []
 
 
 @pytest.fixture(autouse=True)
 def nothing_launched() -> None:
     LAUNCHED.clear()
-
-
-async def willing(_ask: Ask) -> Answer | None:
-    return YES
-
-
-async def unwilling(_ask: Ask) -> Answer | None:
-    return Answer(allowed=False, by="ada", note="not today")
-
-
-def around(root: Path, *secrets: str) -> Surroundings:
-    return Surroundings(data_home=root / "data", state_home=root / "state", secrets=secrets)
-
-
-@asynccontextmanager
-async def journal_of(root: Path) -> AsyncGenerator[Journal]:
-    clock = SystemClock()
-    journal = open_store(Settings(), around(root), clock, TimeIds(clock)).journal
-    try:
-        yield journal
-    finally:
-        await journal.close()
-
-
-async def events_of(root: Path, session_id: str) -> tuple[Event, ...]:
-    async with journal_of(root) as journal:
-        return await journal.events(session_id)
-
-
-def kinds(events: tuple[Event, ...]) -> list[str]:
-    return [event.type for event in events]
-
-
-def opened(root: Path, *secrets: str, **options: object) -> Holdfast:
-    tools = [add, pages, launch, broken, forever]
-    chosen = {"settings": Settings(), "surroundings": around(root, *secrets), **options}
-    return Holdfast(tools=tools, **chosen)  # type: ignore[arg-type] - options of the tests
 
 
 async def test_a_call_is_asked_intended_and_settled(tmp_path: Path) -> None:
@@ -326,124 +253,6 @@ async def test_the_same_one_opened_again_goes_on_with_its_session(tmp_path: Path
         async with hf:
             assert (await hf.settle("add", {"a": 1, "b": 2})).ok
     assert kinds(await events_of(tmp_path, hf.session_id)).count("call.settled") == 2
-
-
-RUNNER = """
-import sys
-from pathlib import Path
-import anyio
-from app.test_recording import opened
-
-async def never(ask):
-    print("asked", flush=True)
-    await anyio.sleep_forever()
-
-async def main(root):
-    async with opened(Path(root), approver=never) as hf:
-        print(hf.session_id, flush=True)
-        async with anyio.create_task_group() as group:
-            group.start_soon(hf.settle, "forever")
-            await anyio.sleep(0.2)
-            group.start_soon(hf.settle, "launch", {"name": "rocket"})
-
-anyio.run(main, sys.argv[1])
-"""
-
-
-def _killed_runner(root: Path) -> str:
-    """A session whose runner was killed while one call ran and another waited for a person."""
-    runner = subprocess.Popen(
-        [sys.executable, "-c", RUNNER, str(root)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-    )
-    assert runner.stdout is not None
-    session = runner.stdout.readline().decode().strip()
-    assert runner.stdout.readline() == b"asked\n"
-    runner.send_signal(signal.SIGKILL)
-    runner.wait()
-    runner.stdout.close()
-    return session
-
-
-@pytest.mark.req("SPEC-REC-18", "SPEC-REC-19", "SPEC-REC-20")
-async def test_after_a_kill_open_calls_are_closed_and_questions_stay_open(tmp_path: Path) -> None:
-    session = _killed_runner(tmp_path)
-    async with opened(tmp_path, session=session) as hf:
-        (question,) = await hf.questions()
-        assert (question.tool, LAUNCHED) == ("launch", [])
-        assert await hf.resume() == ()
-    async with journal_of(tmp_path) as journal:
-        state = (await journal.session(session)).state
-        assert [call.stage for call in state.calls.values()] == ["waiting"]
-        aborted = [
-            event.payload
-            for event in await journal.events(session)
-            if isinstance(event.payload, CallSettled)
-        ]
-    (settled,) = aborted
-    assert settled.tool == "forever"
-    failure = ok.parse(bytes(settled.envelope).decode()).failure
-    assert failure is not None
-    assert (failure.message, failure.retryable) == ("aborted by host restart", False)
-    # Somebody answers; then the process ends before anything came of it.
-    async with opened(tmp_path, session=session) as hf:
-        await hf.answer(question, YES)
-        with pytest.raises(NotFitting, match="already recorded an answer"):
-            await hf.answer(question, YES)
-        assert await hf.questions() == ()
-    async with opened(tmp_path, session=session) as hf:
-        (envelope,) = await hf.resume()
-        assert envelope.result == {"text": "rocket is on its way"}
-        assert envelope.call_id == question.call_id
-        assert await hf.resume() == ()
-    assert LAUNCHED == ["rocket"]
-    kept = [event.payload for event in await events_of(tmp_path, session)]
-    intents = [one for one in kept if isinstance(one, CallIntended) and one.tool == "launch"]
-    assert [intent.grounds for intent in intents] == ["approved by ada"]
-
-
-async def test_an_answer_that_was_no_lets_nothing_run(tmp_path: Path) -> None:
-    session = _killed_runner(tmp_path)
-    async with opened(tmp_path, session=session) as hf:
-        (question,) = await hf.questions()
-        await hf.answer(question, Answer(allowed=False, by="ada"))
-        assert await hf.resume() == ()
-    async with opened(tmp_path, session=session) as hf:
-        assert await hf.resume() == ()
-    async with journal_of(tmp_path) as journal:
-        assert (await journal.session(session)).state.calls == {}
-    assert LAUNCHED == []
-
-
-async def test_a_call_that_is_not_the_one_that_was_allowed_is_asked_about_again(
-    tmp_path: Path,
-) -> None:
-    session = _killed_runner(tmp_path)
-    async with opened(tmp_path, session=session) as hf:
-        (question,) = await hf.questions()
-        await hf.answer(question, YES)
-    path = tmp_path / "data" / "holdfast.db"
-    connection = sqlite3.connect(path)
-    connection.execute(
-        "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'rocket', 'trojan') AS BLOB)"
-        " WHERE type = 'call.asked'"
-    )
-    connection.commit()
-    connection.close()
-    async with opened(tmp_path, session=session) as hf:
-        (envelope,) = await hf.resume()
-    assert not envelope.ok
-    assert LAUNCHED == []
-
-
-async def test_a_session_that_somebody_runs_is_not_taken_from_them(tmp_path: Path) -> None:
-    async with opened(tmp_path) as hf:
-        await hf.settle("add", {"a": 1, "b": 2})
-        with pytest.raises(LeaseHeld, match=f"session {hf.session_id} is run by "):
-            async with opened(tmp_path, session=hf.session_id):
-                pass
-        assert (await hf.settle("add", {"a": 1, "b": 2})).ok
 
 
 async def test_the_key_is_made_once_for_its_owner_and_is_not_beside_the_journal(

@@ -3,9 +3,11 @@
 from msgspec import Raw
 
 from holdfast.contract import events
+from holdfast.contract.chunks import AskedCall, AssistantChunk, Lineage, ToolResultChunk
 from holdfast.contract.envelope import Repair
 from holdfast.contract.events import Payload
 from holdfast.contract.rules import Use
+from holdfast.contract.transcript import TokenUsage
 
 SAMPLES: tuple[Payload, ...] = (
     events.UserMessage(message="Fix the failing test, über alles."),
@@ -67,4 +69,12 @@ SAMPLES: tuple[Payload, ...] = (
         call_id="cal_1", tool="bash", arguments_hash="ab12", kind="rejected", reason="a rule"
     ),
     events.AgentChunk(chunk={"type": "text-delta", "id": "0", "delta": "Hi"}),
+    events.FlowGrown(
+        chunks=(
+            AssistantChunk(None, (AskedCall("call_1", "bash", '{"command": "ls"}'),)),
+            ToolResultChunk("call_1", "bash", "a.txt"),
+        ),
+        lineage=Lineage(parent_session_ids=("ses_0",), operator="fork", kind="op_fork"),
+        usage=TokenUsage(3, 2, 5),
+    ),
 )

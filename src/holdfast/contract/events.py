@@ -10,9 +10,11 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from holdfast.contract.chunks import Chunk, Lineage
 from holdfast.contract.envelope import Repair
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.rules import Remember, Use
+from holdfast.contract.transcript import TokenUsage
 
 SessionStatus = Literal["idle", "running", "rescheduling", "requires_action", "terminated"]
 StopReason = Literal["idle", "requires_action", "rescheduling", "terminated"]
@@ -308,13 +310,22 @@ class ModelReplied(Payload, frozen=True, kw_only=True, tag="model.replied"):
     usage: JsonObject = {}
 
 
+class FlowGrown(Payload, frozen=True, kw_only=True, tag="flow.grown"):
+    """A flow session got more rows; the first time, also where it came from."""
+
+    chunks: tuple[Chunk, ...] = ()
+    lineage: Lineage | None = None
+    usage: TokenUsage | None = None
+    """What it has cost until now."""
+
+
 KINDS: tuple[type[Payload], ...] = (
     *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
     *(SessionCreated, ChildCreated, ChildIdle, StatusChanged, StatusIdle),
     *(EventsProcessed, SessionClosed, SpanStarted, SpanCompleted),
     *(AgentMessage, ToolUse, CustomToolUse),
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallSettled, SidecarKept),
-    *(ModelRequested, ModelReplied, CallRefused, AgentChunk),
+    *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
 )
 """Every kind there is."""
 
