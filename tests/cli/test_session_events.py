@@ -1,8 +1,10 @@
 """`holdfast sessions events`: chosen, shown, and followed as they happen."""
 
 import json
+import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -116,7 +118,7 @@ def test_nothing_that_fits_is_told(cli: Cli, kept: tuple[Event, ...]) -> None:
 def following(home: Path, *words: str) -> Generator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [str(HOLDFAST), "sessions", "events", "ses_1", "--follow", *words],
-        env={"HOLDFAST_HOME": str(home), "PATH": "/usr/bin:/bin"},
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -180,3 +182,17 @@ def test_one_that_is_closed_is_shown_and_no_more(cli: Cli, home: Path) -> None:
         "session.created",
         "session.closed",
     ]
+
+
+def test_what_others_write_meanwhile_is_shown_once(cli: Cli, home: Path) -> None:
+    made(home, "ses_1", TALK[:2])
+    new = (events.UserMessage(message="more"), events.SessionClosed(reason="done"))
+    later = threading.Timer(0.5, appended, (home, "ses_1", *new))
+    later.start()
+    try:
+        answered = cli("sessions", "events", "last", "--follow", "--type", "user.message")
+    finally:
+        later.join()
+    assert answered.status == 0
+    shown = [line.split()[0] for line in answered.out.splitlines()]
+    assert shown == ["2", "3"]

@@ -114,10 +114,11 @@ def test_a_place_that_cannot_be_written_is_told(cli: Cli, home: Path, tmp_path: 
     assert "--form folder --to FOLDER" in answered.err
 
 
-def test_a_full_disk_leaves_no_half_a_file(home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["events", "folder"])
+def test_a_full_disk_leaves_no_half_an_export(home: Path, tmp_path: Path, form: str) -> None:
     made(home, "ses_1", [*TALK, events.UserMessage(message="x" * 100_000)])
     path = tmp_path / "run.jsonl"
-    script = f"ulimit -f 50; exec {HOLDFAST} sessions export last --to {path}"
+    script = f"ulimit -f 50; exec {HOLDFAST} sessions export last --to {path} --form {form}"
     done = subprocess.run(
         ["bash", "-c", script],
         env={"HOLDFAST_HOME": str(home), "PATH": "/usr/bin:/bin"},

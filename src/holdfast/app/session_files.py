@@ -4,6 +4,7 @@ What the files say is `record`'s to know.
 """
 
 import os
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -76,7 +77,7 @@ async def write_file(path: Path, pages: Pages) -> None:
 
 
 async def write_folder(path: Path, store: Store, session: Session) -> None:
-    """A new folder with everything about a session; OSError."""
+    """A new folder with everything about a session, or none; OSError."""
     folder = await to_thread.run_sync(_new_folder, path)
     try:
         document = msgspec.json.format(msgspec.json.encode(session_document(session)), indent=2)
@@ -86,6 +87,9 @@ async def write_folder(path: Path, store: Store, session: Session) -> None:
             await _write(file, event_pages(store, session))
         async with _new_file(path / WAKES_FILE, folder):
             pass  # wakes that wait have their place here
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
     finally:
         os.close(folder)
 

@@ -93,15 +93,12 @@ async def delete_session(store: Store, session_id: str) -> str | None:
 def remove_folder(around: Surroundings, session_id: str) -> str | None:
     """Remove the folder of a session through no link; what is left of it is told. Blocking."""
     root = around.data_home / SESSIONS_FOLDER
-    SidecarFiles(root).forget(session_id)
+    SidecarFiles(root).forget(session_id)  # also a link in the folder's place
     folder = root / session_id
     if folder.parent != root or not session_id.strip("."):
         return None  # it is no name of a folder: nothing was ever kept there
     try:
-        if folder.is_symlink():
-            folder.unlink()
-        else:
-            shutil.rmtree(folder)
+        shutil.rmtree(folder)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:

@@ -17,7 +17,7 @@ from holdfast.app.session_files import (
 )
 from holdfast.app.session_store import delete_session, opened_store
 from holdfast.contract.archive import Difference
-from holdfast.contract.journal import JournalError, Session
+from holdfast.contract.journal import JournalError, Session, UnknownSession
 from holdfast.contract.json_value import JsonValue, plain
 from holdfast.record.importing import Imported, UnreadableExport, read_journal, renamed
 from holdfast.record.store import Store
@@ -85,8 +85,7 @@ async def import_(arguments: Namespace, screen: Screen) -> int:
         ids = TimeIds(SystemClock())
         told = renamed(told, ids.new("ses"), partial(ids.new, "evt"))
     async with opened_store(make=True) as store:
-        known = await _is_known(store, told.session_id)
-        if known:
+        if await _is_known(store, told.session_id):
             raise JournalError(
                 f"there is a session {told.session_id} already; give --as-new to have it under a"
                 f" new id, or first: holdfast sessions delete {told.session_id}"
@@ -102,7 +101,7 @@ async def import_(arguments: Namespace, screen: Screen) -> int:
 async def _is_known(store: Store, session_id: str) -> bool:
     try:
         await store.journal.session(session_id)
-    except JournalError:
+    except UnknownSession:
         return False
     return True
 
