@@ -35,6 +35,7 @@ VERBS = (
         json_is_input=True,
     ),
     Verb("undo", TOOLS, "put back what a session's calls changed"),
+    Verb("sessions", TOOLS, "list, read, search, export and delete sessions"),
     Verb(
         "policy",
         POLICY,
@@ -49,4 +50,9 @@ VERBS = (
     Verb("completion", LEARN, "print a completion script for your shell"),
 )
 
-BY_NAME = {verb.name: verb for verb in VERBS}
+_ALSO = {"session": "sessions"}
+"""Further words for a verb; completion offers the verb alone."""
+
+BY_NAME = {verb.name: verb for verb in VERBS} | {
+    word: verb for verb in VERBS for word, name in _ALSO.items() if name == verb.name
+}

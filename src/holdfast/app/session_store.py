@@ -1,0 +1,106 @@
+"""The sessions of this machine for somebody who looks at them: what commands share.
+
+Looking makes nothing: without a store there is no session.
+"""
+
+import shutil
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+
+from anyio import CancelScope, to_thread
+
+from holdfast.app.configuration import load_configuration
+from holdfast.app.holders import is_gone, this_process
+from holdfast.app.settings import Surroundings
+from holdfast.app.store import DATABASE, open_store
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.journal import JournalError, Lease, LeaseHeld, UnknownSession
+from holdfast.contract.ports import Clock
+from holdfast.execution.sidecars import SidecarFiles
+from holdfast.record.store import Store
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
+
+SESSIONS_FOLDER = "sessions"
+_DELETING_SECONDS = 60.0
+
+
+class NothingStored(UnknownSession):
+    """There is no store, so there is no session."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no session yet; `holdfast call` and the library make them")
+
+
+@asynccontextmanager
+async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
+    """The store; NothingStored where there is none, unless it is to be made. JournalError."""
+    settings = load_configuration(None).settings
+    around = surroundings_of_this_process(settings)
+    if make and settings.store.kind == "none":
+        raise JournalError(
+            "store.kind = 'none' says that nothing is kept; set it to 'sqlite' and try again"
+        )
+    if not make and not _exists(around):
+        raise NothingStored
+    clock = SystemClock()
+    opened = partial(open_store, settings, around, clock, TimeIds(clock))
+    store = await to_thread.run_sync(opened)
+    try:
+        yield store
+    finally:
+        with CancelScope(shield=True):
+            await store.journal.close()
+
+
+def _exists(around: Surroundings) -> bool:
+    try:
+        return (around.data_home / DATABASE).exists()
+    except OSError:
+        return False
+
+
+def is_live(lease: Lease | None, clock: Clock) -> bool:
+    """Whether somebody runs the session now, as far as can be told."""
+    if lease is None or is_gone(lease.holder):
+        return False
+    return lease.until_micros > clock.unix_ns() // 1000
+
+
+async def delete_session(store: Store, session_id: str) -> str | None:
+    """Take a session away with its folder; what of the folder could not go is told.
+
+    JournalError while somebody runs it.
+    """
+    journal = store.journal
+    try:
+        lease = await journal.lease(session_id, this_process(), _DELETING_SECONDS)
+    except LeaseHeld as held:
+        if not is_gone(held.lease.holder):
+            raise JournalError(
+                f"session {session_id} is run by {held.lease.holder}; end that first, then delete"
+                " it; nothing was deleted"
+            ) from None
+        lease = await journal.take_over(held.lease, this_process(), _DELETING_SECONDS)
+    # Whoever ran it before is fenced off by now: nothing more is appended in its name.
+    await journal.release(lease)
+    await store.archive.delete(session_id)
+    around = surroundings_of_this_process(load_configuration(None).settings)
+    return await to_thread.run_sync(remove_folder, around, session_id)
+
+
+def remove_folder(around: Surroundings, session_id: str) -> str | None:
+    """Remove the folder of a session through no link; what is left of it is told. Blocking."""
+    root = around.data_home / SESSIONS_FOLDER
+    SidecarFiles(root).forget(session_id)  # also a link in the folder's place
+    folder = root / session_id
+    if folder.parent != root or not session_id.strip("."):
+        return None  # it is no name of a folder: nothing was ever kept there
+    try:
+        shutil.rmtree(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        return f"{folder} could not be removed ({problem.strerror}); remove it yourself"
+    return None

@@ -1,0 +1,177 @@
+"""`holdfast sessions events`: what happened in a session, a line each; also as it happens."""
+
+import re
+from argparse import Namespace
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+import anyio
+import msgspec
+
+from holdfast.app.session_store import opened_store
+from holdfast.contract.events import KINDS, Event, SessionClosed
+from holdfast.contract.journal import EventQuery, Journal
+from holdfast.record.export import event_line
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.parsing import UsageError
+from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.surfaces.cli.session_list import count_in, cut
+
+LOOK_SECONDS = 0.2
+"""How often somebody who follows is shown what is new."""
+
+_AROUND = 10
+_SAID_CHARACTERS = 100
+_TYPE_COLUMN = 24
+_TYPES = tuple(str(kind.__struct_config__.tag) for kind in KINDS)
+_PLAIN = re.compile(r"[\w./:@-]+")
+"""A text that needs no quotes."""
+_HEADINGS = ("EVENT", "TIME (UTC)", "TYPE", "WHAT")
+
+
+class _Wanted(NamedTuple):
+    """Which events are shown, whatever their place."""
+
+    types: tuple[str, ...]
+    wake_id: str | None
+    pending: bool
+
+    def fits(self, event: Event) -> bool:
+        """Whether it is shown."""
+        return (
+            (not self.types or event.type in self.types)
+            and self.wake_id in (None, event.wake_id)
+            and not (self.pending and event.processed_at is not None)
+        )
+
+
+async def show_events(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    wanted = _wanted(arguments)
+    async with opened_store() as store:
+        session_id = await store.archive.called(arguments.words[0])
+        head = await store.journal.session(session_id)
+        query = await _query(arguments, wanted, store.journal, session_id, head.sequence)
+        found = await store.journal.find(session_id, query)
+        _show(found, screen, follow=arguments.follow, as_json=arguments.json)
+        if arguments.follow and head.state.status != "terminated":
+            shown = found[-1].sequence if found else 0
+            async for event in _new_events(store.journal, session_id, head.sequence, screen):
+                if event.sequence > shown and wanted.fits(event):
+                    screen.raw(_line(event, as_json=arguments.json))
+    return 0
+
+
+def _wanted(arguments: Namespace) -> _Wanted:
+    types: list[str] = arguments.types or []
+    for one in types:
+        if one not in _TYPES:
+            raise UsageError(f"--type {one}: there is no such event; one of {', '.join(_TYPES)}")
+    if arguments.around is None and (arguments.before_limit or arguments.after_limit):
+        raise UsageError("--before-limit and --after-limit are for --around EVENT; give that, too")
+    if arguments.around is not None and (arguments.after or arguments.before):
+        raise UsageError("give either --around or --after and --before, not both")
+    if arguments.follow and (arguments.around is not None or arguments.before is not None):
+        raise UsageError("--follow has no end: leave --before and --around out")
+    return _Wanted(tuple(types), arguments.wake, arguments.pending)
+
+
+async def _query(
+    arguments: Namespace, wanted: _Wanted, journal: Journal, session_id: str, events: int
+) -> EventQuery:
+    async def known(option: str, given: str | None) -> str | None:
+        if given is None:
+            return None
+        found = await _event_id(journal, session_id, given)
+        if found is None:
+            raise UsageError(
+                f"--{option} {given}: session {session_id} has no such event; see: holdfast"
+                f" sessions events {session_id}"
+            )
+        return found
+
+    return EventQuery(
+        after=await known("after", arguments.after),
+        before=await known("before", arguments.before),
+        around=await known("around", arguments.around),
+        before_limit=_neighbours(arguments.before_limit, "--before-limit"),
+        after_limit=_neighbours(arguments.after_limit, "--after-limit"),
+        types=wanted.types,
+        wake_id=wanted.wake_id,
+        processed=False if wanted.pending else None,
+        limit=count_in(arguments.limit, "--limit") or max(events, 1),
+    )
+
+
+def _neighbours(given: str | None, option: str) -> int:
+    if given == "0":
+        return 0
+    found = count_in(given, option)
+    return _AROUND if found is None else found
+
+
+async def _event_id(journal: Journal, session_id: str, given: str) -> str | None:
+    """The event of an id or a number; None: there is none."""
+    if given.isascii() and given.isdigit():
+        if len(given) > 9 or not int(given):
+            return None
+        found = await journal.events(session_id, after=int(given) - 1, limit=1)
+        return found[0].id if found else None
+    alone = EventQuery(around=given, before_limit=0, after_limit=0, limit=1)
+    found = await journal.find(session_id, alone)
+    return given if found and found[0].id == given else None
+
+
+async def _new_events(
+    journal: Journal, session_id: str, after: int, screen: Screen
+) -> AsyncIterator[Event]:
+    """What is new, until the session is closed; UnknownSession when it is deleted."""
+    while True:
+        page = await journal.events(session_id, after=after)
+        for event in page:
+            yield event
+            if isinstance(event.payload, SessionClosed):
+                return
+        if page:
+            after = page[-1].sequence
+        else:
+            await journal.session(session_id)
+        screen.show_now()
+        await anyio.sleep(LOOK_SECONDS)
+
+
+def _show(found: tuple[Event, ...], screen: Screen, *, follow: bool, as_json: bool) -> None:
+    if as_json or follow:
+        for event in found:
+            screen.raw(_line(event, as_json=as_json))
+    elif found:
+        screen.look.table(_HEADINGS, [_row(event) for event in found])
+    else:
+        screen.look.text("No event fits.")
+
+
+def _line(event: Event, *, as_json: bool) -> str:
+    if as_json:
+        return event_line(event).decode()
+    number, time, kind, said = _row(event)
+    return f"{number:>5}  {time}  {kind:{_TYPE_COLUMN}}  {said}"
+
+
+def _row(event: Event) -> tuple[str, ...]:
+    waits = "waits: " if event.processed_at is None else ""
+    time = f"{event.at:%Y-%m-%d %H:%M:%S}.{event.at.microsecond // 1000:03}"
+    said = cut(_said(event), _SAID_CHARACTERS)
+    return (str(event.sequence), time, printable(event.type), one_line(f"{waits}{said}"))
+
+
+def _said(event: Event) -> str:
+    """What its fields say, those that say anything."""
+    fields = msgspec.structs.asdict(event.payload).items()
+    told = ((name, value) for name, value in fields if value not in (None, (), {}, ""))
+    return " ".join(f"{name}={_short(value)}" for name, value in told)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,141 @@
+"""`holdfast sessions list` and `search`: which sessions there are, and where words stand."""
+
+from argparse import Namespace
+from datetime import UTC, datetime
+from typing import get_args
+
+import msgspec
+
+from holdfast.app.session_store import NothingStored, opened_store
+from holdfast.contract.archive import Found, SessionQuery
+from holdfast.contract.journal import Session
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.session_state import ReportedStatus, reported
+from holdfast.record.export import moment_text, session_document
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.parsing import UsageError
+from holdfast.surfaces.cli.screen import Screen, one_line
+
+CLOSED = "terminated"
+STATUSES = (*get_args(ReportedStatus), CLOSED)
+
+_ALL = 2**31
+_MOST_LISTED = 100
+_MOST_FOUND = 20
+_TITLE_CHARACTERS = 50
+_HEADINGS = ("SESSION", "AGENT", "STATUS", "LAST ACTIVE (UTC)", "EVENTS", "OPEN CALLS", "TITLE")
+_NONE_YET = "There is no session yet."
+_encode = msgspec.json.Encoder().encode
+
+
+async def list_sessions(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    limit = count_in(arguments.limit, "--limit") or _MOST_LISTED
+    try:
+        found, nothing = await _sessions(arguments), "No session fits."
+    except NothingStored:
+        found, nothing = [], _NONE_YET
+    shown = found[:limit]
+    if arguments.json:
+        screen.document({"sessions": [summary(one) for one in shown]})
+    elif shown:
+        screen.look.table(_HEADINGS, [_row(one) for one in shown])
+    else:
+        screen.look.text(nothing)
+    if len(found) > limit:
+        screen.remark(f"{len(found) - limit} more; give --limit {len(found)} to see all")
+    return 0
+
+
+async def _sessions(arguments: Namespace) -> list[Session]:
+    async with opened_store() as store:
+        parent: str | None = arguments.parent
+        if parent is not None:
+            parent = await store.archive.called(parent)
+        query = SessionQuery(agent_id=arguments.agent, parent_id=parent, limit=_ALL)
+        found = await store.archive.sessions(query)
+    return [one for one in found if arguments.status in {None, *_statuses(one)}]
+
+
+def _statuses(session: Session) -> tuple[str, ...]:
+    """What it is shown as; a closed one is also found as such."""
+    shown = reported(session.state)
+    return (shown, CLOSED) if session.state.status == CLOSED else (shown,)
+
+
+def summary(session: Session) -> JsonObject:
+    """A session for programs."""
+    lease = session.lease
+    return {
+        **session_document(session),
+        "reported": reported(session.state),
+        "open_calls": len(session.state.calls),
+        "lease": None if lease is None else {"holder": lease.holder, "epoch": lease.epoch},
+    }
+
+
+def _row(session: Session) -> tuple[str, ...]:
+    state = session.state
+    shown = (
+        session.id,
+        state.agent_id or "-",
+        reported(state),
+        shown_time(session.updated_at),
+        f"{session.sequence:,}",
+        str(len(state.calls)),
+        cut(state.title or "-", _TITLE_CHARACTERS),
+    )
+    return tuple(map(printable, shown))
+
+
+async def search(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    limit = count_in(arguments.limit, "--limit") or _MOST_FOUND
+    found: tuple[Found, ...] = ()
+    nothing = _NONE_YET
+    try:
+        async with opened_store() as store:
+            nothing = "Nothing holds all these words."
+            session_id: str | None = arguments.session
+            if session_id is not None:
+                session_id = await store.archive.called(session_id)
+            words = " ".join(arguments.words)
+            found = await store.archive.search(words, session_id=session_id, limit=limit)
+    except NothingStored:
+        if arguments.session is not None:
+            raise
+    if arguments.json:
+        for one in found:
+            screen.raw(_encode({**msgspec.structs.asdict(one), "at": moment_text(one.at)}).decode())
+    elif found:
+        screen.look.table(
+            ("SESSION", "EVENT", "TIME (UTC)", "TYPE", "TEXT"), [_found_row(one) for one in found]
+        )
+    else:
+        screen.look.text(nothing)
+    return 0
+
+
+def _found_row(one: Found) -> tuple[str, ...]:
+    shown = (one.session_id, str(one.sequence), shown_time(one.at), one.type)
+    return (*map(printable, shown), one_line(one.excerpt))
+
+
+def shown_time(moment: datetime) -> str:
+    """A moment for people, in UTC."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def cut(text: str, characters: int) -> str:
+    """A text on one line, no longer than this."""
+    line = one_line(text)
+    return line if len(line) <= characters else f"{line[: characters - 1]}…"
+
+
+def count_in(given: str | None, option: str) -> int | None:
+    """A number of something that was written after an option."""
+    if given is None:
+        return None
+    if not given.isascii() or not given.isdigit() or len(given) > 9 or not int(given):
+        raise UsageError(f"{option} {given}: it is no number; give 1 or more")
+    return int(given)

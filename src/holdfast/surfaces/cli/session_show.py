@@ -1,0 +1,147 @@
+"""`holdfast sessions show`: where a session stands, and its conversation."""
+
+from argparse import Namespace
+from collections.abc import AsyncIterator, Iterator
+
+import msgspec
+
+from holdfast.app.holders import is_gone
+from holdfast.app.session_store import is_live, opened_store
+from holdfast.contract.archive import Message, Part
+from holdfast.contract.journal import Lease, Session
+from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.session_state import reported
+from holdfast.record.export import moment_text
+from holdfast.record.store import Store
+from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.surfaces.cli.session_list import cut, shown_time, summary
+
+_PAGE = 200
+_FOLDED_LINES = 8
+_LINE_CHARACTERS = 200
+_CARD_CHARACTERS = 80
+
+
+async def show(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    async with opened_store() as store:
+        session_id = await store.archive.called(arguments.words[0])
+        session = await store.journal.session(session_id)
+        if arguments.json:
+            messages = [_plain(one) async for one in _messages(store, session_id)]
+            document: JsonObject = {**summary(session), "messages": messages}
+            screen.document(document)
+            return 0
+        screen.look.heading(printable(session.id))
+        screen.look.fields(_head(session))
+        async for message in _messages(store, session_id):
+            screen.look.text("")
+            screen.look.text(f"{message.role}, {shown_time(message.created_at)}")
+            for part in message.parts:
+                for line in _part_lines(part, full=arguments.full):
+                    screen.look.text(f"  {line}")
+    return 0
+
+
+async def _messages(store: Store, session_id: str) -> AsyncIterator[Message]:
+    after = -1
+    while page := await store.archive.messages(session_id, after=after, limit=_PAGE):
+        for message in page:
+            yield message
+        after = page[-1].number
+
+
+def _head(session: Session) -> dict[str, str]:
+    state = session.state
+    fields = {
+        "title": cut(state.title or "-", _CARD_CHARACTERS),
+        "agent": state.agent_id or "-",
+        "profile": state.profile or "-",
+        "workspace": state.workspace or "-",
+        "parent": state.parent_id or "",
+        "status": reported(state) + (" (closed)" if state.status == "terminated" else ""),
+        "begun": f"{shown_time(session.created_at)} UTC",
+        "last active": f"{shown_time(session.updated_at)} UTC",
+        "events": f"{session.sequence:,}",
+        "turns": f"{state.turns:,}",
+        "usage": ", ".join(f"{name} {count:,}" for name, count in state.usage.items()) or "-",
+        "run by": _runner(session.lease),
+        "open calls": ", ".join(f"{name} ({one.stage})" for name, one in state.calls.items()),
+        "open questions": "; ".join(_questions(session)),
+    }
+    return {name: printable(value) for name, value in fields.items() if value}
+
+
+def _runner(lease: Lease | None) -> str:
+    if lease is None:
+        return "nobody"
+    if is_live(lease, SystemClock()):
+        return lease.holder
+    return f"{lease.holder} ({'gone' if is_gone(lease.holder) else 'late'})"
+
+
+def _questions(session: Session) -> Iterator[str]:
+    """What somebody has to answer before it goes on."""
+    state = session.state
+    for call_id, call in state.calls.items():
+        if call.stage == "waiting":
+            yield f"may {call_id} run? ({call.approval_id})"
+    if state.confirmation is not None and state.confirmation.answered_by is None:
+        yield f"may {state.confirmation.tool_name} run? ({state.confirmation.id})"
+    if state.custom is not None and state.custom.answered_by is None:
+        yield f"what did {state.custom.name} give? ({state.custom.id})"
+
+
+def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
+    if part.tool_call_id is not None:
+        yield _card(part)
+        return
+    text = part.data.get("text")
+    lines = str(text if isinstance(text, str) else part.text).splitlines()
+    prefix = "" if part.type == "text" else f"[{part.type}] "
+    if full:
+        yield from (prefix + printable(line) for line in lines)
+        return
+    for line in lines[:_FOLDED_LINES]:
+        short = line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
+        yield prefix + printable(short)
+    if len(lines) > _FOLDED_LINES:
+        yield f"… {len(lines) - _FOLDED_LINES} more lines; see them with --full"
+
+
+def _card(part: Part) -> str:
+    """A call in one line: what it was, how it ended, how long that took."""
+    seconds = (part.updated_at - part.created_at).total_seconds()
+    sent = part.data.get("input", part.data.get("rawInput"))
+    arguments = "" if sent is None else msgspec.json.encode(sent).decode()
+    why = part.data.get("errorText")
+    ended = f": {one_line(str(why))}" if why else ""
+    name = part.type.removeprefix("tool-")
+    card = f"> {name} {cut(arguments, _CARD_CHARACTERS)}"
+    return printable(f"{card.rstrip()}  [{part.tool_state}, {seconds:.1f} s]{cut(ended, 200)}")
+
+
+def _plain(message: Message) -> JsonValue:
+    parts: list[JsonValue] = [
+        {
+            "id": part.id,
+            "index": part.number,
+            "type": part.type,
+            "tool_call_id": part.tool_call_id,
+            "tool_state": part.tool_state,
+            "created_at": moment_text(part.created_at),
+            "updated_at": moment_text(part.updated_at),
+            "data": part.data,
+        }
+        for part in message.parts
+    ]
+    return {
+        "id": message.id,
+        "index": message.number,
+        "role": message.role,
+        "created_at": moment_text(message.created_at),
+        "updated_at": moment_text(message.updated_at),
+        "parts": parts,
+    }

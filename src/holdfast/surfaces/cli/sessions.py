@@ -1,0 +1,137 @@
+"""`holdfast sessions`: what is written down of sessions, listed, read, searched, handed on.
+
+Exit status: 0 done, 1 it failed or something differs, 2 it was not understood.
+"""
+
+from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+import anyio
+
+from holdfast.contract.journal import JournalError, UnknownSession
+from holdfast.record.codec import UnreadableEvent
+from holdfast.record.importing import UnreadableExport
+from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.session_events import show_events
+from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
+from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
+from holdfast.surfaces.cli.session_show import show
+
+_FAILED = 1
+_LAST = "last"
+_FORMS = ("events", "chat", "folder")
+_EXAMPLES = """\
+examples:
+  holdfast sessions                                 the last active first
+  holdfast sessions show last                       where it stands, and the conversation
+  holdfast sessions events last --type call.settled --limit 5
+  holdfast sessions events ses_019 --follow         what happens, as it happens
+  holdfast sessions search timeout --session last
+  holdfast sessions export last --to run.jsonl      to be read back by import
+  holdfast sessions rebuild last                    add the events up again, and compare
+
+A session is named by its id, the beginning of it, or last.
+"""
+
+
+class _Answer(NamedTuple):
+    """What one of the words does, and which options it takes."""
+
+    do: Callable[[Namespace, Screen], Awaitable[int]]
+    options: tuple[str, ...] = ()
+    wants: str | None = None
+    """What has to follow it."""
+    many: bool = False
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="list by default")
+    parser.add_argument(
+        "words", metavar="ID | WORDS | PATH", nargs="*", default=[], help="what it is about"
+    )
+    _add_filters(parser)
+    parser.add_argument("--full", action="store_true", help="show: texts whole, not folded")
+    parser.add_argument("--form", choices=_FORMS, help="export: events by default")
+    parser.add_argument("--to", metavar="FILE", help="export: a new file or folder")
+    parser.add_argument(
+        "--as-new", action="store_true", help="import: under a new id, also if it is there"
+    )
+    parser.add_argument("--yes", action="store_true", help="delete: do not ask; for scripts")
+    parser.add_argument(
+        "--repair", action="store_true", help="rebuild: put right what the events say otherwise"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="JSON, for programs; events and search: a line each"
+    )
+    parser.offer("words", [_LAST])
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+
+
+def _add_filters(parser: Parser) -> None:
+    parser.add_argument("--agent", metavar="ID", help="list: of this agent")
+    parser.add_argument("--status", choices=STATUSES, help="list: in this state")
+    parser.add_argument("--parent", metavar="ID", help="list: made by this session")
+    parser.add_argument("--session", metavar="ID", help="search: in this session alone")
+    parser.add_argument("--limit", metavar="N", help="list, events, search: at most N")
+    for name, what in (("after", "behind"), ("before", "before"), ("around", "around")):
+        parser.add_argument(f"--{name}", metavar="EVENT", help=f"events: {what} this id or number")
+    parser.add_argument("--before-limit", metavar="N", help="events: so many before --around; 10")
+    parser.add_argument("--after-limit", metavar="N", help="events: so many behind --around; 10")
+    parser.add_argument(
+        "--type", dest="types", metavar="TYPE", action="append", help="events: of this type"
+    )
+    parser.add_argument("--wake", metavar="ID", help="events: of this wake")
+    parser.add_argument("--pending", action="store_true", help="events: not taken into account yet")
+    parser.add_argument(
+        "--follow", action="store_true", help="events: go on until it is closed or you interrupt"
+    )
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    what = arguments.what or "list"
+    answer = _ANSWERS[what]
+    _check(what, answer, arguments)
+    try:
+        return anyio.run(answer.do, arguments, screen)
+    except UnknownSession as problem:
+        raise UsageError(str(problem)) from None
+    except (JournalError, UnreadableEvent, UnreadableExport) as problem:
+        screen.remark(str(problem))
+        if arguments.json:
+            screen.document({"error": str(problem)})
+        return _FAILED
+
+
+def _check(what: str, answer: _Answer, arguments: Namespace) -> None:
+    words: list[str] = arguments.words
+    if answer.wants is not None and not words:
+        raise UsageError(f"which? write: holdfast sessions {what} {answer.wants}")
+    if words and answer.wants is None:
+        raise UsageError(f"sessions {what} takes no {words[0]!r}; see holdfast sessions --help")
+    if len(words) > 1 and not answer.many:
+        raise UsageError(f"sessions {what} takes one {answer.wants}, and not also {words[1]!r}")
+    for name, value in vars(arguments).items():
+        if value and name not in {"what", "words", "json", *answer.options}:
+            option = "type" if name == "types" else name.replace("_", "-")
+            takers = [word for word, one in _ANSWERS.items() if name in one.options]
+            raise UsageError(f"--{option} is for {' and '.join(takers)}, not for {what}")
+
+
+_STRETCH = ("after", "before", "around", "before_limit", "after_limit")
+_ANSWERS = {
+    "list": _Answer(list_sessions, ("agent", "status", "parent", "limit")),
+    "show": _Answer(show, ("full",), "ID"),
+    "events": _Answer(
+        show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow"), "ID"
+    ),
+    "search": _Answer(search, ("session", "limit"), "WORDS", many=True),
+    "export": _Answer(export, ("to", "form"), "ID"),
+    "import": _Answer(import_, ("as_new",), "PATH"),
+    "delete": _Answer(delete, ("yes",), "ID"),
+    "rebuild": _Answer(rebuild, ("repair",), "ID"),
+}
