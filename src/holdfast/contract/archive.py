@@ -103,7 +103,7 @@ class Archive(Protocol):
         ...
 
     async def delete(self, session_id: str, /) -> None:
-        """Take a session away with all that belongs to it; UnknownSession."""
+        """Take a session away with all that belongs to it; UnknownSession, LeaseHeld."""
         ...
 
     async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:

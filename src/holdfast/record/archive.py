@@ -9,11 +9,11 @@ from anyio import to_thread
 
 from holdfast.contract.archive import Difference, Found, Message, Part, SessionQuery
 from holdfast.contract.events import Event
-from holdfast.contract.journal import JournalError, Session, UnknownSession
+from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
 from holdfast.record.anchors import taken_away
-from holdfast.record.appending import Appending, SessionWork, append, known
+from holdfast.record.appending import Appending, SessionWork, append, known, lease_of
 from holdfast.record.codec import Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import Reader, StoreParts, session_of
@@ -39,6 +39,7 @@ class StoreArchive:
         self._reader = parts.reader
         self._chain = parts.chain
         self._anchors = parts.anchors
+        self._clock = parts.clock
         self._writer = writer
         self._index = index
 
@@ -87,12 +88,14 @@ class StoreArchive:
             self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
 
     async def delete(self, session_id: str, /) -> None:
-        """Take a session away with all that belongs to it; UnknownSession."""
+        """Take a session away with all that belongs to it; UnknownSession, LeaseHeld."""
+        now = self._clock.unix_ns() // 1000
 
         def removed(desk: Desk) -> None:
             row = known(session_id, desk)
-            if row.holder is not None and row.until > row.updated_at and row.state.calls:
-                raise JournalError(f"session {session_id} is run by {row.holder}; end that first")
+            if row.holder is not None and row.until > now:
+                told = f"session {session_id} is run by {row.holder}; end that first"
+                raise LeaseHeld(told, lease_of(row, row.holder))
             desk.deleted.add(session_id)
 
         await self._do(session_id, removed)
