@@ -164,3 +164,17 @@ def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
         yield PART_CHANGED, [part_changes(row) for row in desk.parts.values()]
     for at, session_id, event_ids in desk.marked:
         yield MARKED, [(at, session_id, event_id) for event_id in event_ids]
+
+
+BEHIND = (
+    "SELECT chat_sessions.id, coalesce(search_places.sequence, 0) FROM chat_sessions"
+    " LEFT JOIN search_places ON search_places.session_id = chat_sessions.id"
+    " WHERE chat_sessions.sequence > coalesce(search_places.sequence, 0)"
+    " ORDER BY chat_sessions.id LIMIT ?"
+)
+"""Sessions with events that cannot be found yet, and how far each can."""
+INDEXED_TO = (
+    "INSERT INTO search_places (session_id, sequence) VALUES (?, ?)"
+    " ON CONFLICT (session_id) DO UPDATE SET sequence = excluded.sequence"
+)
+FOUND_EVENTS = ", ".join(f"events.{name}" for name in _EVENT_COLUMNS.split(", ")[:10])

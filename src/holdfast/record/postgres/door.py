@@ -9,6 +9,8 @@ from types import ModuleType
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.versions import MAX_CONTENT_BYTES
+from holdfast.record.codec import Chain
+from holdfast.record.store import Store
 from holdfast.record.versions import Versions, VersionTables
 
 
@@ -21,6 +23,12 @@ def load(module: str) -> ModuleType:
             f"stores in PostgreSQL need a package more ({problem});"
             " install it with: pip install 'holdfast[postgres]'"
         ) from None
+
+
+def open_postgres(url: str, chain: Chain, clock: Clock, ids: IdSource) -> Store:
+    """The sessions in a database. Blocking; JournalUnavailable."""
+    opened: Store = load("journal").open_postgres(url, chain, clock, ids)
+    return opened
 
 
 def open_versions(
