@@ -124,8 +124,8 @@ async def test_a_hit_says_where_it_is_and_shows_the_words_around(place: StorePla
 async def test_what_speaks_of_nothing_else_comes_first(place: StorePlace) -> None:
     async with place.opened() as store:
         long = "much about other things " * 30
-        await say(store.journal, "ses_1", f"{long} needle {long}", "needle needle", "no such thing")
-        assert await found(store, "needle") == [("ses_1", 3), ("ses_1", 2)]
+        await say(store.journal, "ses_1", "needle needle", f"{long} needle {long}", "no such thing")
+        assert await found(store, "needle") == [("ses_1", 2), ("ses_1", 3)]
 
 
 async def test_an_append_leaves_the_index_alone_and_is_found_all_the_same(

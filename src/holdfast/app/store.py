@@ -12,14 +12,16 @@ from pathlib import Path
 from anyio import to_thread
 
 from holdfast.app.holders import this_process
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.codec import Chain
+from holdfast.record.postgres.door import check_postgres, open_postgres
+from holdfast.record.sqlite.health import check_sqlite
 from holdfast.record.sqlite.opening import open_sqlite
-from holdfast.record.store import Store
+from holdfast.record.store import Store, StoreHealth
 from holdfast.runtime.session_log import SessionLog
 
 DATABASE = "holdfast.db"
@@ -29,18 +31,43 @@ _WAYS_OUT = (
     "; let HOLDFAST_HOME name a place that can be written, or set store.kind = 'none' to have"
     " nothing written down"
 )
+_NO_URL = (
+    "store.kind is postgres and store.url is missing; set HOLDFAST_STORE__URL to"
+    " postgresql://user:password@host:port/database, or url in your own configuration file"
+)
+_NOTHING_KEPT = "store.kind is none: no sessions are kept; set store.kind = 'sqlite' to keep them"
 
 
 def open_store(
     settings: Settings, surroundings: Surroundings, clock: Clock, ids: IdSource
 ) -> Store:
-    """The store of this machine, made where there is none. Blocking; JournalUnavailable."""
-    path = surroundings.data_home / DATABASE
+    """The store that the settings name, made where there is none. Blocking; JournalUnavailable."""
+    store = settings.store
+    if store.kind == "none":
+        raise JournalUnavailable(_NOTHING_KEPT)
     try:
-        key = journal_key(surroundings.state_home)
-        return open_sqlite(path, Chain(key), clock, ids, settings.store.durability)
+        chain = Chain(journal_key(surroundings.state_home))
+        if store.kind == "postgres":
+            return open_postgres(_url(store), chain, clock, ids)
+        path = surroundings.data_home / DATABASE
+        return open_sqlite(path, chain, clock, ids, store.durability)
     except JournalUnavailable as problem:
+        if store.kind == "postgres":
+            raise
         raise JournalUnavailable(f"{problem}{_WAYS_OUT}") from None
+
+
+def store_health(settings: Settings, surroundings: Surroundings) -> StoreHealth:
+    """How the store is, without changing it. Blocking; JournalUnavailable, with what to do."""
+    if settings.store.kind == "postgres":
+        return check_postgres(_url(settings.store))
+    return check_sqlite(surroundings.data_home / DATABASE)
+
+
+def _url(store: StoreSettings) -> str:
+    if not store.url:
+        raise JournalUnavailable(_NO_URL)
+    return store.url
 
 
 def journal_key(state_home: Path | None) -> bytes:

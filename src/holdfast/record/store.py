@@ -15,6 +15,17 @@ class Store(NamedTuple):
     archive: Archive
 
 
+class StoreHealth(NamedTuple):
+    """A store that can be written."""
+
+    place: str
+    """Where it is, without a password."""
+    version: int | None
+    """Of its tables; None: there are none yet."""
+    newest: int
+    """The version that this program makes."""
+
+
 def store_of(parts: StoreParts, index: Index) -> Store:
     """Put a store together."""
     journal = StoreJournal(parts)

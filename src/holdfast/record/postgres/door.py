@@ -10,7 +10,7 @@ from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.versions import MAX_CONTENT_BYTES
 from holdfast.record.codec import Chain
-from holdfast.record.store import Store
+from holdfast.record.store import Store, StoreHealth
 from holdfast.record.versions import Versions, VersionTables
 
 
@@ -29,6 +29,12 @@ def open_postgres(url: str, chain: Chain, clock: Clock, ids: IdSource) -> Store:
     """The sessions in a database. Blocking; JournalUnavailable."""
     opened: Store = load("journal").open_postgres(url, chain, clock, ids)
     return opened
+
+
+def check_postgres(url: str) -> StoreHealth:
+    """How a database is, without changing it. Blocking; JournalUnavailable."""
+    found: StoreHealth = load("health").check_postgres(url)
+    return found
 
 
 def open_versions(

@@ -70,11 +70,11 @@ MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS)
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file up to date, whoever else does the same at this moment."""
-    if _version(connection) == len(MIGRATIONS):
+    if version_of(connection) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in MIGRATIONS[_version(connection) :]:
+        for step in MIGRATIONS[version_of(connection) :]:
             for statement in _statements(step):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -94,7 +94,8 @@ def _statements(step: str) -> Iterator[str]:
             statement = ""
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version_of(connection: sqlite3.Connection) -> int:
+    """Which steps were taken; JournalUnavailable when they are more than are known here."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         raise JournalUnavailable(

@@ -54,15 +54,11 @@ def _catch_up(connection: sqlite3.Connection) -> None:
         return connection.execute(statement, values).fetchall()
 
     while (batch := next_batch(asked)) is not None:
+        # What fails is taken back by whoever closes the connection.
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            if all(_is_next(connection, one) for one in batch.reached):
-                _add(connection, batch)
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        if all(_is_next(connection, one) for one in batch.reached):
+            _add(connection, batch)
+        connection.execute("COMMIT")
 
 
 def _is_next(connection: sqlite3.Connection, reached: Reached) -> bool:
