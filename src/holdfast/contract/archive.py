@@ -102,8 +102,11 @@ class Archive(Protocol):
         """
         ...
 
-    async def delete(self, session_id: str, /) -> None:
-        """Take a session away with all that belongs to it; UnknownSession."""
+    async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
+        """Take a session away with all that belongs to it; UnknownSession.
+
+        With the session as it was seen, only if nothing has happened to it since: JournalError.
+        """
         ...
 
     async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:

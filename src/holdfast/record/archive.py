@@ -84,11 +84,16 @@ class StoreArchive:
         wanted = Appending(session_id, told, creates=True, named=True)
         await self._do(session_id, partial(append, wanted, self._chain))
 
-    async def delete(self, session_id: str, /) -> None:
-        """Take a session away with all that belongs to it; UnknownSession."""
+    async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
+        """Take a session away with all that belongs to it; UnknownSession.
+
+        With the session as it was seen, only if nothing has happened to it since: JournalError.
+        """
 
         def taken_away(desk: Desk) -> None:
             row = known(session_id, desk)
+            if seen is not None and session_of(row) != seen:
+                raise JournalError(f"session {session_id} went on meanwhile; it was left alone")
             if row.holder is not None and row.until > row.updated_at and row.state.calls:
                 raise JournalError(f"session {session_id} is run by {row.holder}; end that first")
             desk.deleted.add(session_id)

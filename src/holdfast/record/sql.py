@@ -178,3 +178,12 @@ INDEXED_TO = (
     " ON CONFLICT (session_id) DO UPDATE SET sequence = excluded.sequence"
 )
 FOUND_EVENTS = ", ".join(f"events.{name}" for name in _EVENT_COLUMNS.split(", ")[:10])
+EVENT_BYTES = "SELECT session_id, SUM(LENGTH(body)) FROM events GROUP BY session_id"
+PART_BYTES = (
+    "SELECT session_id, SUM(LENGTH(CAST(data_json AS BLOB))) FROM chat_parts GROUP BY session_id"
+)
+WAITING = "SELECT DISTINCT session_id FROM events WHERE processed_at IS NULL"
+LOST_ENTRIES = "session_id NOT IN (SELECT id FROM chat_sessions)"
+LOST_CONTENTS = (
+    "NOT EXISTS (SELECT 1 FROM versions WHERE versions.content_hash = version_contents.hash)"
+)

@@ -1,11 +1,13 @@
-"""An opened store: the journal that is written, and the archive that is read, over one of each."""
+"""An opened store: the journal that is written, the archive that is read, and its upkeep."""
 
 from typing import NamedTuple
 
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal
+from holdfast.contract.upkeep import Upkeep
 from holdfast.record.archive import Index, StoreArchive
 from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.upkeep import Broom, StoreUpkeep
 
 
 class Store(NamedTuple):
@@ -13,6 +15,7 @@ class Store(NamedTuple):
 
     journal: Journal
     archive: Archive
+    upkeep: Upkeep
 
 
 class StoreHealth(NamedTuple):
@@ -26,8 +29,8 @@ class StoreHealth(NamedTuple):
     """The version that this program makes."""
 
 
-def store_of(parts: StoreParts, index: Index) -> Store:
+def store_of(parts: StoreParts, index: Index, broom: Broom) -> Store:
     """Put a store together."""
     journal = StoreJournal(parts)
     archive = StoreArchive(parts.reader, journal.writer, parts.chain, index)
-    return Store(journal, archive)
+    return Store(journal, archive, StoreUpkeep(parts.reader, broom))

@@ -21,6 +21,7 @@ from holdfast.record.postgres.connection import Connection, PostgresConnections
 from holdfast.record.postgres.schema import migrate
 from holdfast.record.postgres.search import PostgresIndex
 from holdfast.record.postgres.statements import query
+from holdfast.record.postgres.upkeep import PostgresBroom
 from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
 from holdfast.record.store import Store, store_of
 
@@ -41,7 +42,7 @@ def open_postgres(url: str, chain: Chain, clock: Clock, ids: IdSource) -> Store:
         raise
     reader = PostgresReader(connections)
     parts = StoreParts(committer, reader, chain, clock, ids, quick=False)
-    return store_of(parts, PostgresIndex(connections))
+    return store_of(parts, PostgresIndex(connections), PostgresBroom(connections))
 
 
 class PostgresReader:

@@ -20,6 +20,8 @@ CREATE TABLE holdfast.search_places (
     sequence bigint NOT NULL
 );
 
+CREATE INDEX parts_of_session ON holdfast.chat_parts (session_id);
+
 CREATE FUNCTION holdfast.search_forgets() RETURNS trigger
 LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
 BEGIN
@@ -33,4 +35,4 @@ CREATE TRIGGER search_forgets AFTER DELETE ON holdfast.chat_sessions
 FOR EACH ROW EXECUTE FUNCTION holdfast.search_forgets();
 """
 """What a session said goes with the session, in the same transaction; and nobody takes up words of
-one that goes at this moment."""
+one that goes at this moment. That no part refers to it is seen without a look at every part."""

@@ -3,10 +3,14 @@
 import re
 from functools import cache
 
-_TABLES = re.compile(r"\b(chat_sessions|chat_messages|chat_parts|events|search_places|search)\b")
+_TABLES = re.compile(
+    r"\b(chat_sessions|chat_messages|chat_parts|events|search_places|search|version_contents|versions)\b"
+)
+_BYTES = "CAST(data_json AS BLOB)", "convert_to(data_json, 'UTF8')"
 
 
 @cache
 def query(statement: str) -> bytes:
     """The same, in our schema, with places for values as the client knows them."""
-    return _TABLES.sub(r"holdfast.\1", statement).replace("?", "%s").encode()
+    written = _TABLES.sub(r"holdfast.\1", statement).replace(*_BYTES)
+    return written.replace("?", "%s").encode()

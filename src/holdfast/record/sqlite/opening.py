@@ -13,6 +13,7 @@ from holdfast.record.sql import Row
 from holdfast.record.sqlite.connection import Durability, open_reader, told
 from holdfast.record.sqlite.search import SqliteIndex
 from holdfast.record.sqlite.store import SqliteCommitter
+from holdfast.record.sqlite.upkeep import SqliteBroom
 from holdfast.record.store import Store, store_of
 
 
@@ -29,7 +30,7 @@ def open_sqlite(
         # A commit that waits for the disk would hold up the event loop.
         quick=durability == "process",
     )
-    return store_of(parts, SqliteIndex(path))
+    return store_of(parts, SqliteIndex(path), SqliteBroom(path))
 
 
 class SqliteReader:

@@ -35,6 +35,7 @@ VERBS = (
         json_is_input=True,
     ),
     Verb("undo", TOOLS, "put back what a session's calls changed"),
+    Verb("prune", TOOLS, "remove old sessions and what crashes left"),
     Verb(
         "policy",
         POLICY,
