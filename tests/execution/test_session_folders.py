@@ -118,3 +118,13 @@ def test_what_cannot_be_seen_or_removed_stays(root: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("holdfast.execution.session_folders.os.lstat", gone)
     assert folders.bytes_of("ses_1") == 0
+
+
+def test_the_claim_of_one_that_was_killed_keeps_nothing(root: Path) -> None:
+    lay(root / "ses_1")
+    (root / "ses_1" / "in-use").touch()
+    grow_old(root / "ses_1", 2 * DAY)
+    assert not SessionFolders(root).is_used("ses_1")
+    assert lost(root) == ["ses_1"]
+    assert SessionFolders(root).remove("ses_1")
+    assert list(root.iterdir()) == []
