@@ -6,7 +6,7 @@ from pathlib import Path
 
 from holdfast.contract.journal import Journal
 from holdfast.record.codec import Chain
-from holdfast.record.postgres.journal import postgres_journal
+from holdfast.record.postgres.journal import open_postgres
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -38,7 +38,7 @@ async def _sqlite(path: Path) -> AsyncGenerator[Journal]:
 @asynccontextmanager
 async def _postgres(url: str) -> AsyncGenerator[Journal]:
     clock = SystemClock()
-    journal = postgres_journal(url, CHAIN, clock, TimeIds(clock))
+    journal = open_postgres(url, CHAIN, clock, TimeIds(clock)).journal
     try:
         yield journal
     finally:

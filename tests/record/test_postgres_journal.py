@@ -11,7 +11,7 @@ from anyio import create_task_group
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.record.codec import Chain
-from holdfast.record.postgres.journal import postgres_journal
+from holdfast.record.postgres.door import open_postgres
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.testing.journal_kit import check_journal
@@ -24,7 +24,7 @@ CHAIN = Chain(b"k" * 32)
 @asynccontextmanager
 async def opened(url: str) -> AsyncGenerator[Journal]:
     clock = SystemClock()
-    journal = postgres_journal(url, CHAIN, clock, TimeIds(clock))
+    journal = open_postgres(url, CHAIN, clock, TimeIds(clock)).journal
     try:
         yield journal
     finally:

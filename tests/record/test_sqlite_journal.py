@@ -33,7 +33,7 @@ CHAIN = Chain(KEY)
 
 def made(path: Path, durability: Durability = "process") -> Journal:
     clock = SystemClock()
-    return open_sqlite(path, CHAIN, clock, TimeIds(clock), durability).journal
+    return open_sqlite(path, CHAIN, clock, TimeIds(clock), durability=durability).journal
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchors import AnchorFiles, NoAnchors, read_anchors
+from holdfast.record.anchors import AnchorFiles, read_anchors
 from holdfast.record.codec import GENESIS, Chain, Unwritten, stored
 from holdfast.record.decisions import decisions
 from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
@@ -287,7 +287,7 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 async def test_decisions_are_told_in_order(tmp_path: Path) -> None:
     clock = SystemClock()
-    store = open_sqlite(tmp_path / "h.db", CHAIN, clock, TimeIds(clock), anchors=NoAnchors())
+    store = open_sqlite(tmp_path / "h.db", CHAIN, clock, TimeIds(clock))
     asked = CallAsked(call_id="cal_1", tool="bash", arguments="{}")
     intended = CallIntended(call_id="cal_1", tool="bash", arguments_hash="ab", grounds="a rule")
     await store.journal.create("ses_1", [SessionCreated(), asked, intended])

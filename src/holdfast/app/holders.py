@@ -23,6 +23,12 @@ def is_gone(holder: str) -> bool:
     return _can_tell() and _name(int(number)) != holder
 
 
+def may_run(holder: str, *, late: bool) -> bool:
+    """Whether a holder may still be at it. One elsewhere is believed until its lease is late."""
+    elsewhere = holder.rpartition("/")[0] != _machine()
+    return not late if elsewhere else not is_gone(holder)
+
+
 def _name(number: int) -> str:
     return f"{_machine()}/{number}-{_began(number) or 0}"
 

@@ -140,13 +140,32 @@ class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     file_bytes: Count | None = None
 
 
+class RetentionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[store.retention]` table: what `holdfast prune` leaves, unless it is told otherwise."""
+
+    days: Count | None = None
+    """Since a session was last active."""
+    sessions: Quota | None = None
+    bytes: Quota | None = None
+    """Of all sessions together."""
+
+
 class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The `[store]` table: where sessions are written down."""
 
-    kind: Literal["sqlite", "none"] = "sqlite"
+    kind: Literal["sqlite", "postgres", "none"] = "sqlite"
     """`none`: nothing is written down, and nothing can be taken up again or proven later."""
     durability: Durability = "process"
-    """What an answer survives: the end of the process, or the loss of `power`, too."""
+    """What an answer survives: the end of the process, or the loss of `power`, too. PostgreSQL's
+    own configuration decides that for itself."""
+    url: str | None = None
+    """Of the PostgreSQL, with its password: never shown."""
+    retention: RetentionSettings = RetentionSettings()
+
+    def __repr__(self) -> str:
+        """Without the URL: a value that is printed somewhere must not tell the password."""
+        url = None if self.url is None else "***"
+        return f"StoreSettings(kind={self.kind!r}, durability={self.durability!r}, url={url!r})"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,7 +5,9 @@ The key is kept where people's decisions are, never beside the journal.
 
 import hashlib
 import os
+import re
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -13,42 +15,82 @@ from pathlib import Path
 from anyio import to_thread
 
 from holdfast.app.holders import this_process
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import AnchorFiles, Anchors, NoAnchors
 from holdfast.record.codec import Chain
+from holdfast.record.postgres.door import check_postgres, open_postgres
+from holdfast.record.sqlite.health import check_sqlite
 from holdfast.record.sqlite.opening import open_sqlite
-from holdfast.record.store import Store
+from holdfast.record.store import Store, StoreHealth
 from holdfast.runtime.session_log import SessionLog
 
 DATABASE = "holdfast.db"
+_PASSWORD = re.compile(r":[^:@/]*@")
 KEY = "journal.key"
 _KEY_BYTES = 32
 _WAYS_OUT = (
     "; let HOLDFAST_HOME name a place that can be written, or set store.kind = 'none' to have"
     " nothing written down"
 )
+_NO_URL = (
+    "store.kind is postgres and store.url is missing; set HOLDFAST_STORE__URL to"
+    " postgresql://user:password@host:port/database, or url in your own configuration file"
+)
+_NOTHING_KEPT = "store.kind is none: no sessions are kept; set store.kind = 'sqlite' to keep them"
 
 
 def open_store(
     settings: Settings, surroundings: Surroundings, clock: Clock, ids: IdSource
 ) -> Store:
-    """The store of this machine, made where there is none. Blocking; JournalUnavailable."""
-    path = surroundings.data_home / DATABASE
-    try:
-        return open_sqlite(
-            path,
-            Chain(journal_key(surroundings.state_home)),
-            clock,
-            ids,
-            settings.store.durability,
-            _anchors(surroundings),
+    """The store that the settings name, made where there is none. Blocking; JournalUnavailable."""
+    store = settings.store
+    if store.kind == "none":
+        raise JournalUnavailable(_NOTHING_KEPT)
+    if store.kind == "postgres":
+        return _opened(
+            settings, surroundings, partial(open_postgres, store_url(store)), (clock, ids)
         )
+    path = surroundings.data_home / DATABASE
+    if path.exists() and surroundings.state_home is not None:
+        known_key(surroundings.state_home)
+    opening = partial(open_sqlite, path, durability=store.durability)
+    try:
+        return _opened(settings, surroundings, opening, (clock, ids))
     except JournalUnavailable as problem:
         raise JournalUnavailable(f"{problem}{_WAYS_OUT}") from None
+
+
+def _opened(
+    settings: Settings,
+    surroundings: Surroundings,
+    opening: Callable[[Chain, Clock, IdSource, Anchors], Store],
+    ports: tuple[Clock, IdSource],
+) -> Store:
+    chain = Chain(journal_key(surroundings.state_home))
+    anchors = _anchors(settings, surroundings)
+    try:
+        return opening(chain, *ports, anchors)
+    except BaseException:
+        anchors.close()
+        raise
+
+
+def store_health(settings: Settings, surroundings: Surroundings) -> StoreHealth:
+    """How the store is, without changing it. Blocking; JournalUnavailable, with what to do."""
+    if settings.store.kind == "postgres":
+        return check_postgres(store_url(settings.store))
+    return check_sqlite(surroundings.data_home / DATABASE)
+
+
+def store_url(store: StoreSettings) -> str:
+    """Where the database is; JournalUnavailable."""
+    if not store.url:
+        raise JournalUnavailable(_NO_URL)
+    return store.url
 
 
 def journal_key(state_home: Path | None) -> bytes:
@@ -79,21 +121,25 @@ def known_key(state_home: Path | None) -> bytes:
     if state_home is None or not (state_home / KEY).exists():
         raise JournalUnavailable(
             "the key that vouches for the journal is not there"
-            f" ({KEY} in the folder of holdfast's state); put it back"
+            f" ({KEY} in the folder of holdfast's state); put it back, or move {DATABASE} away to"
+            " begin with another one"
         )
     return journal_key(state_home)
 
 
-def anchor_folder(surroundings: Surroundings) -> Path | None:
+def anchor_folder(settings: Settings, surroundings: Surroundings) -> Path | None:
     """Where the ends of this store's sessions are remembered: beside the key; None: nowhere."""
     if surroundings.state_home is None:
         return None
-    place = str(surroundings.data_home / DATABASE).encode()
-    return surroundings.state_home / "audit" / "anchors" / hashlib.sha256(place).hexdigest()[:16]
+    place = str(surroundings.data_home / DATABASE)
+    if settings.store.kind == "postgres":
+        place = _PASSWORD.sub("@", store_url(settings.store))
+    name = hashlib.sha256(place.encode()).hexdigest()[:16]
+    return surroundings.state_home / "anchors" / name
 
 
-def _anchors(surroundings: Surroundings) -> Anchors:
-    folder = anchor_folder(surroundings)
+def _anchors(settings: Settings, surroundings: Surroundings) -> Anchors:
+    folder = anchor_folder(settings, surroundings)
     if folder is None:
         return NoAnchors()
     try:

@@ -6,6 +6,7 @@ written, and whatever has to write there says so.
 
 import re
 from collections.abc import Mapping
+from urllib.parse import unquote
 
 from holdfast.app.environment import variables
 from holdfast.app.locations import data_home, state_home, user_file
@@ -27,6 +28,9 @@ _PASSED_ON = ("PATH", "HOME", "LANG")
 _PASSWORD_IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 """The password of an address such as a database's, under whatever name it stands."""
 
+_PASSWORD_AS_PARAMETER = re.compile(r"\bpassword\s*=\s*'?([^&\s']+)")
+"""The other ways to write it for PostgreSQL."""
+
 
 def surroundings_of_this_process(
     settings: Settings, *, environment: Mapping[str, str] | None = None
@@ -39,7 +43,7 @@ def surroundings_of_this_process(
         config_home=None if own_file is None else own_file.parent,
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
-        secrets=_secrets(told, frozenset(settings.secrets.variables)),
+        secrets=_secrets(told, frozenset(settings.secrets.variables), settings.store.url or ""),
         model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),
     )
 
@@ -49,12 +53,17 @@ def looks_secret(name: str) -> bool:
     return _LAST_WORD.search(name) is not None
 
 
-def _secrets(environment: Mapping[str, str], declared: frozenset[str]) -> tuple[str, ...]:
+def _secrets(
+    environment: Mapping[str, str], declared: frozenset[str], store_url: str
+) -> tuple[str, ...]:
     found = {
         value
         for name, value in environment.items()
         if value and (name in declared or looks_secret(name))
     }
-    for value in environment.values():
+    for value in (*environment.values(), store_url):
         found.update(_PASSWORD_IN_URL.findall(value))
+    found.update(_PASSWORD_AS_PARAMETER.findall(store_url))
+    # It is written with signs for signs there, and as it is elsewhere.
+    found.update([unquote(value) for value in found if value in store_url])
     return tuple(sorted(found))

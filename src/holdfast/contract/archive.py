@@ -102,8 +102,12 @@ class Archive(Protocol):
         """
         ...
 
-    async def delete(self, session_id: str, /) -> None:
-        """Take a session away with all that belongs to it; UnknownSession, LeaseHeld."""
+    async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
+        """Take a session away with all that belongs to it; UnknownSession, LeaseHeld.
+
+        With the session as it was seen, whoever runs it, if nothing has happened to it since:
+        JournalError otherwise.
+        """
         ...
 
     async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:

@@ -130,6 +130,11 @@ def _empty(session: int) -> None:
         os.unlink(_DIRECTORY, dir_fd=session)
 
 
+def folder_name(session_id: str) -> str:
+    """What the folder of a session is called."""
+    return _safe(session_id)
+
+
 def make_private(folder: Path) -> None:
     """Make the folder and what is missing above it, each for its owner alone."""
     missing = [place for place in (folder, *folder.parents) if not place.exists()]

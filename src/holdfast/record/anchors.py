@@ -58,6 +58,9 @@ class NoAnchors:
         """There is nothing to add."""
 
 
+NO_ANCHORS = NoAnchors()
+
+
 class AnchorFiles:
     """The files of one store, in a folder of their own. Safe to use from several threads."""
 

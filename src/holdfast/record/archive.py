@@ -87,13 +87,19 @@ class StoreArchive:
         if rows:
             self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
 
-    async def delete(self, session_id: str, /) -> None:
-        """Take a session away with all that belongs to it; UnknownSession, LeaseHeld."""
+    async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
+        """Take a session away with all that belongs to it; UnknownSession, LeaseHeld.
+
+        With the session as it was seen, whoever runs it, if nothing has happened to it since:
+        JournalError otherwise.
+        """
         now = self._clock.unix_ns() // 1000
 
         def removed(desk: Desk) -> None:
             row = known(session_id, desk)
-            if row.holder is not None and row.until > now:
+            if seen is not None and session_of(row) != seen:
+                raise JournalError(f"session {session_id} went on meanwhile; it was left alone")
+            if seen is None and row.holder is not None and row.until > now:
                 told = f"session {session_id} is run by {row.holder}; end that first"
                 raise LeaseHeld(told, lease_of(row, row.holder))
             desk.deleted.add(session_id)

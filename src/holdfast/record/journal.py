@@ -16,7 +16,7 @@ from holdfast.contract.journal import (
 )
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import appending, sql
-from holdfast.record.anchors import Anchors, NoAnchors
+from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.appending import Appending, SessionWork, lease_of
 from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in
 from holdfast.record.group_commit import Committer, GroupCommit
@@ -47,7 +47,7 @@ class StoreParts(NamedTuple):
     ids: IdSource
     quick: bool
     """A commit is so quick that whoever asks for it may do it."""
-    anchors: Anchors = NoAnchors()
+    anchors: Anchors = NO_ANCHORS
     """Is told how far each session has come."""
 
 

@@ -68,9 +68,3 @@ def _texts(value: JsonValue) -> Iterator[str]:
             waiting += reversed(here)
         elif isinstance(here, dict):
             waiting += reversed(list(here.values()))
-
-
-def wanted_words(words: str) -> tuple[str, ...]:
-    """What a person searches for, word by word, without signs that mean something elsewhere."""
-    letters = "".join(sign if sign.isalnum() or sign == "_" else " " for sign in words)
-    return tuple(letters.split())

@@ -170,3 +170,26 @@ def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
         yield PART_CHANGED, [part_changes(row) for row in desk.parts.values()]
     for at, session_id, event_ids in desk.marked:
         yield MARKED, [(at, session_id, event_id) for event_id in event_ids]
+
+
+BEHIND = (
+    "SELECT chat_sessions.id, coalesce(search_places.sequence, 0) FROM chat_sessions"
+    " LEFT JOIN search_places ON search_places.session_id = chat_sessions.id"
+    " WHERE chat_sessions.sequence > coalesce(search_places.sequence, 0)"
+    " ORDER BY chat_sessions.id LIMIT ?"
+)
+"""Sessions with events that cannot be found yet, and how far each can."""
+INDEXED_TO = (
+    "INSERT INTO search_places (session_id, sequence) VALUES (?, ?)"
+    " ON CONFLICT (session_id) DO UPDATE SET sequence = excluded.sequence"
+)
+FOUND_EVENTS = ", ".join(f"events.{name}" for name in _EVENT_COLUMNS.split(", ")[:10])
+EVENT_BYTES = "SELECT session_id, SUM(LENGTH(body)) FROM events GROUP BY session_id"
+PART_BYTES = (
+    "SELECT session_id, SUM(LENGTH(CAST(data_json AS BLOB))) FROM chat_parts GROUP BY session_id"
+)
+WAITING = "SELECT DISTINCT session_id FROM events WHERE processed_at IS NULL"
+LOST_ENTRIES = "session_id NOT IN (SELECT id FROM chat_sessions)"
+LOST_CONTENTS = (
+    "NOT EXISTS (SELECT 1 FROM versions WHERE versions.content_hash = version_contents.hash)"
+)

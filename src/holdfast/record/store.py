@@ -1,11 +1,13 @@
-"""An opened store: the journal that is written, and the archive that is read, over one of each."""
+"""An opened store: the journal that is written, the archive that is read, and its upkeep."""
 
 from typing import NamedTuple
 
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal
+from holdfast.contract.upkeep import Upkeep
 from holdfast.record.archive import Index, StoreArchive
 from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.upkeep import Broom, StoreUpkeep
 
 
 class Store(NamedTuple):
@@ -13,10 +15,22 @@ class Store(NamedTuple):
 
     journal: Journal
     archive: Archive
+    upkeep: Upkeep
 
 
-def store_of(parts: StoreParts, index: Index) -> Store:
+class StoreHealth(NamedTuple):
+    """A store that can be written."""
+
+    place: str
+    """Where it is, without a password."""
+    version: int | None
+    """Of its tables; None: there are none yet."""
+    newest: int
+    """The version that this program makes."""
+
+
+def store_of(parts: StoreParts, index: Index, broom: Broom) -> Store:
     """Put a store together."""
     journal = StoreJournal(parts)
     archive = StoreArchive(parts, journal.writer, index)
-    return Store(journal, archive)
+    return Store(journal, archive, StoreUpkeep(parts.reader, broom))

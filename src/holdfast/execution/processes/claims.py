@@ -8,12 +8,15 @@ import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 from holdfast.execution.processes.scratch import remove_scratch
 from holdfast.execution.sidecars import make_private
 
 SCRATCH, JOBS = "scratch", "jobs"
 """What ends with the processes of a session."""
+GOING = ".going-"
+"""How the name of a folder begins that is being removed."""
 _CLAIM = "in-use"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -45,6 +48,40 @@ def remove_abandoned(sessions: Path) -> None:
             if (folder / SCRATCH).is_dir() or (folder / JOBS).is_dir():
                 with suppress(OSError):
                     _remove_if_abandoned(folder)
+
+
+def is_claimed(folder: Path) -> bool:
+    """Whether somebody who lives uses it; raises OSError where that cannot be seen."""
+    try:
+        handle = os.open(folder / _CLAIM, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)
+
+
+def remove_unclaimed(folder: Path) -> bool:
+    """Remove all of it unless somebody uses it; raises OSError.
+
+    It goes under another name first: what is left of a removal that was killed is no session.
+    """
+    try:
+        handle = _locked(folder / _CLAIM, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    try:
+        going = folder.with_name(f"{GOING}{token_hex(8)}")
+        folder.rename(going)
+        remove_scratch(going)
+    finally:
+        os.close(handle)
+    return True
 
 
 def _remove_if_abandoned(folder: Path) -> None:

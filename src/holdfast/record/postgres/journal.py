@@ -5,25 +5,27 @@ other in a circle. Whatever may have been lost with a connection is told as unav
 tried a second time.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cache
 
 import psycopg
 
 from holdfast.contract.journal import JournalError, JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import sql
+from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.appending import SessionWork
 from holdfast.record.codec import Chain
 from holdfast.record.group_commit import Work
-from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.journal import StoreParts
 from holdfast.record.postgres.connection import Connection, PostgresConnections
 from holdfast.record.postgres.schema import migrate
+from holdfast.record.postgres.search import PostgresIndex
+from holdfast.record.postgres.statements import query
+from holdfast.record.postgres.upkeep import PostgresBroom
 from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
+from holdfast.record.store import Store, store_of
 
-_TABLES = re.compile(r"\b(chat_sessions|chat_messages|chat_parts|events)\b")
 _LOCKED = f"{sql.SESSION.replace('id = ?', 'id = ANY(?)')} ORDER BY id FOR UPDATE"
 _PARTS = sql.PART.replace(
     'message_id = ? AND "index" = ?',
@@ -31,7 +33,9 @@ _PARTS = sql.PART.replace(
 )
 
 
-def postgres_journal(url: str, chain: Chain, clock: Clock, ids: IdSource) -> StoreJournal:
+def open_postgres(
+    url: str, chain: Chain, clock: Clock, ids: IdSource, anchors: Anchors = NO_ANCHORS
+) -> Store:
     """Open it, and make its tables where there are none. Blocking; JournalUnavailable."""
     connections = PostgresConnections(url)
     try:
@@ -40,13 +44,13 @@ def postgres_journal(url: str, chain: Chain, clock: Clock, ids: IdSource) -> Sto
         connections.close()
         raise
     reader = PostgresReader(connections)
-    return StoreJournal(StoreParts(committer, reader, chain, clock, ids, quick=False))
+    parts = StoreParts(committer, reader, chain, clock, ids, quick=False, anchors=anchors)
+    return store_of(parts, PostgresIndex(connections), PostgresBroom(connections))
 
 
-@cache
-def _query(statement: str) -> bytes:
-    """A statement that every store understands, as PostgreSQL writes it."""
-    return _TABLES.sub(r"holdfast.\1", statement).replace("?", "%s").encode()
+def read_postgres(url: str) -> "PostgresReader":
+    """A database that is only read. Blocking; JournalUnavailable."""
+    return PostgresReader(PostgresConnections(url))
 
 
 class PostgresReader:
@@ -58,7 +62,7 @@ class PostgresReader:
     def rows(self, statement: str, values: Sequence[object], /) -> list[sql.Row]:
         """What a statement finds; JournalUnavailable."""
         with self._connections.borrowed() as connection:
-            return connection.execute(_query(statement), values).fetchall()
+            return connection.execute(query(statement), values).fetchall()
 
     def close(self) -> None:
         """Let go of the server."""
@@ -133,7 +137,7 @@ def _desk(connection: Connection, works: Sequence[Work[Desk]]) -> Desk:
     parts = {(part.message_id, part.number): part for part in _parts(connection, places)}
 
     def one(statement: str, *values: object) -> sql.Row | None:
-        return connection.execute(_query(statement), values).fetchone()
+        return connection.execute(query(statement), values).fetchone()
 
     def session(session_id: str) -> SessionRow | None:
         return sessions.get(session_id)
@@ -154,17 +158,17 @@ def _desk(connection: Connection, works: Sequence[Work[Desk]]) -> Desk:
 
 
 def _sessions(connection: Connection, wanted: list[str]) -> Iterable[SessionRow]:
-    return map(sql.session_of, connection.execute(_query(_LOCKED), (wanted,)).fetchall())
+    return map(sql.session_of, connection.execute(query(_LOCKED), (wanted,)).fetchall())
 
 
 def _parts(connection: Connection, places: set[tuple[str, int]]) -> Iterable[PartRow]:
     if not places:
         return ()
     values = ([message for message, _ in places], [number for _, number in places])
-    return map(sql.part_of, connection.execute(_query(_PARTS), values).fetchall())
+    return map(sql.part_of, connection.execute(query(_PARTS), values).fetchall())
 
 
 def _write(desk: Desk, connection: Connection) -> None:
     cursor = connection.cursor()
     for statement, rows in sql.writes(desk):
-        cursor.executemany(_query(statement), rows)
+        cursor.executemany(query(statement), rows)

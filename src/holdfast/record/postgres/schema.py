@@ -5,9 +5,10 @@ from typing import LiteralString
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres.connection import Connection
 from holdfast.record.postgres.journal_tables import JOURNAL
+from holdfast.record.postgres.search_tables import SEARCH
 from holdfast.record.postgres.version_tables import VERSIONS
 
-MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS)
+MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64
@@ -16,20 +17,20 @@ _LOCK = 0x686F6C64
 
 def migrate(connection: Connection) -> None:
     """Bring the tables up to date, whoever else does the same at this moment."""
-    if _version(connection) == len(MIGRATIONS):
+    if version_of(connection) == len(MIGRATIONS):
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
         connection.execute("CREATE TABLE IF NOT EXISTS holdfast.schema (version integer NOT NULL)")
-        for step in MIGRATIONS[max(0, _version(connection)) :]:
+        for step in MIGRATIONS[max(0, version_of(connection)) :]:
             connection.execute(step)
         connection.execute("DELETE FROM holdfast.schema")
         connection.execute("INSERT INTO holdfast.schema VALUES (%s)", (len(MIGRATIONS),))
 
 
-def _version(connection: Connection) -> int:
-    """Which steps were taken; -1 before anything was."""
+def version_of(connection: Connection) -> int:
+    """Which steps were taken; -1 before anything was. JournalUnavailable when they are more."""
     (table,) = connection.execute("SELECT to_regclass('holdfast.schema')").fetchone() or (None,)
     if table is None:
         return -1

@@ -7,13 +7,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from holdfast.contract.ports import Clock, IdSource
-from holdfast.record.anchors import Anchors, NoAnchors
+from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.codec import Chain
 from holdfast.record.journal import StoreParts
 from holdfast.record.sql import Row
 from holdfast.record.sqlite.connection import Durability, open_reader, told
 from holdfast.record.sqlite.search import SqliteIndex
 from holdfast.record.sqlite.store import SqliteCommitter
+from holdfast.record.sqlite.upkeep import SqliteBroom
 from holdfast.record.store import Store, store_of
 
 
@@ -22,8 +23,8 @@ def open_sqlite(
     chain: Chain,
     clock: Clock,
     ids: IdSource,
+    anchors: Anchors = NO_ANCHORS,
     durability: Durability = "process",
-    anchors: Anchors | None = None,
 ) -> Store:
     """Open it, and make it where there is none. Blocking; raises JournalUnavailable."""
     parts = StoreParts(
@@ -34,9 +35,9 @@ def open_sqlite(
         ids=ids,
         # A commit that waits for the disk would hold up the event loop.
         quick=durability == "process",
-        anchors=NoAnchors() if anchors is None else anchors,
+        anchors=anchors,
     )
-    return store_of(parts, SqliteIndex(path))
+    return store_of(parts, SqliteIndex(path), SqliteBroom(path))
 
 
 class SqliteReader:

@@ -1,9 +1,10 @@
 """The tables, and how an older file is brought up to date: forward only, each step once."""
 
 import sqlite3
+from collections.abc import Iterator
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.sqlite.search_tables import SEARCH
+from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
 
 _FIRST = """
@@ -63,18 +64,18 @@ CREATE TABLE chat_parts (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH)
+MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file up to date, whoever else does the same at this moment."""
-    if _version(connection) == len(MIGRATIONS):
+    if version_of(connection) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in MIGRATIONS[_version(connection) :]:
-            for statement in step.split(";"):
+        for step in MIGRATIONS[version_of(connection) :]:
+            for statement in _statements(step):
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         connection.execute("COMMIT")
@@ -83,7 +84,18 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _statements(step: str) -> Iterator[str]:
+    """One by one: executed as a script, they would commit before they are all done."""
+    statement = ""
+    for line in step.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Which steps were taken; JournalUnavailable when they are more than are known here."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         raise JournalUnavailable(

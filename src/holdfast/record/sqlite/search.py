@@ -1,34 +1,31 @@
-"""Full text of a SQLite file's events: it lags behind the journal, and catches up when asked."""
+"""Full text of a SQLite file's events: it lags behind the journal, and catches up when asked.
+
+Events are read and taken apart before anything is locked; whoever appends waits for the writing
+alone, and that is short.
+"""
 
 import sqlite3
 import threading
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from holdfast.contract.archive import Found
 from holdfast.record import sql
-from holdfast.record.codec import Stored, event_of, moment_of
-from holdfast.record.searching import searchable, wanted_words
+from holdfast.record.indexing import Batch, Reached, found_in, next_batch
 from holdfast.record.sqlite.connection import open_tidier, told
+from holdfast.record.words import phrases_of
 
-_AT_ONCE = 500
-"""Events that are added in one transaction: nobody who appends waits for long."""
-_BEHIND = (
-    "SELECT id, coalesce(search_places.sequence, 0) FROM chat_sessions"
-    " LEFT JOIN search_places ON session_id = id"
-    " WHERE chat_sessions.sequence > coalesce(search_places.sequence, 0) LIMIT 1"
-)
-_PLACE = (
-    "INSERT INTO search_places VALUES (?, ?)"
-    " ON CONFLICT (session_id) DO UPDATE SET sequence = excluded.sequence"
-)
-_GONE = "DELETE FROM search WHERE session_id NOT IN (SELECT id FROM chat_sessions)"
-_PLACES_GONE = "DELETE FROM search_places WHERE session_id NOT IN (SELECT id FROM chat_sessions)"
+_PLACE = "SELECT sequence FROM search_places WHERE session_id = ?"
+_SAME = "SELECT 1 FROM events WHERE session_id = ? AND sequence = ? AND hash = ?"
+_ENTRY = "INSERT INTO search_entries (session_id, sequence) VALUES (?, ?)"
+_WORDS = "INSERT INTO search (rowid, words) VALUES (?, ?)"
 _FIND = (
-    "SELECT search.session_id, events.sequence, events.id, type, micros,"
-    " snippet(search, 0, '[', ']', '…', 12)"
-    " FROM search JOIN events"
-    " ON events.session_id = search.session_id AND events.sequence = search.sequence"
-    " WHERE search MATCH ? AND (? IS NULL OR search.session_id = ?) ORDER BY rank LIMIT ?"
+    f"SELECT {sql.FOUND_EVENTS} FROM search JOIN search_entries ON search_entries.id = search.rowid"
+    " JOIN events ON events.session_id = search_entries.session_id"
+    " AND events.sequence = search_entries.sequence"
+    " WHERE search MATCH ? AND (? IS NULL OR events.session_id = ?)"
+    " ORDER BY rank, search.rowid DESC LIMIT ?"
 )
 
 
@@ -41,49 +38,39 @@ class SqliteIndex:
 
     def find(self, words: str, session_id: str | None, limit: int, /) -> list[Found]:
         """The events that hold all the words, the best first."""
-        wanted = " ".join(f'"{word}"' for word in wanted_words(words))
+        wanted = phrases_of(words)
         if not wanted:
             return []
-        with self._lock, told(self._path):
-            connection = open_tidier(self._path)
-            try:
-                _catch_up(connection)
-                rows = connection.execute(_FIND, (wanted, session_id, session_id, limit)).fetchall()
-            finally:
-                connection.close()
-        return [
-            Found(
-                session_id=session,
-                sequence=sequence,
-                event_id=event_id,
-                type=kind,
-                at=moment_of(micros),
-                excerpt=excerpt,
-            )
-            for session, sequence, event_id, kind, micros, excerpt in rows
-        ]
+        asked = " ".join(f'"{" ".join(phrase)}"' for phrase in wanted)
+        with self._lock, told(self._path), closing(open_tidier(self._path)) as connection:
+            _catch_up(connection)
+            values = (asked, session_id, session_id, max(0, limit))
+            rows = connection.execute(_FIND, values).fetchall()
+        return [found_in(row, wanted) for row in rows]
 
 
 def _catch_up(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute(_GONE)
-    connection.execute(_PLACES_GONE)
-    connection.execute("COMMIT")
-    while True:
+    def asked(statement: str, values: Sequence[object]) -> list[sql.Row]:
+        return connection.execute(statement, values).fetchall()
+
+    while (batch := next_batch(asked)) is not None:
+        # What fails is taken back by whoever closes the connection.
         connection.execute("BEGIN IMMEDIATE")
-        behind = connection.execute(_BEHIND).fetchone()
-        if behind is not None:
-            _add(connection, *behind)
+        if all(_is_next(connection, one) for one in batch.reached):
+            _add(connection, batch)
         connection.execute("COMMIT")
-        if behind is None:
-            return
 
 
-def _add(connection: sqlite3.Connection, session_id: str, after: int) -> None:
-    rows = connection.execute(sql.EVENTS_AFTER, (session_id, after, _AT_ONCE)).fetchall()
-    texts = [(searchable(event_of(Stored(*row[:10])).payload), session_id, row[1]) for row in rows]
-    connection.executemany(
-        "INSERT INTO search (text, session_id, sequence) VALUES (?, ?, ?)",
-        [entry for entry in texts if entry[0]],
-    )
-    connection.execute(_PLACE, (session_id, rows[-1][1]))
+def _is_next(connection: sqlite3.Connection, reached: Reached) -> bool:
+    """Whether nobody took it up meanwhile, and the session is still the one that was read."""
+    (place,) = connection.execute(_PLACE, (reached.session_id,)).fetchone() or (0,)
+    same = (reached.session_id, reached.sequence, reached.hash)
+    return place == reached.before and connection.execute(_SAME, same).fetchone() is not None
+
+
+def _add(connection: sqlite3.Connection, batch: Batch) -> None:
+    for entry in batch.entries:
+        added = connection.execute(_ENTRY, (entry.session_id, entry.sequence))
+        connection.execute(_WORDS, (added.lastrowid, " ".join(entry.words)))
+    places = [(one.session_id, one.sequence) for one in batch.reached]
+    connection.executemany(sql.INDEXED_TO, places)

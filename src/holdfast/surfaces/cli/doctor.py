@@ -15,6 +15,7 @@ from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.parsing import Parser, add_settings_options, overrides_in, workspace_in
 from holdfast.surfaces.cli.sandbox_checks import check_sandbox
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.store_checks import check_store
 
 
 def add_arguments(parser: Parser) -> None:
@@ -32,6 +33,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         *check_configuration(workspace_in(arguments), overrides_in(arguments)),
         *check_data_directory(),
         *check_state_directory(),
+        *check_store(workspace_in(arguments), overrides_in(arguments)),
         *check_sandbox(configured_confinement(workspace_in(arguments), overrides_in(arguments))),
     ]
     failed = any(found.status == "FAIL" for found in findings)

@@ -36,6 +36,7 @@ VERBS = (
     ),
     Verb("undo", TOOLS, "put back what a session's calls changed"),
     Verb("sessions", TOOLS, "list, read, search, export and delete sessions"),
+    Verb("prune", TOOLS, "remove old sessions and what crashes left"),
     Verb(
         "policy",
         POLICY,

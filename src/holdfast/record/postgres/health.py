@@ -1,0 +1,38 @@
+"""How a database is: looked at without changing it."""
+
+from contextlib import closing
+
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.postgres.connection import Connection, PostgresConnections
+from holdfast.record.postgres.schema import MIGRATIONS, version_of
+from holdfast.record.store import StoreHealth
+
+_READ_ONLY = "SELECT current_setting('transaction_read_only')::bool OR pg_is_in_recovery()"
+_MAY_MAKE = (
+    "SELECT CASE WHEN to_regnamespace('holdfast') IS NULL"
+    " THEN has_database_privilege(current_database(), 'CREATE')"
+    " ELSE has_schema_privilege('holdfast', 'CREATE, USAGE') END"
+)
+_MAY_WRITE = "SELECT has_table_privilege('holdfast.events', 'INSERT')"
+
+
+def check_postgres(url: str) -> StoreHealth:
+    """Can it be written, and by this program? Blocking; JournalUnavailable."""
+    connections = PostgresConnections(url)
+    with closing(connections), connections.told(), connections.connect() as connection:
+        if _says(connection, _READ_ONLY):
+            raise JournalUnavailable(
+                f"{connections.place}: it can only be read; name the server that can be written"
+            )
+        version = version_of(connection)
+        if not _says(connection, _MAY_WRITE if version == len(MIGRATIONS) else _MAY_MAKE):
+            raise JournalUnavailable(
+                f"{connections.place}: the user may not write there; grant CREATE on the database,"
+                " or name its owner"
+            )
+        return StoreHealth(connections.place, version if version > 0 else None, len(MIGRATIONS))
+
+
+def _says(connection: Connection, question: str) -> bool:
+    (answer,) = connection.execute(question.encode()).fetchone() or (False,)
+    return bool(answer)

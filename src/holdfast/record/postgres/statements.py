@@ -1,0 +1,16 @@
+"""Statements that every store understands, as PostgreSQL writes them."""
+
+import re
+from functools import cache
+
+_TABLES = re.compile(
+    r"\b(chat_sessions|chat_messages|chat_parts|events|search_places|search|version_contents|versions)\b"
+)
+_BYTES = "CAST(data_json AS BLOB)", "convert_to(data_json, 'UTF8')"
+
+
+@cache
+def query(statement: str) -> bytes:
+    """The same, in our schema, with places for values as the client knows them."""
+    written = _TABLES.sub(r"holdfast.\1", statement).replace(*_BYTES)
+    return written.replace("?", "%s").encode()

@@ -1,0 +1,98 @@
+"""`holdfast prune`: what it is told, and what it says when it is told nothing it understands."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from command import Cli, Terminal
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.surfaces.cli.amounts import bytes_in, seconds_in, size_shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "give --older-than 30d, --keep 200 or --max-bytes 2GB, or set days, sessions or"),
+        (["--older-than", "soon"], "'soon' is not a time; write a number and m, h, d or w"),
+        (["--older-than", "30"], "'30' is not a time"),
+        (["--max-bytes", "2XB"], "'2XB' is not a size; write for example 500MB"),
+        (["--max-bytes", "-1"], "'-1' is not a size"),
+        (["--keep", "many"], "--keep many: give a number of sessions"),
+        (["--keep", "²"], "give a number of sessions"),
+    ],
+)
+def test_what_is_not_understood_says_what_to_give(cli: Cli, words: list[str], said: str) -> None:
+    answered = cli("prune", *words)
+    assert answered.status == 2
+    assert said in answered.err
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_without_a_store_there_is_nothing_to_prune(cli: Cli, as_json: bool) -> None:
+    words = ["prune", "--keep", "1", "--yes", "--set", "store.kind=none"]
+    answered = cli(*words, *(["--json"] if as_json else []))
+    assert answered.status == 1
+    assert "store.kind is none" in answered.err
+    if as_json:
+        assert "store.kind is none" in json.loads(answered.out)["error"]
+
+
+def test_a_person_is_asked_and_an_empty_store_is_no_failure(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for answer, status in (("n\n", 3), ("", 3), ("y\n", 0)):
+        monkeypatch.setattr(sys, "stdin", Terminal(answer))
+        answered = cli("prune", "--keep", "1")
+        assert answered.status == status
+        assert "Remove 0 sessions for good? [y/N]" in answered.err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    assert cli("prune", "--keep", "1").status == 3
+    document = json.loads(cli("prune", "--keep", "1", "--dry-run", "--json").out)
+    assert (document["dry_run"], document["removed"], document["bytes"]) == (True, [], 0)
+
+
+def test_a_folder_that_cannot_be_removed_is_a_failure(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "data" / "sessions" / ".going-1").mkdir(parents=True)
+    monkeypatch.setattr("holdfast.execution.session_folders.remove_scratch", print)
+    assert cli("prune", "--keep", "1", "--yes").status == 1
+    monkeypatch.undo()
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    answered = cli("prune", "--keep", "1", "--yes", "--compact")
+    assert answered.status == 0
+    assert "removed: 0 sessions, 1 folder that no session has, 0 lost index entries" in answered.out
+    assert "The store is " in answered.out
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [("30d", 2_592_000), ("1.5h", 5400), ("2W", 1_209_600), ("0m", 0)]
+)
+def test_times_as_people_write_them(written: str, seconds: float) -> None:
+    assert seconds_in(written) == seconds
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("1.5GiB", 1_610_612_736), ("7", 7), ("1k", 1000)],
+)
+def test_sizes_as_people_write_them(written: str, size: int) -> None:
+    assert bytes_in(written) == size
+
+
+@given(st.integers(0, 10**15))
+def test_a_size_that_is_shown_can_be_read_again(size: int) -> None:
+    shown = size_shown(size)
+    assert abs(bytes_in(shown.replace(" bytes", "B")) - size) <= max(size * 0.06, 0)
+
+
+@given(st.text().filter(lambda text: not any(sign.isdigit() for sign in text)))
+def test_what_has_no_number_is_an_error_that_quotes_it(text: str) -> None:
+    for read in (seconds_in, bytes_in):
+        with pytest.raises(ValueError, match="write") as refused:
+            read(text)
+        assert repr(text) in str(refused.value)
