@@ -66,6 +66,8 @@ class GroupCommit(Generic[_C]):
         self._at_once = at_once
         self._store_is_used = threading.Lock()
         self._waiting: SimpleQueue[_Errand[_C] | Literal["close"]] = SimpleQueue()
+        self._ahead = 0
+        """Works that were handed over and are not done: nobody overtakes them."""
         self._closing = threading.Lock()
         self._closed = False
         self._tidying = _Tidying(store.tidy)
@@ -86,6 +88,7 @@ class GroupCommit(Generic[_C]):
         with self._closing:
             if self._closed:
                 raise JournalUnavailable("the journal is closed")
+            self._ahead += 1
             self._waiting.put(errand)
         return await errand.result
 
@@ -94,7 +97,7 @@ class GroupCommit(Generic[_C]):
         if not self._store_is_used.acquire(blocking=False):
             return None
         try:
-            if self._closed or not self._waiting.empty():
+            if self._closed or self._ahead:
                 return None
             found = self._store.commit([work], wait=False)
         finally:
@@ -126,6 +129,8 @@ class GroupCommit(Generic[_C]):
         if not errands:
             return
         found = self._store.commit([one.work for one in errands], wait=True) or ()
+        with self._closing:
+            self._ahead -= len(errands)
         told: dict[asyncio.AbstractEventLoop, list[tuple[_Result, object]]] = {}
         for errand, result in zip(errands, found, strict=True):
             told.setdefault(errand.loop, []).append((errand.result, result))

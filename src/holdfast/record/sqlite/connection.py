@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ Durability = Literal["process", "power"]
 
 BUSY_SECONDS = 5.0
 """How long another process may keep the file locked."""
+POLL_SECONDS = 0.002
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -25,7 +27,7 @@ def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         connection = _connected(path)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(connection)
             connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
             migrate(connection)
             # Whoever commits decides whether to wait, and nobody's commit moves the whole log.
@@ -68,6 +70,25 @@ def _connected(path: Path) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+def is_busy(problem: sqlite3.Error) -> bool:
+    """Whether somebody else has the file, in whichever way."""
+    return problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Where two make the file at once, one is refused without having waited: it tries again."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as problem:
+            if not is_busy(problem) or time.monotonic() > until:
+                raise
+            time.sleep(POLL_SECONDS)
+        else:
+            return
 
 
 def _said(problem: sqlite3.Error) -> str:
