@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 import msgspec
 
 from holdfast.contract.events import KINDS, Event, Payload
+from holdfast.contract.journal import JournalError
 from holdfast.contract.json_value import JsonObject
 
 Upcast = Callable[[JsonObject], JsonObject]
@@ -30,7 +31,7 @@ _known = {str(kind.__struct_config__.tag): kind for kind in KINDS}
 _decoders = {name: msgspec.json.Decoder(kind) for name, kind in _known.items()}
 
 
-class UnreadableEvent(Exception):
+class UnreadableEvent(JournalError):
     """An event that this program cannot read, or must not."""
 
 
