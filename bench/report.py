@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import journal_report
 import process_report
 
 HEAD = """# Benchmarks
@@ -73,6 +74,7 @@ def written(told: dict) -> str:
         *_decisions(told["decisions"]),
         *_starts(told["starts"]),
         *process_report.tables(told["processes"], table),
+        *journal_report.tables(told["journal"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -209,6 +211,7 @@ def _targets(told: dict) -> str:
         *_decision_targets(told["decisions"]["rows"]),
         *_start_targets(told["starts"]["rows"]),
         *process_report.targets(told["processes"]),
+        *journal_report.targets(told["journal"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

@@ -27,6 +27,7 @@ def main() -> None:
         "decisions": _told("decisions.py", *["--quick"] * quick),
         "starts": _told("startup.py", *["--quick"] * quick),
         "processes": _told("processes.py", *["--quick"] * quick),
+        "journal": _told("journal.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -42,6 +42,9 @@ _SETTINGS = {
     "fsync": "off",
     "autovacuum": "off",
 }
+
+
+NO_SETTINGS: Mapping[str, str] = {}
 
 
 class _As(TypedDict, total=False):
@@ -83,7 +86,7 @@ class PostgresServer:
 
 
 @contextmanager
-def running_server() -> Generator[PostgresServer]:
+def running_server(settings: Mapping[str, str] = NO_SETTINGS) -> Generator[PostgresServer]:
     """Start one, with files of its own."""
     folder = _own_folder()
     try:
@@ -92,15 +95,15 @@ def running_server() -> Generator[PostgresServer]:
     except BaseException:
         shutil.rmtree(folder)
         raise
-    with _kept(programs / "postgres", folder):
+    with _kept(programs / "postgres", folder, {**_SETTINGS, **settings}):
         server = PostgresServer(folder)
         _wait_for(server)
         yield server
 
 
-def _kept(program: Path, folder: Path) -> "subprocess.Popen[bytes]":
-    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    server = [program, "-D", folder / "cluster", "-k", folder, *settings]
+def _kept(program: Path, folder: Path, settings: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    server = [program, "-D", folder / "cluster", "-k", folder, *options]
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
             ["/bin/sh", "-c", _KEEPER, folder, *server],

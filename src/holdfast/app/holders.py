@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_ENDED = frozenset({"Z", "X"})
 
 
 def this_process() -> str:
@@ -42,13 +43,16 @@ def _machine() -> str:
 
 
 def _began(number: int) -> int | None:
-    """When a process began, in ticks since the machine did; None where that cannot be seen."""
+    """When a process began, in ticks since the machine did; None: it has ended, or cannot be seen.
+
+    One that has ended has a number as long as nobody has asked how it ended.
+    """
     try:
         told = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     fields = told.rpartition(")")[2].split()
-    return int(fields[19])
+    return None if fields[0] in _ENDED else int(fields[19])
 
 
 def _can_tell() -> bool:

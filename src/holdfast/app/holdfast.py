@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 import msgspec
-from anyio import CancelScope
+from anyio import CancelScope, Lock
 
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration, load_configuration
@@ -42,7 +42,7 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
-from holdfast.runtime.recovery import calls_to_run, close_open_calls, open_questions
+from holdfast.runtime.recovery import answered_calls, close_open_calls, open_questions
 from holdfast.runtime.trail import answered
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
@@ -140,6 +140,8 @@ class Holdfast:
         if "session" in options and self._log is None:
             raise TypeError("Holdfast() cannot go on with a session: store.kind is none")
         self._goes_on = "session" in options
+        self._stayed: frozenset[str] = frozenset()
+        self._resuming = Lock()
         self._pipeline = Pipeline(
             Parts(
                 catalog=self._catalog,
@@ -164,7 +166,11 @@ class Holdfast:
     async def __aenter__(self) -> Self:
         self._abort = Abort()
         if self._goes_on:
-            await self._take_up()
+            try:
+                await self._take_up()
+            except BaseException:
+                await self._let_go()
+                raise
         self._hand.open()
         self._open = True
         return self
@@ -180,8 +186,7 @@ class Holdfast:
         try:
             with CancelScope(shield=True):
                 await self._hand.close()
-                if self._log is not None:
-                    await self._log.close()
+            await self._let_go()
         finally:
             if not (self._keep_outputs or self._goes_on):
                 self._sidecars.forget(self._session.id)
@@ -255,27 +260,36 @@ class Holdfast:
     async def answer(self, question: ApprovalAsked, answer: Answer) -> None:
         """Answer a question that waits; NotFitting when it does not, or not any more.
 
-        What was allowed is run by `resume`.
+        What comes of it is done by `resume`.
         """
         journal = await self._journal()
         said = answered(question.approval_id, question.call_id, answer)
         await journal.append(self._session.id, [said])
 
     async def resume(self) -> tuple[Envelope, ...]:
-        """Run the calls that were allowed before a restart and had not begun, each once."""
+        """End the calls from before a restart that a person answered: what was allowed runs, once.
+
+        What was refused gets its refusal.
+        """
         journal = await self._journal()
-        waiting = await calls_to_run(journal, self._session.id)
-        return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in waiting])
+        async with self._resuming:
+            calls = await answered_calls(journal, self._session.id, self._stayed)
+            return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in calls])
 
     async def _journal(self) -> Journal:
         if self._log is None or not self._open:
             raise RuntimeError("Holdfast is not open, or its configuration has store.kind = 'none'")
         return await self._log.journal()
 
+    async def _let_go(self) -> None:
+        if self._log is not None:
+            with CancelScope(shield=True):
+                await self._log.close()
+
     async def _take_up(self) -> None:
         if self._log is not None:
             journal, epoch = await self._log.take_up(is_gone)
-            await close_open_calls(journal, self._session.id, epoch)
+            self._stayed = await close_open_calls(journal, self._session.id, epoch)
 
 
 def _configuration(options: Options, workspace: str | Path | None) -> Configuration:

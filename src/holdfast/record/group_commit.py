@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.owner import Owner
 
 MOST_AT_ONCE = 256
 """Works that share one commit."""
@@ -63,9 +64,12 @@ class GroupCommit(Generic[_C]):
     def __init__(self, store: Committer[_C], *, at_once: bool) -> None:
         """``at_once``: a commit is quick enough to be done by whoever asks for it."""
         self._store = store
+        self._owner = Owner()
         self._at_once = at_once
         self._store_is_used = threading.Lock()
         self._waiting: SimpleQueue[_Errand[_C] | Literal["close"]] = SimpleQueue()
+        self._ahead = 0
+        """Works that were handed over and are not done: nobody overtakes them."""
         self._closing = threading.Lock()
         self._closed = False
         self._tidying = _Tidying(store.tidy)
@@ -74,6 +78,7 @@ class GroupCommit(Generic[_C]):
 
     async def do(self, work: Callable[[_C], _T]) -> _T:
         """Have it done and committed. Cancelled, it may have been done all the same."""
+        self._owner.check()
         done = self._tried(work) if self._at_once else None
         found = await self._handed_over(work) if done is None else done[0]
         if isinstance(found, Exception):
@@ -86,6 +91,7 @@ class GroupCommit(Generic[_C]):
         with self._closing:
             if self._closed:
                 raise JournalUnavailable("the journal is closed")
+            self._ahead += 1
             self._waiting.put(errand)
         return await errand.result
 
@@ -94,7 +100,7 @@ class GroupCommit(Generic[_C]):
         if not self._store_is_used.acquire(blocking=False):
             return None
         try:
-            if self._closed or not self._waiting.empty():
+            if self._closed or self._ahead:
                 return None
             found = self._store.commit([work], wait=False)
         finally:
@@ -103,7 +109,9 @@ class GroupCommit(Generic[_C]):
         return found
 
     async def close(self) -> None:
-        """Wait until all that was asked for is committed."""
+        """Wait until all that was asked for is committed. In a forked child: nothing."""
+        if not self._owner.is_here:
+            return
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -126,6 +134,8 @@ class GroupCommit(Generic[_C]):
         if not errands:
             return
         found = self._store.commit([one.work for one in errands], wait=True) or ()
+        with self._closing:
+            self._ahead -= len(errands)
         told: dict[asyncio.AbstractEventLoop, list[tuple[_Result, object]]] = {}
         for errand, result in zip(errands, found, strict=True):
             told.setdefault(errand.loop, []).append((errand.result, result))

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from holdfast.contract.events import MAKES_RUNNABLE
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
 from holdfast.record.rows import Desk, PartRow, SessionRow
@@ -98,9 +99,14 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 def session_of(row: Row) -> SessionRow:
-    """A row of chat_sessions."""
+    """A row of chat_sessions; JournalUnavailable when it cannot be read."""
     session_id, created, updated, sequence, head, state, epoch, holder, until = row
-    told = _decode(state)
+    try:
+        told = _decode(state)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise JournalUnavailable(
+            f"the row of session {session_id} is damaged ({problem}); restore the store from a copy"
+        ) from None
     return SessionRow(session_id, created, updated, sequence, head, told, epoch, holder, until)
 
 

@@ -36,8 +36,9 @@ class Leave:
     ) -> Permit | Failure:
         """What becomes of the call."""
         verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
-        if isinstance(verdict, Deny) and verdict.why is not None and trail is not None:
-            verdict = await self._answered_before(verdict, trail)
+        if trail is not None and trail.is_answered and isinstance(verdict, Deny) and verdict.why:
+            # Nobody is there to be asked; but somebody was, and answered.
+            verdict = Ask(prepared=verdict.prepared, reason=verdict.why)
         if isinstance(verdict, Ask):
             answer = await self._answer(verdict, abort, trail)
             if isinstance(answer, Failure):
@@ -53,20 +54,12 @@ class Leave:
         extras: dict[str, JsonValue] = {} if verdict.why is None else {"why": verdict.why}
         return failure_of(verdict.kind, verdict.reason, extras=extras)
 
-    async def _answered_before(self, denied: Deny, trail: Trail) -> Permit | Deny:
-        """Nobody is there to be asked; but somebody was, and allowed it."""
-        given = trail.given(denied.prepared)
-        if given is None:
-            return denied
-        ask = Ask(prepared=denied.prepared, reason=denied.why or "")
-        return await self._judge.answered(ask, given)
-
     async def _answer(
         self, ask: Ask, abort: AbortSignal, trail: Trail | None
     ) -> Answer | Interrupted | Failure | None:
         if trail is None:
             return await answer_to(shown_to_a_person(ask), self._approver, abort)
-        given = trail.given(ask.prepared)
+        given = trail.given(ask)
         if given is not None:
             return given
         name = self._ids.new("apr")

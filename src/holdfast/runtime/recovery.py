@@ -29,25 +29,31 @@ ABORTED = "aborted by host restart"
 _OF_CALLS = ("call.asked", "approval.asked", "approval.answered")
 
 
-async def close_open_calls(journal: Journal, session_id: str, epoch: int) -> None:
-    """Give every call that was left open its end, unless it waits for a person or has to run."""
+async def close_open_calls(journal: Journal, session_id: str, epoch: int) -> frozenset[str]:
+    """Give every call that was left open its end, unless it waits for a person or has to run.
+
+    The calls that stay open.
+    """
     open_calls = (await journal.session(session_id)).state.calls
     told = await _told_of(journal, session_id, frozenset(open_calls))
     settled = [
         _aborted(call_id, told[call_id]) for call_id, call in open_calls.items() if not _stays(call)
     ]
     await journal.append(session_id, settled, epoch=epoch)
+    return frozenset(call_id for call_id, call in open_calls.items() if _stays(call))
 
 
-async def calls_to_run(journal: Journal, session_id: str) -> tuple[Approved, ...]:
-    """The calls that were allowed and did not begin."""
+async def answered_calls(
+    journal: Journal, session_id: str, stayed: frozenset[str]
+) -> tuple[Approved, ...]:
+    """Those of the calls that stayed open which a person has answered by now.
+
+    Calls of the present are none of them: whoever asked for those waits for the answer itself.
+    """
     open_calls = (await journal.session(session_id)).state.calls
-    told = await _told_of(journal, session_id, frozenset(open_calls))
-    return tuple(
-        _approved(session_id, told[call_id])
-        for call_id, call in open_calls.items()
-        if _has_to_run(call)
-    )
+    answered = [name for name in open_calls if name in stayed and _is_answered(open_calls[name])]
+    told = await _told_of(journal, session_id, frozenset(answered))
+    return tuple(_approved(session_id, told[call_id]) for call_id in answered)
 
 
 async def open_questions(journal: Journal, session_id: str) -> tuple[ApprovalAsked, ...]:
@@ -63,7 +69,11 @@ def _stays(call: OpenCall) -> bool:
 
 
 def _has_to_run(call: OpenCall) -> bool:
-    return call.stage == "answered" and call.allowed is True
+    return _is_answered(call) and call.allowed is True
+
+
+def _is_answered(call: OpenCall) -> bool:
+    return call.stage == "answered"
 
 
 class _Told(msgspec.Struct):

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from anyio import Lock
 
 from holdfast.contract.events import Event, Payload, SessionClosed, SessionCreated
-from holdfast.contract.journal import Journal, Lease, LeaseHeld
+from holdfast.contract.journal import Journal, JournalError, JournalUnavailable, Lease, LeaseHeld
 from holdfast.contract.ports import Clock
 
 LEASE_SECONDS = 600.0
@@ -36,7 +36,7 @@ class SessionLog:
         self._lease: Lease | None = None
         self._renew_at = 0
         self._taken_up = False
-        self._was_begun = False
+        self._was_begun = self._tried_to_begin = self._tried_to_lease = False
 
     async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
         """Append as the one who runs the session; JournalError."""
@@ -90,14 +90,35 @@ class SessionLog:
                 self._journal = await self._opening()
             if self._lease is None:
                 if not self._was_begun:
-                    await self._journal.create(self._session_id, [self._created])
+                    await self._begin(self._journal)
                 await self._renewed(self._journal)
-                self._was_begun = True
             return self._journal
+
+    async def _begin(self, journal: Journal) -> None:
+        """Begin the session; an attempt before may have succeeded without our hearing of it."""
+        tried_before, self._tried_to_begin = self._tried_to_begin, True
+        try:
+            await journal.create(self._session_id, [self._created])
+        except JournalUnavailable:
+            raise
+        except JournalError:
+            if not tried_before:
+                raise
+        self._was_begun = True
+
+    async def _leased(self, journal: Journal) -> Lease:
+        """The same is true of the lease."""
+        tried_before, self._tried_to_lease = self._tried_to_lease, True
+        try:
+            return await journal.lease(self._session_id, self._holder, LEASE_SECONDS)
+        except LeaseHeld as held:
+            if not tried_before or held.lease.holder != self._holder:
+                raise
+            return await journal.take_over(held.lease, self._holder, LEASE_SECONDS)
 
     async def _renewed(self, journal: Journal) -> None:
         if self._lease is None:
-            lease = await journal.lease(self._session_id, self._holder, LEASE_SECONDS)
+            lease = await self._leased(journal)
         else:
             lease = await journal.renew(self._lease, LEASE_SECONDS)
         self._keep(lease)

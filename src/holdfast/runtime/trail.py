@@ -22,7 +22,7 @@ from holdfast.contract.events import (
     SidecarKept,
 )
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.journal import JournalError
+from holdfast.contract.journal import JournalError, NotFitting
 from holdfast.contract.json_value import clean_text, encode_json
 from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Use
@@ -33,6 +33,7 @@ from holdfast.runtime.session_log import SessionLog
 
 LONGEST_ARGUMENTS = 1 << 20
 """How many characters of arguments are kept: more is refused before it could matter."""
+_REFUSED_BEFORE = "A person refused this call before the program was started again."
 
 
 def arguments_hash(prepared: Prepared) -> str:
@@ -56,7 +57,7 @@ def answered(approval_id: str, call_id: str, answer: Answer | None) -> ApprovalA
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that a person allowed before anything of it happened, and that still has to run."""
+    """A call that a person decided over before anything of it happened: it still has to end."""
 
     call: ToolCall
     arguments_hash: str
@@ -76,6 +77,8 @@ class Trail:
         self._approved = approved
         self._begun = approved is not None
         """Something of the call stands in the journal."""
+        self._in_doubt = False
+        """A write was begun, and nobody has heard yet what became of it."""
         self._untold: list[Payload] = []
         if approved is None:
             asked = CallAsked(
@@ -86,12 +89,18 @@ class Trail:
             )
             self._untold.append(asked)
 
-    def given(self, prepared: Prepared) -> Answer | None:
-        """What was answered over exactly this before."""
+    @property
+    def is_answered(self) -> bool:
+        """A person decided over the call before."""
+        return self._approved is not None
+
+    def given(self, ask: Ask) -> Answer | None:
+        """What was answered to exactly this question before; a refusal holds for any."""
         known = self._approved
-        if known is None or known.arguments_hash != arguments_hash(prepared):
+        if known is None:
             return None
-        return known.answer
+        fits = not known.answer.allowed or known.arguments_hash == arguments_hash(ask.prepared)
+        return known.answer if fits else None
 
     async def asks(self, ask: Ask, approval_id: str) -> Failure | None:
         """A person is going to be asked."""
@@ -129,7 +138,9 @@ class Trail:
         )
 
     async def intends(self, permit: Permit) -> Failure | None:
-        """It is about to run."""
+        """It is about to run, unless a person said before that it must not."""
+        if self._approved is not None and not self._approved.answer.allowed:
+            return failure_of(FailureKind.USER_DENIED, _REFUSED_BEFORE)
         self._untold.append(
             CallIntended(
                 call_id=self._call.id,
@@ -158,6 +169,9 @@ class Trail:
 
     async def abandoned(self) -> None:
         """Whoever asked for it is gone: what was begun gets its end."""
+        if self._in_doubt:
+            # It was written or is refused before this is: if it was not, nothing has happened.
+            self._untold.clear()
         if self._begun:
             failure = cancelled(self._call.tool)
             await self.settled(Envelope(failure=failure, tool=self._call.tool))
@@ -171,14 +185,21 @@ class Trail:
         try:
             await self._write()
         except JournalError as problem:
+            if isinstance(problem, NotFitting) and self._approved is not None:
+                self._untold.clear()  # the call is known, and can still be given its end
             message = f"The call was not {what}: it cannot be written down ({problem})."
             return failure_of(FailureKind.UNAVAILABLE, message)
         return None
 
     async def _write(self, *more: Payload) -> None:
         payloads = (*self._untold, *more)
-        self._begun = True
-        await self._log.append(payloads)
+        self._begun = self._in_doubt = True
+        try:
+            await self._log.append(payloads)
+        except JournalError:
+            self._in_doubt = False
+            raise
+        self._in_doubt = False
         self._untold.clear()
 
     def _clean_uses(self, uses: tuple[Use, ...]) -> tuple[Use, ...]:

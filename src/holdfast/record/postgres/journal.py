@@ -18,6 +18,7 @@ from holdfast.record.appending import SessionWork
 from holdfast.record.codec import Chain
 from holdfast.record.group_commit import Work
 from holdfast.record.journal import StoreParts
+from holdfast.record.owner import Owner
 from holdfast.record.postgres.connection import Connection, PostgresConnections
 from holdfast.record.postgres.schema import migrate
 from holdfast.record.postgres.search import PostgresIndex
@@ -58,15 +59,18 @@ class PostgresReader:
 
     def __init__(self, connections: PostgresConnections) -> None:
         self._connections = connections
+        self._owner = Owner()
 
     def rows(self, statement: str, values: Sequence[object], /) -> list[sql.Row]:
         """What a statement finds; JournalUnavailable."""
+        self._owner.check()
         with self._connections.borrowed() as connection:
             return connection.execute(query(statement), values).fetchall()
 
     def close(self) -> None:
-        """Let go of the server."""
-        self._connections.close()
+        """Let go of the server; in a forked child it is the parent's to do."""
+        if self._owner.is_here:
+            self._connections.close()
 
 
 class PostgresCommitter:

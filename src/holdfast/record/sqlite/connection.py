@@ -1,20 +1,34 @@
 """Opening the file: for its owner alone, with a log written ahead; errors say what to do."""
 
+import errno
 import os
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.sqlite.schema import migrate
+from holdfast.record.sqlite.schema import check_ours, migrate
 
 Durability = Literal["process", "power"]
 """What an acknowledged append survives: the end of any process, or of the machine's power, too."""
 
 BUSY_SECONDS = 5.0
 """How long another process may keep the file locked."""
+POLL_SECONDS = 0.002
+_REFUSALS = {
+    errno.ELOOP: "put the file itself there",
+    errno.EISDIR: "move the folder away",
+    errno.ENOTDIR: "one of its folders is a file: move that away",
+    errno.EEXIST: "one of its folders is a file: move that away",
+    errno.EACCES: "check its owner and mode, and those of its folder",
+    errno.EPERM: "check its owner and mode, and those of its folder",
+    errno.EROFS: "name a place that can be written",
+    errno.ENOSPC: "make room, then go on",
+}
+"""What to do about what the system refused."""
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -25,7 +39,8 @@ def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         connection = _connected(path)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            check_ours(connection)
+            _write_ahead(connection)
             connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
             migrate(connection)
             # Whoever commits decides whether to wait, and nobody's commit moves the whole log.
@@ -59,7 +74,11 @@ def told(path: Path) -> Generator[None]:
     except sqlite3.Error as problem:
         raise JournalUnavailable(f"{path}: {_said(problem)}") from None
     except OSError as problem:
-        raise JournalUnavailable(f"{path}: {problem.strerror}") from None
+        raise JournalUnavailable(f"{path}: {_refused(problem)}") from None
+    except JournalUnavailable as problem:
+        if str(problem).startswith(str(path)):
+            raise
+        raise JournalUnavailable(f"{path}: {problem}") from None
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -68,6 +87,33 @@ def _connected(path: Path) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+def is_busy(problem: sqlite3.Error) -> bool:
+    """Whether somebody else has the file, in whichever way."""
+    return problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Where two make the file at once, one is refused without having waited: it tries again."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as problem:
+            if not is_busy(problem) or time.monotonic() > until:
+                raise
+            time.sleep(POLL_SECONDS)
+        else:
+            return
+
+
+def _refused(problem: OSError) -> str:
+    said = problem.strerror or str(problem)
+    if problem.errno == errno.ELOOP:
+        said = "it is a symbolic link"
+    todo = _REFUSALS.get(problem.errno or 0)
+    return said if todo is None else f"{said}; {todo}"
 
 
 def _said(problem: sqlite3.Error) -> str:
@@ -80,4 +126,6 @@ def _said(problem: sqlite3.Error) -> str:
         return f"it is damaged ({problem}); restore it from a copy"
     if code.startswith("SQLITE_BUSY"):
         return f"another process has kept it locked for {BUSY_SECONDS:g} s; try again"
+    if code.startswith("SQLITE_IOERR"):
+        return f"{problem}; see whether the disk is full or broken, or how large a file may be"
     return str(problem)

@@ -10,6 +10,7 @@ from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.codec import Chain
 from holdfast.record.journal import StoreParts
+from holdfast.record.owner import Owner
 from holdfast.record.sql import Row
 from holdfast.record.sqlite.connection import Durability, open_reader, told
 from holdfast.record.sqlite.search import SqliteIndex
@@ -45,10 +46,12 @@ class SqliteReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._owner = Owner()
         self._idle: SimpleQueue[sqlite3.Connection] = SimpleQueue()
 
     def rows(self, statement: str, values: Sequence[object], /) -> list[Row]:
         """What a statement finds; JournalUnavailable."""
+        self._owner.check()
         try:
             reader = self._idle.get_nowait()
         except Empty:
@@ -63,7 +66,9 @@ class SqliteReader:
         return found
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; in a forked child it is the parent's to do."""
+        if not self._owner.is_here:
+            return
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()

@@ -68,6 +68,15 @@ MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 
+def check_ours(connection: sqlite3.Connection) -> None:
+    """Leave the database of another program as it is; JournalUnavailable."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if tables and "chat_sessions" not in tables:
+        raise JournalUnavailable(
+            "it is the database of another program; move it away, or let holdfast use another place"
+        )
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring the file up to date, whoever else does the same at this moment."""
     if version_of(connection) == len(MIGRATIONS):

@@ -11,14 +11,14 @@ from holdfast.record.group_commit import Work
 from holdfast.record.rows import Desk
 from holdfast.record.sqlite.connection import (
     BUSY_SECONDS,
+    POLL_SECONDS,
     Durability,
+    is_busy,
     open_tidier,
     open_writer,
     told,
 )
 from holdfast.record.sqlite.tables import desk_on, write
-
-_POLL_SECONDS = 0.002
 
 
 class SqliteCommitter:
@@ -61,13 +61,13 @@ class SqliteCommitter:
                 try:
                     self._connection.execute("BEGIN IMMEDIATE")
                 except sqlite3.OperationalError as problem:
-                    if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    if not is_busy(problem):
                         raise
                     if not wait:
                         return False
                     if time.monotonic() > until:
                         raise
-                    time.sleep(_POLL_SECONDS)
+                    time.sleep(POLL_SECONDS)
                 else:
                     return True
 

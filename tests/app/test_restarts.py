@@ -1,0 +1,148 @@
+"""Taking up a session whose runner was killed: closed, still open, or run once."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from app.recorded import (
+    LAUNCHED,
+    YES,
+    events_of,
+    journal_of,
+    opened,
+)
+
+from holdfast.contract.events import (
+    CallIntended,
+    CallSettled,
+)
+from holdfast.contract.journal import LeaseHeld, NotFitting
+from holdfast.contract.ports import Answer
+from holdfast.envelope.dialects import ok
+
+
+@pytest.fixture(autouse=True)
+def nothing_launched() -> None:
+    LAUNCHED.clear()
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+import anyio
+from app.recorded import opened
+
+async def never(ask):
+    print("asked", flush=True)
+    await anyio.sleep_forever()
+
+async def main(root):
+    async with opened(Path(root), approver=never) as hf:
+        print(hf.session_id, flush=True)
+        async with anyio.create_task_group() as group:
+            group.start_soon(hf.settle, "forever")
+            await anyio.sleep(0.2)
+            group.start_soon(hf.settle, "launch", {"name": "rocket"})
+
+anyio.run(main, sys.argv[1])
+"""
+
+
+def _killed_runner(root: Path) -> str:
+    """A session whose runner was killed while one call ran and another waited for a person."""
+    runner = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(root)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    assert runner.stdout is not None
+    session = runner.stdout.readline().decode().strip()
+    assert runner.stdout.readline() == b"asked\n"
+    runner.send_signal(signal.SIGKILL)
+    runner.wait()
+    runner.stdout.close()
+    return session
+
+
+@pytest.mark.req("SPEC-REC-18", "SPEC-REC-19", "SPEC-REC-20")
+async def test_after_a_kill_open_calls_are_closed_and_questions_stay_open(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    async with opened(tmp_path, session=session) as hf:
+        (question,) = await hf.questions()
+        assert (question.tool, LAUNCHED) == ("launch", [])
+        assert await hf.resume() == ()
+    async with journal_of(tmp_path) as journal:
+        state = (await journal.session(session)).state
+        assert [call.stage for call in state.calls.values()] == ["waiting"]
+        aborted = [
+            event.payload
+            for event in await journal.events(session)
+            if isinstance(event.payload, CallSettled)
+        ]
+    (settled,) = aborted
+    assert settled.tool == "forever"
+    failure = ok.parse(bytes(settled.envelope).decode()).failure
+    assert failure is not None
+    assert (failure.message, failure.retryable) == ("aborted by host restart", False)
+    # Somebody answers; then the process ends before anything came of it.
+    async with opened(tmp_path, session=session) as hf:
+        await hf.answer(question, YES)
+        with pytest.raises(NotFitting, match="already recorded an answer"):
+            await hf.answer(question, YES)
+        assert await hf.questions() == ()
+    async with opened(tmp_path, session=session) as hf:
+        (envelope,) = await hf.resume()
+        assert envelope.result == {"text": "rocket is on its way"}
+        assert envelope.call_id == question.call_id
+        assert await hf.resume() == ()
+    assert LAUNCHED == ["rocket"]
+    kept = [event.payload for event in await events_of(tmp_path, session)]
+    intents = [one for one in kept if isinstance(one, CallIntended) and one.tool == "launch"]
+    assert [intent.grounds for intent in intents] == ["approved by ada"]
+
+
+async def test_an_answer_that_was_no_lets_nothing_run(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    async with opened(tmp_path, session=session) as hf:
+        (question,) = await hf.questions()
+        await hf.answer(question, Answer(allowed=False, by="ada"))
+        assert await hf.resume() == ()
+    async with opened(tmp_path, session=session) as hf:
+        assert await hf.resume() == ()
+    async with journal_of(tmp_path) as journal:
+        assert (await journal.session(session)).state.calls == {}
+    assert LAUNCHED == []
+
+
+async def test_a_call_that_is_not_the_one_that_was_allowed_is_asked_about_again(
+    tmp_path: Path,
+) -> None:
+    session = _killed_runner(tmp_path)
+    async with opened(tmp_path, session=session) as hf:
+        (question,) = await hf.questions()
+        await hf.answer(question, YES)
+    path = tmp_path / "data" / "holdfast.db"
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'rocket', 'trojan') AS BLOB)"
+        " WHERE type = 'call.asked'"
+    )
+    connection.commit()
+    connection.close()
+    async with opened(tmp_path, session=session) as hf:
+        (envelope,) = await hf.resume()
+    assert not envelope.ok
+    assert LAUNCHED == []
+
+
+async def test_a_session_that_somebody_runs_is_not_taken_from_them(tmp_path: Path) -> None:
+    async with opened(tmp_path) as hf:
+        await hf.settle("add", {"a": 1, "b": 2})
+        with pytest.raises(LeaseHeld, match=f"session {hf.session_id} is run by "):
+            async with opened(tmp_path, session=hf.session_id):
+                pass
+        assert (await hf.settle("add", {"a": 1, "b": 2})).ok
