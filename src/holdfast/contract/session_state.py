@@ -68,6 +68,8 @@ class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Parts that are being written piece by piece, by what the stream calls them."""
     streamed: bool = False
     """Text of that message came piece by piece."""
+    aborted: bool = False
+    """The last message was broken off: pieces that still come belong to nothing."""
 
 
 class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -25,9 +25,10 @@ def new_message(draft: Draft, row: Stored, role: Role) -> None:
     draft.state = replace(draft.state, chat=ChatCursor(messages=number + 1, message_id=made.id))
 
 
-def end_message(draft: Draft) -> None:
+def end_message(draft: Draft, *, aborted: bool = False) -> None:
     """No more parts go to it."""
-    draft.state = replace(draft.state, chat=ChatCursor(messages=draft.state.chat.messages))
+    cursor = ChatCursor(messages=draft.state.chat.messages, aborted=aborted)
+    draft.state = replace(draft.state, chat=cursor)
 
 
 def answer_begun(draft: Draft, row: Stored) -> None:
