@@ -9,7 +9,7 @@ import anyio
 from holdfast import Holdfast, Image, Limits, OutputBound, tool
 from holdfast.app.configuration import Configuration
 from holdfast.app.replaying import Now, recording, replay_strictly
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import ProfileSettings, RuleSettings, Settings, Surroundings
 from holdfast.app.store import journal_key, open_store
 from holdfast.contract.events import Event
 from holdfast.execution.no_effects import no_effects
@@ -131,3 +131,8 @@ async def diverged(home: Path, session: str, **now: Any) -> Divergence:
     found = await strictly(home, session, **now)
     assert found.divergence is not None
     return found.divergence
+
+
+def denying(name: str) -> Settings:
+    rule = RuleSettings(permission=name, pattern="*", action="deny", reason="not any more")
+    return Settings(profile={"code": ProfileSettings(rules=(rule,))})

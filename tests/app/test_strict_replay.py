@@ -12,6 +12,7 @@ from app.replay_kit import (
     Call,
     around,
     crash,
+    denying,
     diverged,
     record,
     recorded,
@@ -163,11 +164,6 @@ async def test_a_tool_that_is_gone_is_named(home: Path) -> None:
     assert found.says == "There is no tool named 'add'."
     hidden = Settings(profile={"code": ProfileSettings()})
     assert (await strictly(home, session, now=hidden)).divergence is None
-
-
-def denying(name: str) -> Settings:
-    rule = RuleSettings(permission=name, pattern="*", action="deny", reason="not any more")
-    return Settings(profile={"code": ProfileSettings(rules=(rule,))})
 
 
 async def test_a_rule_that_denies_now_is_named(home: Path) -> None:

@@ -228,6 +228,9 @@ def test_it_can_be_told_with_its_pauses(cli: Cli, home: Path) -> None:
     begun = time.monotonic()
     assert cli("replay", "last", "--json", "--speed", "2").out == at_once
     assert time.monotonic() - begun > 0.5 > quick
+    begun = time.monotonic()
+    assert cli("replay", "last", "--json", "--speed", "100").out == at_once
+    assert time.monotonic() - begun < 0.9
 
 
 @pytest.mark.parametrize(

@@ -110,5 +110,8 @@ def test_afterwards_everything_is_allowed_again_also_after_an_error() -> None:
     with pytest.raises(ValueError, match="inside"), no_effects(), no_effects():
         raise ValueError("inside")
     with no_effects():
-        pass
+        with no_effects(), pytest.raises(EffectRefused):
+            subprocess.run(["true"], check=True)
+        with pytest.raises(EffectRefused):
+            subprocess.run(["true"], check=True)
     assert subprocess.run([sys.executable, "-c", ""], check=True).returncode == 0

@@ -116,13 +116,18 @@ class Kept(NamedTuple):
 
 
 async def keep(journal: Journal, payloads: Sequence[Payload]) -> None:
-    """Append what fits, one by one."""
+    """Append what fits, one by one. A call's id is used once: whoever gives them sees to that."""
     await journal.create(SESSION, [SessionCreated()])
+    over: set[str] = set()
     for payload in payloads:
+        if isinstance(payload, events.CallAsked) and payload.call_id in over:
+            continue
         try:
             await journal.append(SESSION, [payload])
         except NotFitting:
             continue
+        if isinstance(payload, events.CallSettled):
+            over.add(payload.call_id)
 
 
 async def kept_by(store: Store, payloads: Sequence[Payload]) -> Kept:

@@ -272,6 +272,24 @@ def test_what_comes_late_for_an_older_message_waits_until_the_next_one_has_ended
     ]
 
 
+def test_a_question_is_told_once() -> None:
+    assert lines(asked(), QUESTION, YES, answered(ENVELOPES[0]))[1:3] == [INPUT, REQUEST]
+    assert lines(asked(), QUESTION, YES).count(REQUEST) == 1
+
+
+def test_an_input_that_was_another_one_in_the_end_begins_again() -> None:
+    begun = {"type": "tool-input-start", "toolCallId": "cal_1", "toolName": "run"}
+    more = {"type": "tool-input-delta", "toolCallId": "cal_1", "inputTextDelta": "{a"}
+    (message,) = read_stream(plain(live(in_memory([*said(begun, more), asked("xyz")]))))
+    assert message.parts[0]["rawInput"] == "xyz"
+
+
+def test_the_input_of_a_call_that_is_over_does_not_begin_again() -> None:
+    begun = {"type": "tool-input-start", "toolCallId": "cal_1", "toolName": "run"}
+    kept = in_memory([asked(), answered(ENVELOPES[0]), *said(begun)])
+    assert as_read(read_stream(plain(live(kept)))) == as_expected(kept.messages)
+
+
 @pytest.mark.req("SPEC-CHECK-05")
 @pytest.mark.anyio
 async def test_what_came_before_an_abort_is_kept_and_what_comes_later_is_not(

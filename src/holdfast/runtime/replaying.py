@@ -106,7 +106,7 @@ async def _first(
     written = 0
     for call in calls:
         stage.enter(call)
-        await pipeline.settle(call.call, stage.abort)
+        await pipeline.settle(call.call, Abort())
         events = await journal.events(stage.session_id, after=written)
         written += len(events)
         found = _diverging(call, [event.payload for event in events])
@@ -154,7 +154,6 @@ class _Stage:
     def __init__(self, calls: Iterable[RecordedCall], parts: ReplayParts) -> None:
         self.parts = parts
         self.session_id = parts.session.id
-        self.abort = Abort()
         self._ids = TimeIds(parts.clock)
         self._calls = {call.asked.call_id: call for call in calls}
         self._here: RecordedCall | None = None
@@ -162,7 +161,6 @@ class _Stage:
     def enter(self, call: RecordedCall) -> None:
         """This one is next."""
         self._here = call
-        self.abort = Abort()
         self.parts.clock.set(call.at)
 
     @property
@@ -177,12 +175,9 @@ class _Stage:
         return recorded if prefix == "apr" and recorded is not None else self._ids.new(prefix)
 
     async def __call__(self, _ask: Ask, /) -> Answer | None:
-        """What was answered. Where nobody ever answered, the call ends here."""
+        """What was answered. Where nobody ever did, nothing of what comes next is compared."""
         said = None if self._here is None else self._here.answer
-        if said is None:
-            self.abort.set()
-            return None
-        return answer_of(said)
+        return None if said is None else answer_of(said)
 
     def body(self, _values: Mapping[str, object], runtime: Runtime) -> object:
         """The recorded answer, in place of whatever the tool does."""
