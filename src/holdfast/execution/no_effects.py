@@ -32,7 +32,10 @@ class EffectRefused(RuntimeError):
 
 
 class _Refusal:
-    """How many want it now."""
+    """The hook: how many want it now, and what is said to whoever tries."""
+
+    __cantrace__ = True
+    """Debuggers and coverage may look into it, as into any other function."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,9 +47,9 @@ class _Refusal:
             self._wanted += change
             if not self._installed:
                 self._installed = True
-                sys.addaudithook(self._heard)
+                sys.addaudithook(self)
 
-    def _heard(self, event: str, _arguments: tuple[object, ...]) -> None:
+    def __call__(self, event: str, _arguments: tuple[object, ...]) -> None:
         if self._wanted and (event in STARTS or event in CALLS):
             what = "starts no process" if event in STARTS else "reaches no network"
             raise EffectRefused(f"a replay {what}: {event} was refused")
