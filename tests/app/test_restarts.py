@@ -20,6 +20,7 @@ from holdfast.contract.events import (
     CallIntended,
     CallSettled,
 )
+from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import LeaseHeld, NotFitting
 from holdfast.contract.ports import Answer
 from holdfast.envelope.dialects import ok
@@ -110,7 +111,9 @@ async def test_an_answer_that_was_no_lets_nothing_run(tmp_path: Path) -> None:
     async with opened(tmp_path, session=session) as hf:
         (question,) = await hf.questions()
         await hf.answer(question, Answer(allowed=False, by="ada"))
-        assert await hf.resume() == ()
+        (envelope,) = await hf.resume()
+        assert envelope.failure is not None
+        assert envelope.failure.kind is FailureKind.USER_DENIED
     async with opened(tmp_path, session=session) as hf:
         assert await hf.resume() == ()
     async with journal_of(tmp_path) as journal:

@@ -134,8 +134,8 @@ def test_since_counts_back_from_now(cli: Cli, log: Log, ago: str, count: int) ->
         (("log", "--day", "2026-08-01"), "--day 2026-08-01: it is no day; write for example"),
         (("log", "--day", "20260231"), "--day 20260231: it is no day"),
         (("log", "--since", "yesterday"), "--since yesterday: it is no moment; write for"),
-        (("log", "--limit", "0"), "--limit 0: it is no number of programs; give 1 or more"),
-        (("log", "--limit", "²"), "--limit ²: it is no number of programs"),
+        (("log", "--limit", "0"), "--limit 0: it is no number; give 1 or more"),
+        (("log", "--limit", "²"), "--limit ²: it is no number"),
     ],
 )
 def test_what_is_not_understood_is_said(cli: Cli, words: tuple[str, ...], said: str) -> None:

@@ -9,6 +9,7 @@ from cli.stored_sessions import ASKED, TALK, in_store, made
 from command import Cli
 
 from holdfast.app.holders import this_process
+from holdfast.app.store import journal_key
 from holdfast.contract import events
 from holdfast.record.store import Store
 
@@ -224,6 +225,7 @@ def test_what_is_not_understood_is_told_with_the_next_step(
 
 def test_a_store_that_cannot_be_read_is_told(cli: Cli, home: Path) -> None:
     (home / "data").mkdir()
+    journal_key(home / "state")
     (home / "data" / "holdfast.db").write_bytes(b"no database at all, but long enough" * 50)
     answered = cli("sessions", "--json")
     assert answered.status == 1

@@ -179,6 +179,7 @@ async def test_a_reply_counts_for_the_approval_that_waits_and_for_no_other(opene
         ([ASKED, INTENDED], REFUSED, "cannot be refused any more: it is intended already"),
         ([ASKED, INTENDED, SETTLED], INTENDED, "has its answer already"),
         ([ASKED, INTENDED, SETTLED], SETTLED, "has its answer already"),
+        ([ASKED, INTENDED, SETTLED], ASKED, "was asked for before"),
         ([ASKED, REFUSED, SETTLED], SETTLED, "has its answer already"),
     ],
 )

@@ -17,6 +17,7 @@ from record.store_places import StorePlace
 
 from holdfast.app.holders import this_process
 from holdfast.app.pruning import Plan, Pruned, Pruning
+from holdfast.app.store import journal_key
 from holdfast.contract.archive import SessionQuery
 from holdfast.contract.events import (
     ApprovalAsked,
@@ -256,6 +257,7 @@ class Home:
     def __init__(self, folder: Path, place: StorePlace) -> None:
         self.folder = folder
         self.place = place
+        journal_key(folder / "state")
         self.variables = {"HOLDFAST_HOME": str(folder)}
         if place.is_postgres:
             self.variables |= {

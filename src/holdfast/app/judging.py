@@ -68,6 +68,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a tool's commands are kept from protected places."""
     audit: AuditLog = NO_AUDIT
     """Where hooks that are programs are written down."""
+    grants: GrantStore | None = None
+    """Instead of what is remembered for the project."""
     headless: bool
 
 
@@ -91,7 +93,7 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
             manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
             headless=parts.headless,
         )
-        return PolicyJudge(powers, _grants(parts), now)
+        return PolicyJudge(powers, parts.grants or grants_of(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
 
@@ -235,7 +237,8 @@ class _Nothing:
         raise OSError("there is no place to keep it; set HOME or HOLDFAST_HOME")
 
 
-def _grants(parts: JudgeParts) -> GrantStore:
+def grants_of(parts: JudgeParts) -> GrantStore:
+    """What is remembered for the project, kept where people's decisions are."""
     state = parts.surroundings.state_home
     if state is None or parts.project is None:
         return _Nothing()

@@ -42,7 +42,7 @@ async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
         raise JournalError(
             "store.kind = 'none' says that nothing is kept; set it to 'sqlite' and try again"
         )
-    if not make and not _exists(around):
+    if not make and settings.store.kind == "sqlite" and not _exists(around):
         raise NothingStored
     clock = SystemClock()
     opened = partial(open_store, settings, around, clock, TimeIds(clock))

@@ -68,6 +68,8 @@ class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Parts that are being written piece by piece, by what the stream calls them."""
     streamed: bool = False
     """Text of that message came piece by piece."""
+    aborted: bool = False
+    """The last message was broken off: pieces that still come belong to nothing."""
 
 
 class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -93,6 +95,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Events of people who interrupted, not taken into account yet."""
     calls: dict[str, OpenCall] = {}
     """Calls without an answer, by their ids."""
+    last_call: str = ""
+    """The greatest id of a call so far: a greater one is certainly new."""
     chat: ChatCursor = ChatCursor()
 
 

@@ -19,7 +19,8 @@ TAIL_BYTES = 2_048
 _EXTRA_CHARACTERS = 2_000
 _LONG_KEY = 1_000
 _MESSAGE_CHARACTERS = 4_000
-_WARNINGS = 20
+WARNINGS = 20
+"""How many an answer shows."""
 _WARNING_CHARACTERS = 1_000
 _BESIDE_BYTES = 4_096
 """So much may stand beside a declared field whatever the bound is."""
@@ -82,11 +83,11 @@ def _measured(metadata: Metadata, content: bytes, shown: int, keep: Keep) -> Met
 
 
 def _too_many(warnings: tuple[str, ...]) -> bool:
-    return len(warnings) > _WARNINGS or any(len(text) > _WARNING_CHARACTERS for text in warnings)
+    return len(warnings) > WARNINGS or any(len(text) > _WARNING_CHARACTERS for text in warnings)
 
 
 def _few(warnings: tuple[str, ...]) -> tuple[str, ...]:
-    shown = tuple(truncate_for_model(text, _WARNING_CHARACTERS) for text in warnings[:_WARNINGS])
+    shown = tuple(truncate_for_model(text, _WARNING_CHARACTERS) for text in warnings[:WARNINGS])
     left_out = len(warnings) - len(shown)
     return (*shown, f"{left_out} further warnings were left out.") if left_out else shown
 

@@ -34,7 +34,15 @@ from holdfast.record.conversation import (
     open_call,
     written_again,
 )
-from holdfast.record.parts import TOOL_PREFIX, Approval, TextPart, ToolPart, with_input, with_output
+from holdfast.record.parts import (
+    TOOL_PREFIX,
+    Approval,
+    TextPart,
+    ToolPart,
+    tool_part,
+    with_input,
+    with_output,
+)
 from holdfast.record.rows import Draft, Marked
 from holdfast.record.streaming import add_piece, piece_of
 
@@ -66,7 +74,6 @@ def _agent_message(draft: Draft, row: Stored, said: AgentMessage) -> None:
 def _chunk(draft: Draft, row: Stored, said: AgentChunk) -> None:
     piece = piece_of(said.chunk)
     if piece is not None:
-        answer_begun(draft, row)
         add_piece(draft, row, piece)
 
 
@@ -83,7 +90,8 @@ def _call_asked(draft: Draft, row: Stored, said: CallAsked) -> None:
     if begun is None:
         open_call(draft, new_part(draft, row, part), said.call_id, "asked")
         return
-    # Its input was streamed.
+    # Its input was streamed: the part stays the one that was begun.
+    part = replace(part, type=tool_part(begun).type)
     draft.put_part(written_again(begun, row, part))
     move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="asked"))
 

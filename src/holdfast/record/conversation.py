@@ -25,9 +25,10 @@ def new_message(draft: Draft, row: Stored, role: Role) -> None:
     draft.state = replace(draft.state, chat=ChatCursor(messages=number + 1, message_id=made.id))
 
 
-def end_message(draft: Draft) -> None:
+def end_message(draft: Draft, *, aborted: bool = False) -> None:
     """No more parts go to it."""
-    draft.state = replace(draft.state, chat=ChatCursor(messages=draft.state.chat.messages))
+    cursor = ChatCursor(messages=draft.state.chat.messages, aborted=aborted)
+    draft.state = replace(draft.state, chat=cursor)
 
 
 def answer_begun(draft: Draft, row: Stored) -> None:
@@ -72,7 +73,9 @@ def call_part(draft: Draft, call_id: str) -> PartRow | None:
 def open_call(draft: Draft, part: PartRow, call_id: str, stage: CallStage) -> None:
     """There is one more call without an answer."""
     call = OpenCall(part.message_id, part.number, stage)
-    draft.state = replace(draft.state, calls={**draft.state.calls, call_id: call})
+    calls = {**draft.state.calls, call_id: call}
+    last = max(draft.state.last_call, call_id)
+    draft.state = replace(draft.state, calls=calls, last_call=last)
 
 
 def move_call(draft: Draft, call_id: str, call: OpenCall | None) -> None:

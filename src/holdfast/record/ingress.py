@@ -69,7 +69,10 @@ def _answer(
 
 def _call_asked(draft: Draft, said: CallAsked) -> None:
     call = draft.state.calls.get(said.call_id)
-    if call is not None and call.stage != "streaming":
+    if call is not None and call.stage == "streaming":
+        return
+    may_be_old = said.call_id <= draft.state.last_call
+    if call is not None or (may_be_old and draft.was_called(said.call_id)):
         raise NotFitting(f"the call {said.call_id} was asked for before")
 
 

@@ -4,11 +4,11 @@ A tool's part is written whole each time, with what it said before carried along
 knows when a part changes.
 """
 
-from typing import Literal, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 
-from holdfast.contract.json_value import JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.record.rows import PartRow
 
 ToolState = Literal[
@@ -22,6 +22,10 @@ ToolState = Literal[
 ]
 
 TOOL_PREFIX = "tool-"
+ABORT = "data-abort"
+"""The last part of a message that was broken off."""
+COMPACTION = "data-compaction"
+"""Reserved for the summary that stands for what was said before."""
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,6 +62,13 @@ class TextPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the stream calls it."""
 
 
+class OtherPart(NamedTuple):
+    """A file, a source or somebody's own data: kept as it came, and never written again."""
+
+    type: str
+    said: JsonObject
+
+
 class _Told(msgspec.Struct, frozen=True):
     """What an envelope says at a glance."""
 
@@ -66,19 +77,29 @@ class _Told(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
-Written: TypeAlias = ToolPart | TextPart
+Written: TypeAlias = ToolPart | TextPart | OtherPart
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _tool_part = msgspec.json.Decoder(ToolPart).decode
 _text_part = msgspec.json.Decoder(TextPart).decode
 _told = msgspec.json.Decoder(_Told).decode
 _anything = msgspec.json.Decoder().decode
+_TEXTS = frozenset({"text", "reasoning"})
 _DENIED = frozenset({"rejected", "user_denied"})
 
 
 def written(part: Written) -> str:
     """The text of a part."""
-    return _encode(part).decode()
+    return _encode(part.said if isinstance(part, OtherPart) else part).decode()
+
+
+def read(kind: str, text: str) -> Written:
+    """A part of any kind, read."""
+    if kind.startswith(TOOL_PREFIX):
+        return _tool_part(text)
+    if kind in _TEXTS:
+        return _text_part(text)
+    return OtherPart(kind, cast("JsonObject", _anything(text)))
 
 
 def tool_part(row: PartRow) -> ToolPart:

@@ -19,13 +19,15 @@ def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
     if not found:
         raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
     kept = sql.session_of(found[0])
-    desk = Desk(_NOTHING)
+    known: set[str] = set()
+    desk = Desk(_loads(known))
     draft = Draft(desk, fresh(session_id, kept.created_at))
     processed: dict[str, int | None] = {}
     for row in _events(reader, session_id, kept.sequence):
         draft.events.append(row)
         processed[row.id] = sql.processed_at(row)
         applied(draft, row, event_of(row).payload)
+        known.update(draft.state.calls)
     for marked in draft.marked:
         processed.update(dict.fromkeys(marked.event_ids, marked.at))
     if draft.events:
@@ -88,12 +90,18 @@ def _events(reader: Reader, session_id: str, last: int) -> Iterator[Stored]:
         after = page[-1][1]
 
 
+def _loads(known: set[str]) -> Loads:
+    """Nothing is there; a call was known if it was open once."""
+
+    def was_called(_session_id: str, call_id: str) -> bool:
+        return call_id in known
+
+    return Loads(session=_no_row, part=_no_row, has_event=_never, was_called=was_called)
+
+
 def _no_row(*_key: object) -> None:
     return None
 
 
 def _never(*_key: object) -> bool:
     return False
-
-
-_NOTHING = Loads(session=_no_row, part=_no_row, has_event=_never, was_called=_never)

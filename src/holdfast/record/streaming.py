@@ -1,18 +1,39 @@
 """Pieces of a message that come one by one, as the AI SDK's stream of chunks has them.
 
-A piece that is not understood, or that belongs to nothing, is passed over.
+A piece that is not understood, or that belongs to nothing, is passed over: it begins no message.
 """
 
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.record.codec import Stored
-from holdfast.record.conversation import new_part, open_call, written_again
-from holdfast.record.parts import TOOL_PREFIX, TextPart, ToolPart, text_part, tool_part
+from holdfast.record.conversation import (
+    answer_begun,
+    end_message,
+    new_part,
+    open_call,
+    written_again,
+)
+from holdfast.record.parts import (
+    ABORT,
+    COMPACTION,
+    TOOL_PREFIX,
+    OtherPart,
+    TextPart,
+    ToolPart,
+    text_part,
+    tool_part,
+)
 from holdfast.record.rows import Draft
+
+
+class _Message(msgspec.Struct, frozen=True):
+    """A message begins or is broken off."""
+
+    type: Literal["start", "abort"]
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -47,9 +68,46 @@ class _MoreInput(msgspec.Struct, frozen=True, rename="camel"):
     input_text_delta: str
 
 
-Piece: TypeAlias = _Begun | _More | _Ended | _InputBegun | _MoreInput
+class _File(msgspec.Struct, frozen=True, rename="camel"):
+    """What such a chunk has to have, to be a part."""
 
-_KINDS: dict[str, type[Piece]] = {
+    type: Literal["file"]
+    url: str
+    media_type: str
+
+
+class _Source(msgspec.Struct, frozen=True, rename="camel"):
+    type: Literal["source-url"]
+    source_id: str
+    url: str
+
+
+class _Document(msgspec.Struct, frozen=True, rename="camel"):
+    type: Literal["source-document"]
+    source_id: str
+    media_type: str
+    title: str
+
+
+class _Data(msgspec.Struct, frozen=True):
+    type: str
+    data: object
+    id: str | None = None
+    transient: bool = False
+
+
+class _Whole(NamedTuple):
+    """A part that comes in one piece."""
+
+    type: str
+    said: JsonObject
+
+
+Piece: TypeAlias = _Message | _Begun | _More | _Ended | _InputBegun | _MoreInput | _Whole
+
+_KINDS: dict[str, type[msgspec.Struct]] = {
+    "start": _Message,
+    "abort": _Message,
     "text-start": _Begun,
     "reasoning-start": _Begun,
     "text-delta": _More,
@@ -58,23 +116,46 @@ _KINDS: dict[str, type[Piece]] = {
     "reasoning-end": _Ended,
     "tool-input-start": _InputBegun,
     "tool-input-delta": _MoreInput,
+    "file": _File,
+    "source-url": _Source,
+    "source-document": _Document,
 }
+_DATA = "data-"
+_OURS = frozenset({ABORT, COMPACTION})
 
 
 def piece_of(chunk: JsonObject) -> Piece | None:
     """What a chunk adds to a message; None: nothing."""
-    kind = _KINDS.get(str(chunk.get("type")))
+    kind = str(chunk.get("type"))
+    is_data = kind.startswith(_DATA) and kind not in _OURS
+    shape = _Data if is_data else _KINDS.get(kind)
     try:
-        return None if kind is None else msgspec.convert(chunk, kind)
+        read = None if shape is None else msgspec.convert(chunk, shape)
     except msgspec.ValidationError:
         return None
+    match read:
+        case _Data(transient=True):
+            return None
+        case _Data() | _File() | _Source() | _Document():
+            return _Whole(kind, chunk)
+        case _Message() | _Begun() | _More() | _Ended() | _InputBegun() | _MoreInput():
+            return read
+        case _:
+            return None
 
 
 def add_piece(draft: Draft, row: Stored, piece: Piece) -> None:
-    """Begin a part, or write it again with more."""
+    """Begin a part, or write it again with more. What was broken off gets nothing more."""
+    if draft.state.chat.aborted and not (isinstance(piece, _Message) and piece.type == "start"):
+        return
     match piece:
+        case _Message():
+            _begin_or_break_off(draft, row, piece)
         case _Begun():
             _begin(draft, row, piece)
+        case _Whole():
+            answer_begun(draft, row)
+            new_part(draft, row, OtherPart(piece.type, piece.said))
         case _InputBegun():
             _begin_input(draft, row, piece)
         case _MoreInput():
@@ -83,7 +164,18 @@ def add_piece(draft: Draft, row: Stored, piece: Piece) -> None:
             _go_on(draft, row, piece)
 
 
+def _begin_or_break_off(draft: Draft, row: Stored, piece: _Message) -> None:
+    """A message that is broken off says so in a last part; calls that run are left alone."""
+    if piece.type == "start":
+        answer_begun(draft, row)
+        return
+    if draft.state.chat.message_id is not None:
+        new_part(draft, row, OtherPart(ABORT, {"type": ABORT}))
+    end_message(draft, aborted=True)
+
+
 def _begin(draft: Draft, row: Stored, piece: _Begun) -> None:
+    answer_begun(draft, row)
     kind = "text" if piece.type == "text-start" else "reasoning"
     part = new_part(draft, row, TextPart(type=kind, text="", state="streaming", id=piece.id))
     cursor = draft.state.chat
@@ -117,6 +209,7 @@ def _go_on(draft: Draft, row: Stored, piece: _More | _Ended) -> None:
 def _begin_input(draft: Draft, row: Stored, piece: _InputBegun) -> None:
     call_id = piece.tool_call_id
     if call_id not in draft.state.calls and not draft.was_called(call_id):
+        answer_begun(draft, row)
         part = ToolPart(
             type=TOOL_PREFIX + piece.tool_name,
             tool_call_id=piece.tool_call_id,

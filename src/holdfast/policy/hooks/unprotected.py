@@ -12,11 +12,11 @@ from holdfast.contract.rules import Use
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy.read_only import is_read_only
 
-_ASK = Opinion(
-    "ask",
+UNPROTECTED = (
     "It may write, and on this machine nothing keeps commands from protected places such as"
-    " .git/hooks; with bubblewrap installed they would be kept, and nobody asked.",
+    " .git/hooks; with bubblewrap installed they would be kept, and nobody asked."
 )
+_ASK = Opinion("ask", UNPROTECTED)
 
 
 class Protects(Protocol):

@@ -36,6 +36,17 @@ class Scene(NamedTuple):
     """What policy says of each part of the call, where that is shown."""
 
 
+class Card(NamedTuple):
+    """A call of a tool, at a glance."""
+
+    title: str
+    state: str
+    status: Status
+    sent: Sequence[str]
+    """What it was called with, in lines."""
+    answer: Sequence[str]
+
+
 class Look(Protocol):
     """Shows things to somebody."""
 
@@ -65,6 +76,10 @@ class Look(Protocol):
 
     def scene(self, scene: Scene, /) -> None:
         """One stop of the tour."""
+        ...
+
+    def card(self, card: Card, /) -> None:
+        """A call of a tool."""
         ...
 
 
@@ -128,3 +143,10 @@ class PlainLook:
         for at, line in enumerate(scene.envelope.splitlines()):
             self.text(f"  {'envelope' if at == 0 else '':9} {line}")
         self.text("")
+
+    def card(self, card: Card, /) -> None:
+        """A call of a tool."""
+        self.text(f"[{card.title}] {card.state}")
+        for sign, lines in (("<", card.sent), (">", card.answer)):
+            for line in lines:
+                self.text(f"  {sign} {line}")

@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.surfaces.cli.looks import Finding, Scene, Status, printable
+from holdfast.surfaces.cli.looks import Card, Finding, Scene, Status, printable
 
 _WIDEST = 100
 _COLOURS: dict[Status, str] = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -84,6 +84,22 @@ class RichLook:
             title=Text(scene.title, style="bold"),
             title_align="left",
             border_style="green" if scene.ok else "red",
+            width=min(self._console.width, _WIDEST),
+        )
+        self._console.print(panel)
+
+    def card(self, card: Card, /) -> None:
+        """A call of a tool."""
+        parts: list[RenderableType] = [Text(line, style="yellow") for line in card.sent]
+        parts += [Text(line) for line in card.answer]
+        colour = _COLOURS[card.status]
+        panel = Panel(
+            Group(*parts),
+            title=Text(card.title, style="bold"),
+            subtitle=Text(card.state, style=colour),
+            title_align="left",
+            subtitle_align="right",
+            border_style=colour,
             width=min(self._console.width, _WIDEST),
         )
         self._console.print(panel)

@@ -1,0 +1,167 @@
+"""`holdfast replay`: tell a recorded session again; with --strict, hold it against what is now.
+
+No process is started, no network reached and no tool run, whatever the recording says. Exit status:
+0 it was told, or nothing diverges; 1 something does, or it cannot be read.
+"""
+
+from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import anyio
+
+from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.replaying import recording
+from holdfast.app.store import open_store
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.events import Event
+from holdfast.contract.journal import JournalError, UnknownSession
+from holdfast.execution.no_effects import no_effects
+from holdfast.record.live import LiveStream
+from holdfast.record.stream import DONE, AnyChunk, server_sent, text_of
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
+from holdfast.surfaces.cli.parsing import Parser, UsageError, overrides_in
+from holdfast.surfaces.cli.retelling import Retelling
+from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.strict_replay import held_against_now
+
+_FAILED = 1
+_LAST = "last"
+_EXAMPLES = """\
+examples:
+  holdfast replay last                  the last session, for people
+  holdfast replay ses_019 --json        its chunks, one JSON object a line
+  holdfast replay last --sse            as a server would send them
+  holdfast replay last --speed 1        as fast as it was; 2 is twice as fast
+  holdfast replay last --from 12        from event 12 on, or from an event's id
+  holdfast replay last --strict --tools mine.py
+                                        would the same be written down now?
+"""
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument("session", metavar="SESSION", help="the id, its beginning, or last")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
+    parser.add_argument("--sse", action="store_true", help="server-sent events")
+    parser.add_argument("--speed", metavar="N", help="with its pauses, N times as fast; 0: at once")
+    parser.add_argument("--from", dest="first", metavar="EVENT", help="begin with this event")
+    parser.add_argument(
+        "--strict", action="store_true", help="settle its calls once more, and name what differs"
+    )
+    parser.add_argument(
+        "--tools",
+        dest="files",
+        metavar="FILE.py",
+        action="append",
+        default=[],
+        help="strict: a Python file with tools; may be given several times",
+    )
+    parser.add_argument(
+        "--workspace", metavar="DIR", help="strict: read configuration here; where it ran if not"
+    )
+    parser.add_argument(
+        "--set",
+        dest="overrides",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a setting",
+    )
+    parser.offer("session", [_LAST])
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    _check(arguments)
+    speed = _speed(arguments.speed)
+    with no_effects():
+        try:
+            configuration = load_configuration(None, overrides=overrides_in(arguments))
+            events = anyio.run(_events, configuration, arguments.session)
+            if arguments.strict:
+                return held_against_now(events, arguments, screen)
+            first = _place(events, arguments.first)
+            anyio.run(tell, events, first, speed, _teller(arguments, screen))
+        except UnknownSession as problem:
+            raise UsageError(str(problem)) from None
+        except JournalError as problem:
+            screen.remark(str(problem))
+            return _FAILED
+    if arguments.sse:
+        screen.raw(server_sent(DONE))
+    return 0
+
+
+def _check(arguments: Namespace) -> None:
+    if arguments.json and arguments.sse:
+        raise UsageError("--json and --sse are two forms of the same; give one of them")
+    if arguments.strict and (arguments.sse or arguments.speed or arguments.first):
+        raise UsageError("--strict tells nothing; leave --sse, --speed and --from out")
+    if not arguments.strict and (arguments.files or arguments.workspace):
+        raise UsageError("--tools and --workspace are for --strict; without it nothing is loaded")
+
+
+def _speed(given: str | None) -> float:
+    try:
+        speed = 0.0 if given is None else float(given)
+    except ValueError:
+        speed = -1.0
+    if not 0 <= speed < float("inf"):
+        raise UsageError(f"--speed {given}: it is no speed; give 0 for at once, 1 for as it was")
+    return speed
+
+
+async def _events(configuration: Configuration, name: str) -> tuple[Event, ...]:
+    settings, clock = configuration.settings, SystemClock()
+    around = surroundings_of_this_process(settings)
+    opened = partial(open_store, settings, around, clock, TimeIds(clock))
+    store = await anyio.to_thread.run_sync(opened)
+    try:
+        return await recording(store.journal, store.archive, name)
+    finally:
+        await store.journal.close()
+
+
+def _place(events: Sequence[Event], wanted: str | None) -> int:
+    """The number of the first event that is told."""
+    if wanted is None:
+        return 1
+    found = [one.sequence for one in events if wanted in (one.id, str(one.sequence))]
+    if not found:
+        raise UsageError(
+            f"--from {wanted}: the session has no such event; give an id, or a number from 1 to"
+            f" {len(events)}"
+        )
+    return found[0]
+
+
+def _teller(arguments: Namespace, screen: Screen) -> Callable[[AnyChunk], None]:
+    def told(form: Callable[[str], str]) -> Callable[[AnyChunk], None]:
+        return lambda chunk: screen.raw(form(text_of(chunk)))
+
+    if arguments.sse:
+        return told(server_sent)
+    return told(str) if arguments.json else Retelling(screen.look).show
+
+
+async def tell(
+    events: Sequence[Event], first: int, speed: float, show: Callable[[AnyChunk], None]
+) -> None:
+    """Show what events say, from one of them on, with pauses unless the speed is 0."""
+    stream = LiveStream(events[0].session_id)
+    before = None
+    for event in events:
+        if event.sequence < first:
+            stream.skip(event)
+            continue
+        if before is not None and speed:
+            await anyio.sleep(max(0.0, (event.at - before).total_seconds() / speed))
+        before = event.at
+        for chunk in stream.told(event):
+            show(chunk)
+    for chunk in stream.ended():
+        show(chunk)

@@ -1,0 +1,126 @@
+"""`holdfast replay --strict`: would the same be written down now?"""
+
+from argparse import Namespace
+from collections.abc import Sequence
+
+import anyio
+import msgspec
+
+from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.replaying import Now, replay_strictly
+from holdfast.app.store import journal_key
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.app.tool_files import load_tools
+from holdfast.contract.events import Event, SessionCreated
+from holdfast.contract.json_value import JsonObject, JsonValue, plain
+from holdfast.envelope.redact import REDACTED, Redactor
+from holdfast.record.codec import Chain
+from holdfast.record.divergence import Divergence
+from holdfast.runtime.replaying import Replayed
+from holdfast.surfaces.cli.layout import laid_out
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.opening import unlike
+from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
+from holdfast.surfaces.cli.screen import Screen
+
+_DIVERGED = 1
+_WIDTH = 90
+_SECRET = "(something that is known to be secret now)"
+
+
+def held_against_now(events: Sequence[Event], arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    configuration = _configuration(events, arguments, screen)
+    settings = configuration.settings
+    around = surroundings_of_this_process(settings)
+    now = Now(
+        tools=load_tools(unlike([*settings.tools.files, *arguments.files])),
+        configuration=configuration,
+        surroundings=around,
+        chain=Chain(journal_key(around.state_home)),
+    )
+    found = anyio.run(replay_strictly, events, now)
+    divergence = _without_secrets(found.divergence, Redactor(around.secrets))
+    _remark(found, configuration, screen)
+    if arguments.json:
+        screen.document(_report(events, found, divergence))
+    else:
+        _show(events, found, divergence, screen)
+    return 0 if divergence is None else _DIVERGED
+
+
+def _configuration(events: Sequence[Event], arguments: Namespace, screen: Screen) -> Configuration:
+    """As it is now where the session ran, or where somebody says."""
+    created = events[0].payload if events else None
+    ran = created.workspace if isinstance(created, SessionCreated) else None
+    if arguments.workspace is None:
+        arguments.workspace = ran
+    place = None if arguments.workspace is None else workspace_in(arguments)
+    loaded = load_configuration(place, overrides=overrides_in(arguments))
+    for notice in loaded.notices:
+        screen.remark(f"note: {notice}")
+    return loaded
+
+
+def _remark(found: Replayed, configuration: Configuration, screen: Screen) -> None:
+    if found.left_out:
+        screen.remark(
+            f"{len(found.left_out)} calls were left out: their arguments were too long to be kept"
+        )
+    if configuration.settings.watchdog.commands:
+        screen.remark("the programs of the watchdog were not asked: a replay starts no process")
+
+
+def _without_secrets(found: Divergence | None, redactor: Redactor) -> Divergence | None:
+    """The recording may hold what only now is known to be secret."""
+    if found is None or not redactor.active:
+        return found
+    before = _hidden(found.before, redactor)
+    after = _hidden(found.after, redactor)
+    if before == after:
+        before = _SECRET if before == REDACTED else f"{_SECRET}: {_line(before)}"
+    return msgspec.structs.replace(found, before=before, after=after)
+
+
+def _hidden(
+    value: JsonValue | msgspec.UnsetType, redactor: Redactor
+) -> JsonValue | msgspec.UnsetType:
+    if isinstance(value, msgspec.UnsetType):
+        return value
+    return msgspec.json.decode(redactor.json(msgspec.json.encode(value)))
+
+
+def _report(events: Sequence[Event], found: Replayed, divergence: Divergence | None) -> JsonObject:
+    return {
+        "session": events[0].session_id,
+        "events": len(events),
+        "calls": found.calls,
+        "left_out": list(found.left_out),
+        "divergence": None if divergence is None else plain(divergence),
+    }
+
+
+def _show(
+    events: Sequence[Event], found: Replayed, divergence: Divergence | None, screen: Screen
+) -> None:
+    if divergence is None:
+        counted = f"events: {len(events)}, calls: {found.calls}"
+        screen.raw(f"The same would be written down now ({counted}).")
+        return
+    look = screen.look
+    look.heading(f"Event {divergence.sequence} would be another one")
+    fields = {
+        "event": divergence.event_id,
+        "kind": divergence.kind,
+        "field": divergence.field,
+        "before": _line(divergence.before),
+        "after": _line(divergence.after),
+        "says": divergence.says or "",
+    }
+    look.fields({name: printable(value) for name, value in fields.items() if value})
+
+
+def _line(value: JsonValue | msgspec.UnsetType) -> str:
+    if isinstance(value, msgspec.UnsetType):
+        return "(nothing)"
+    return value if isinstance(value, str) and value else laid_out(value, _WIDTH)
