@@ -278,3 +278,15 @@ async def test_the_key_is_made_once_for_its_owner_and_is_not_beside_the_journal(
     key.unlink()
     with pytest.raises(JournalUnavailable, match="is not there"):
         known_key(tmp_path / "state")
+
+
+async def test_an_end_that_cannot_be_written_down_harms_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = sqlite3.connect(":memory:")
+    async with opened(tmp_path) as hf:
+        assert (await hf.settle("add", {"a": 1, "b": 2})).ok
+        other = sqlite3.connect(tmp_path / "data" / "holdfast.db", isolation_level=None)
+        other.execute("ALTER TABLE events RENAME TO hidden")
+    other.close()
+    assert f"the end of session {hf.session_id} was not written down" in caplog.text

@@ -4,6 +4,7 @@ The journal is opened, and the session begun, when there is something to write. 
 renews its right to do so on the way.
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from anyio import Lock
@@ -11,6 +12,8 @@ from anyio import Lock
 from holdfast.contract.events import Event, Payload, SessionClosed, SessionCreated
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable, Lease, LeaseHeld
 from holdfast.contract.ports import Clock
+
+_log = logging.getLogger("holdfast")
 
 LEASE_SECONDS = 600.0
 
@@ -81,6 +84,11 @@ class SessionLog:
                     closed = SessionClosed(reason="closed")
                     await journal.append(self._session_id, [closed], epoch=lease.epoch)
                 await journal.release(lease)
+        except JournalError as problem:
+            # Whoever takes the session up next finds that nobody runs it.
+            _log.warning(
+                "the end of session %s was not written down: %s", self._session_id, problem
+            )
         finally:
             await journal.close()
 

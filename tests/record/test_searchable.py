@@ -1,0 +1,55 @@
+"""Which words of which event can be found."""
+
+import pytest
+from msgspec import Raw
+
+from holdfast.contract import events
+from holdfast.contract.events import Payload
+from holdfast.record.searching import MOST_CHARACTERS, searchable
+
+
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        (events.UserMessage(message="hi"), "hi"),
+        (events.ChildCreated(child_session_id="s", message="do it"), "do it"),
+        (
+            events.OutcomeDefined(
+                outcome=events.WantedOutcome(title="t", detail="d", success_criteria=("a", "b"))
+            ),
+            "t\nd\na\nb",
+        ),
+        (events.UserInterrupt(note="stop"), "stop"),
+        (events.UserInterrupt(), ""),
+        (events.AgentMessage(message="m", summary="s"), "m\ns"),
+        (
+            events.ChildIdle(
+                child_session_id="s", child_stop_reason="idle", summary="did", executed_cycles=1
+            ),
+            "did",
+        ),
+        (events.StatusIdle(reason="idle", summary="rests"), "rests"),
+        (events.CustomToolResult(request_id="c", tool_name="deploy", output="ok"), "deploy\nok"),
+        (
+            events.ToolUse(
+                tool_name="bash", ownership="o", permission_policy="p", input={}, output="out"
+            ),
+            "bash\nout",
+        ),
+        (events.CallAsked(call_id="c", tool="grep", arguments='{"a":1}'), 'grep\n{"a":1}'),
+        (
+            events.CallSettled(
+                call_id="c", tool="t", envelope=Raw(b'{"ok":true,"result":["a",{"k":"b"},3,"c"]}')
+            ),
+            "a\nb\nc",
+        ),
+        (events.SessionClosed(reason="unseen"), ""),
+        (events.UserMessage(message="a\0b"), "a b"),
+    ],
+)
+def test_the_words_of_an_event(payload: Payload, text: str) -> None:
+    assert searchable(payload) == text
+
+
+def test_only_the_beginning_of_much_can_be_found() -> None:
+    assert len(searchable(events.UserMessage(message="x" * 100_000))) == MOST_CHARACTERS
