@@ -9,7 +9,7 @@ import pytest
 from anyio import create_task_group
 
 from holdfast.contract.events import SessionCreated, UserMessage
-from holdfast.contract.journal import Journal, JournalUnavailable
+from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.door import open_postgres
 from holdfast.runtime.clock import SystemClock
@@ -72,3 +72,35 @@ async def test_a_lost_connection_is_told_and_the_next_append_finds_another(
             await journal.append("ses_1", [UserMessage(message="lost")])
         await journal.append("ses_1", [UserMessage(message="kept")])
         assert [event.sequence for event in await journal.events("ses_1")] == [1, 2]
+
+
+async def test_one_that_the_server_cannot_take_does_not_harm_the_others(postgres_url: str) -> None:
+    outcomes: list[str] = []
+
+    async def begin(journal: Journal, name: str) -> None:
+        try:
+            await journal.create(name, [SessionCreated()])
+        except JournalError as problem:
+            outcomes.append(str(problem))
+        else:
+            outcomes.append("begun")
+
+    async with opened(postgres_url) as journal:
+        async with create_task_group() as group:
+            for name in ("ses_1", "ses_2", "ses_\0", "ses_3"):
+                group.start_soon(begin, journal, name)
+        assert [event.sequence for event in await journal.events("ses_3")] == [1]
+    assert outcomes.count("begun") == 3
+    (told,) = set(outcomes) - {"begun"}
+    assert "NUL" in told
+
+
+async def test_what_has_its_id_already_is_told_alone(postgres_url: str) -> None:
+    async with opened(postgres_url) as journal:
+        await journal.create("ses_1", [SessionCreated()])
+        said = [UserMessage(message="a")]
+        await journal.append("ses_1", said, ids=["evt_same"])
+        await journal.create("ses_2", [SessionCreated()])
+        with pytest.raises(JournalError, match="duplicate key"):
+            await journal.append("ses_2", said, ids=["evt_same"])
+        await journal.append("ses_2", said, ids=["evt_other"])

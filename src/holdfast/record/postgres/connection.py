@@ -112,7 +112,11 @@ class PostgresConnections:
         try:
             yield
         except psycopg.Error as problem:
-            raise JournalUnavailable(f"{self.place}: {_said(problem)}") from None
+            raise self.said(problem) from None
+
+    def said(self, problem: psycopg.Error) -> JournalUnavailable:
+        """A failure of the server, with what to do."""
+        return JournalUnavailable(f"{self.place}: {_said(problem)}")
 
     def close(self) -> None:
         """Let go of those that are not in use."""

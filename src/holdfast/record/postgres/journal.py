@@ -28,6 +28,8 @@ from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
 from holdfast.record.store import Store, store_of
 
 _LOCKED = f"{sql.SESSION.replace('id = ?', 'id = ANY(?)')} ORDER BY id FOR UPDATE"
+_LOST = (psycopg.OperationalError, psycopg.InterfaceError)
+"""The server is gone, or cannot: whether something was written is not known."""
 _PARTS = sql.PART.replace(
     'message_id = ? AND "index" = ?',
     '(message_id, "index") IN (SELECT * FROM unnest(?::text[], ?::bigint[]))',
@@ -87,15 +89,14 @@ class PostgresCommitter:
     ) -> Sequence[object | Exception] | None:
         """Do all and commit once; what fails in an unforeseen way fails alone."""
         try:
-            with self._connections.told():
-                return self._together(works)
-        except JournalUnavailable as problem:
+            return self._together(works)
+        except (*_LOST, JournalUnavailable) as problem:
             self._let_go()
-            return [problem for _ in works]
+            return [self._said(problem) for _ in works]
         except Exception as problem:  # noqa: BLE001 - whoever asked has to hear of it
             self._let_go()
             if len(works) == 1:
-                return [problem]
+                return [self._said(problem)]
         return [found for work in works for found in self.commit([work], wait=wait) or ()]
 
     def tidy(self) -> None:
@@ -114,6 +115,11 @@ class PostgresCommitter:
             with self._connection.pipeline():
                 _write(desk, self._connection)
         return found
+
+    def _said(self, problem: Exception) -> Exception:
+        """The same, with what to do."""
+        is_theirs = isinstance(problem, psycopg.Error)
+        return self._connections.said(problem) if is_theirs else problem
 
     def _let_go(self) -> None:
         if self._connection is not None:
