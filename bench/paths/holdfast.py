@@ -1,8 +1,9 @@
-"""holdfast: `render(await hf.settle(name, text))` on an open Holdfast, everything switched on.
+"""holdfast: `render(await hf.settle(name, text))` on an open Holdfast, all but the journal.
 
 That is parsing, preflight with repairs, the permission decision, running, the output bound,
 metadata, an id for the call and the rendered envelope. What this machine's environment holds does
-not matter: the known secrets are given, none in all rows but one.
+not matter: the known secrets are given, none in all rows but one. The peers write nothing down, so
+nothing is written down here; what that costs is measured with the journal.
 """
 
 import tempfile
@@ -15,7 +16,7 @@ import tools_msgspec
 import tools_pydantic
 import tools_typed
 from holdfast import Holdfast, render, tool
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from rows import Call, Kind, Row
 
 ROWS: tuple[tuple[str, Kind, str, str], ...] = (
@@ -44,7 +45,8 @@ async def opened() -> AsyncIterator[list[Row]]:
 
 def _holdfast(secrets: tuple[str, ...]) -> Holdfast:
     surroundings = Surroundings(data_home=Path(tempfile.gettempdir()), secrets=secrets)
-    return Holdfast(tools=_tools(), settings=Settings(), surroundings=surroundings)
+    unwritten = Settings(store=StoreSettings(kind="none"))
+    return Holdfast(tools=_tools(), settings=unwritten, surroundings=surroundings)
 
 
 def _call(hf: Holdfast, name: str) -> Call:
