@@ -18,6 +18,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.journal import Journal
 from holdfast.contract.ports import Answer
+from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -72,13 +73,19 @@ def around(root: Path, *secrets: str) -> Surroundings:
 
 
 @asynccontextmanager
-async def journal_of(root: Path) -> AsyncGenerator[Journal]:
+async def store_of(root: Path) -> AsyncGenerator[Store]:
     clock = SystemClock()
-    journal = open_store(Settings(), around(root), clock, TimeIds(clock)).journal
+    store = open_store(Settings(), around(root), clock, TimeIds(clock))
     try:
-        yield journal
+        yield store
     finally:
-        await journal.close()
+        await store.journal.close()
+
+
+@asynccontextmanager
+async def journal_of(root: Path) -> AsyncGenerator[Journal]:
+    async with store_of(root) as store:
+        yield store.journal
 
 
 async def events_of(root: Path, session_id: str) -> tuple[Event, ...]:

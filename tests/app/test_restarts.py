@@ -14,6 +14,7 @@ from app.recorded import (
     events_of,
     journal_of,
     opened,
+    store_of,
 )
 
 from holdfast.contract.events import (
@@ -69,14 +70,14 @@ def _killed_runner(root: Path) -> str:
     return session
 
 
-@pytest.mark.req("SPEC-REC-18", "SPEC-REC-19", "SPEC-REC-20")
+@pytest.mark.req("SPEC-REC-18", "SPEC-REC-20")
 async def test_after_a_kill_open_calls_are_closed_and_questions_stay_open(tmp_path: Path) -> None:
     session = _killed_runner(tmp_path)
     async with opened(tmp_path, session=session) as hf:
         (question,) = await hf.questions()
         assert (question.tool, LAUNCHED) == ("launch", [])
         assert await hf.resume() == ()
-    async with journal_of(tmp_path) as journal:
+    async with store_of(tmp_path) as (journal, archive, _upkeep):
         state = (await journal.session(session)).state
         assert [call.stage for call in state.calls.values()] == ["waiting"]
         aborted = [
@@ -84,6 +85,8 @@ async def test_after_a_kill_open_calls_are_closed_and_questions_stay_open(tmp_pa
             for event in await journal.events(session)
             if isinstance(event.payload, CallSettled)
         ]
+        rows = [part for message in await archive.messages(session) for part in message.parts]
+    assert [part.tool_state for part in rows] == ["output-error", "approval-requested"]
     (settled,) = aborted
     assert settled.tool == "forever"
     failure = ok.parse(bytes(settled.envelope).decode()).failure

@@ -1,45 +1,26 @@
-"""Both kinds of store, opened for a test."""
+"""The journal of either store, opened for a test as often as it likes."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from holdfast.contract.journal import Journal
-from holdfast.record.codec import Chain
-from holdfast.record.postgres.journal import open_postgres
-from holdfast.record.sqlite.opening import open_sqlite
-from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
+from record.store_places import StorePlace
 
-CHAIN = Chain(b"k" * 32)
+from holdfast.contract.journal import Journal
 
 Opened = Callable[[], AbstractAsyncContextManager[Journal]]
 """Opens the same journal each time it is called."""
 
 
 def sqlite_at(path: Path) -> Opened:
-    return lambda: _sqlite(path)
+    return lambda: _journal(StorePlace(str(path)))
 
 
 def postgres_at(url: str) -> Opened:
-    return lambda: _postgres(url)
+    return lambda: _journal(StorePlace(url))
 
 
 @asynccontextmanager
-async def _sqlite(path: Path) -> AsyncGenerator[Journal]:
-    clock = SystemClock()
-    journal = open_sqlite(path, CHAIN, clock, TimeIds(clock)).journal
-    try:
-        yield journal
-    finally:
-        await journal.close()
-
-
-@asynccontextmanager
-async def _postgres(url: str) -> AsyncGenerator[Journal]:
-    clock = SystemClock()
-    journal = open_postgres(url, CHAIN, clock, TimeIds(clock)).journal
-    try:
-        yield journal
-    finally:
-        await journal.close()
+async def _journal(place: StorePlace) -> AsyncGenerator[Journal]:
+    async with place.opened() as store:
+        yield store.journal

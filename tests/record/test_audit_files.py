@@ -70,7 +70,7 @@ def runs(folder: Path) -> list[ProgramRun]:
     return [entry for entry in found if isinstance(entry, ProgramRun)]
 
 
-@pytest.mark.req("CLI-AUD-01", "CLI-AUD-02")
+@pytest.mark.req("CLI-AUD-02")
 def test_a_program_is_one_json_object_in_the_file_of_its_utc_day(folder: Path) -> None:
     kept = log(folder)
     kept.ran(msgspec.structs.replace(RUN, env_keys=("B", "A"), session="ses_1", call="cal_1"))

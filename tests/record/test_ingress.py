@@ -59,7 +59,6 @@ async def refused(journal: Journal, said: Payload, told: str) -> None:
     assert (await journal.session(S)).sequence == before
 
 
-@pytest.mark.req("BOA-ASK-20")
 async def test_a_confirmation_counts_once_and_only_for_the_request_that_waits(
     opened: Opened,
 ) -> None:
@@ -146,7 +145,6 @@ REFUSED = CallRefused(
 SETTLED = CallSettled(call_id="cal_1", tool="bash", envelope=Raw(b'{"ok":true,"result":1}'))
 
 
-@pytest.mark.req("SPEC-REPLY-08")
 async def test_a_reply_counts_for_the_approval_that_waits_and_for_no_other(opened: Opened) -> None:
     async with opened() as journal:
         await journal.create("ses_2", [SessionCreated()])

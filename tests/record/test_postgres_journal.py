@@ -1,34 +1,22 @@
 """The journal in PostgreSQL: the same kit, many sessions in one commit, a server that goes away."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 import anyio
 import psycopg
 import pytest
 from anyio import create_task_group
+from record.stores import postgres_at
 
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
-from holdfast.record.codec import Chain
-from holdfast.record.postgres.door import open_postgres
-from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
 from holdfast.testing.journal_kit import check_journal
 
 pytestmark = pytest.mark.anyio
 
-CHAIN = Chain(b"k" * 32)
 
-
-@asynccontextmanager
-async def opened(url: str) -> AsyncGenerator[Journal]:
-    clock = SystemClock()
-    journal = open_postgres(url, CHAIN, clock, TimeIds(clock)).journal
-    try:
-        yield journal
-    finally:
-        await journal.close()
+def opened(url: str) -> AbstractAsyncContextManager[Journal]:
+    return postgres_at(url)()
 
 
 async def test_it_passes_the_kit(postgres_url: str) -> None:

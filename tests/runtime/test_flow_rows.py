@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from record.stores import sqlite_at
@@ -76,7 +75,6 @@ async def shout(text: str) -> str:
     return text.upper()
 
 
-@pytest.mark.req("RATH-FTC-08")
 async def test_each_executed_call_leaves_one_row_with_the_text_of_its_result(
     tmp_path: Path,
 ) -> None:

@@ -24,6 +24,11 @@ class JournalError(Exception):
 class UnknownSession(JournalError):
     """There is no session of this id."""
 
+    @classmethod
+    def named(cls, session_id: str) -> "UnknownSession":
+        """The one that says which, and what to do."""
+        return cls(f"there is no session {session_id}; see: holdfast sessions")
+
 
 class StaleEpoch(JournalError):
     """Somebody else runs the session by now: nothing more may be appended under this lease."""

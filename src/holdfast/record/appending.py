@@ -123,7 +123,7 @@ def known(session_id: str, desk: Desk) -> SessionRow:
     """The session; UnknownSession."""
     row = desk.session(session_id)
     if row is None:
-        raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
+        raise UnknownSession.named(session_id)
     return row
 
 

@@ -65,7 +65,7 @@ class StoreArchive:
             return beginning if beginning in ids else ids[0]
         if ids:
             raise UnknownSession(f"several sessions begin with {beginning}: {', '.join(ids[:5])}")
-        raise UnknownSession(f"there is no session {beginning}; see: holdfast sessions")
+        raise UnknownSession.named(beginning)
 
     async def messages(
         self, session_id: str, /, *, after: int = -1, limit: int = 1000

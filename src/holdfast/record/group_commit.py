@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalError, JournalUnavailable
 from holdfast.record.owner import Owner
 
 MOST_AT_ONCE = 256
@@ -26,6 +26,14 @@ _C_co = TypeVar("_C_co", covariant=True)
 
 Work = Callable[[_C], object]
 """Done inside of a transaction. A JournalError raised before anything was written is its result."""
+
+
+def result_of(work: Work[_C], given: _C) -> object | Exception:
+    """Do one of several works: a refusal is its own, and harms no other."""
+    try:
+        return work(given)
+    except JournalError as refusal:
+        return refusal
 
 
 class Committer(Protocol[_C_co]):

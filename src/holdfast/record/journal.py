@@ -1,6 +1,6 @@
 """The journal port on any store: works go to its one writer, questions to its readers."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from holdfast.record.group_commit import Committer, GroupCommit
 from holdfast.record.rows import Desk, SessionRow
 
 _T = TypeVar("_T")
+_PAGE = 2000
 
 
 class Reader(Protocol):
@@ -98,7 +99,7 @@ class StoreJournal:
         """Where a session stands; UnknownSession."""
         found = await self._rows(sql.SESSION, session_id)
         if not found:
-            raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
+            raise UnknownSession.named(session_id)
         return session_of(sql.session_of(found[0]))
 
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
@@ -170,6 +171,15 @@ def session_of(row: SessionRow) -> Session:
         state=row.state,
         lease=None if row.holder is None else lease_of(row, row.holder),
     )
+
+
+def stored_events(reader: Reader, session_id: str) -> Iterator[Stored]:
+    """All events of a session in order, read in pages. Blocking."""
+    after = 0
+    while page := reader.rows(sql.EVENTS_AFTER, (session_id, after, _PAGE)):
+        for row in page:
+            yield Stored(*row[:10])
+        after = page[-1][1]
 
 
 def _event(row: sql.Row) -> Event:

@@ -1,29 +1,30 @@
 """A session's events added up again, from nothing: what the rows beside them have to be."""
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from holdfast.contract.archive import Difference
 from holdfast.contract.journal import UnknownSession
 from holdfast.record import sql
 from holdfast.record.appending import applied
-from holdfast.record.codec import Stored, event_of
-from holdfast.record.journal import Reader
+from holdfast.record.codec import event_of
+from holdfast.record.journal import Reader, stored_events
 from holdfast.record.rows import Desk, Draft, Loads, Rebuilt, fresh
-
-_PAGE = 2000
 
 
 def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
     """Add them up; UnknownSession. Blocking."""
     found = reader.rows(sql.SESSION, (session_id,))
     if not found:
-        raise UnknownSession(f"there is no session {session_id}; see: holdfast sessions")
+        raise UnknownSession.named(session_id)
     kept = sql.session_of(found[0])
     known: set[str] = set()
     desk = Desk(_loads(known))
     draft = Draft(desk, fresh(session_id, kept.created_at))
     processed: dict[str, int | None] = {}
-    for row in _events(reader, session_id, kept.sequence):
+    for row in takewhile(
+        lambda one: one.sequence <= kept.sequence, stored_events(reader, session_id)
+    ):
         draft.events.append(row)
         processed[row.id] = sql.processed_at(row)
         applied(draft, row, event_of(row).payload)
@@ -76,18 +77,6 @@ def _difference(what: str, kept: object, wanted: object) -> Difference:
         kept=None if kept is None else str(kept),
         wanted=None if wanted is None else str(wanted),
     )
-
-
-def _events(reader: Reader, session_id: str, last: int) -> Iterator[Stored]:
-    """All events up to one, read in pages."""
-    after = 0
-    while after < last:
-        page = reader.rows(sql.EVENTS_AFTER, (session_id, after, min(_PAGE, last - after)))
-        if not page:
-            return
-        for row in page:
-            yield Stored(*row[:10])
-        after = page[-1][1]
 
 
 def _loads(known: set[str]) -> Loads:

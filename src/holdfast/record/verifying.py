@@ -10,10 +10,8 @@ from typing import Literal, NamedTuple
 from holdfast.record import sql
 from holdfast.record.anchors import TAKEN_AWAY, Anchor
 from holdfast.record.codec import GENESIS, Chain, Stored, UnreadableEvent, is_genuine
-from holdfast.record.journal import Reader
+from holdfast.record.journal import Reader, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
-
-_PAGE = 2000
 
 Trouble = Literal[
     "edited",
@@ -66,7 +64,7 @@ def verify(
 
 def _session(reader: Reader, chain: Chain, session_id: str, anchor: Anchor | None) -> Verified:
     walk = _Walk(session_id, chain, anchor)
-    for row in _events(reader, session_id):
+    for row in stored_events(reader, session_id):
         walk.step(row)
     head = sql.session_of(reader.rows(sql.SESSION, (session_id,))[0])
     problems = [*walk.problems, *walk.at_the_end(head.sequence, head.hash)]
@@ -132,11 +130,3 @@ def _rows(reader: Reader, session_id: str) -> Iterator[Problem]:
     for one in found:
         told = f"{one.what} is not what the events add up to; see: holdfast sessions rebuild"
         yield Problem(session_id, None, "rows", told)
-
-
-def _events(reader: Reader, session_id: str) -> Iterator[Stored]:
-    after = 0
-    while page := reader.rows(sql.EVENTS_AFTER, (session_id, after, _PAGE)):
-        for row in page:
-            yield Stored(*row[:10])
-        after = page[-1][1]

@@ -10,13 +10,13 @@ from contextlib import suppress
 
 import psycopg
 
-from holdfast.contract.journal import JournalError, JournalUnavailable
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import sql
 from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.appending import SessionWork
 from holdfast.record.codec import Chain
-from holdfast.record.group_commit import Work
+from holdfast.record.group_commit import Work, result_of
 from holdfast.record.journal import StoreParts
 from holdfast.record.owner import Owner
 from holdfast.record.postgres.connection import Connection, PostgresConnections
@@ -111,7 +111,7 @@ class PostgresCommitter:
             self._connection = self._connections.connect()
         with self._connection.transaction():
             desk = _desk(self._connection, works)
-            found = [_result(work, desk) for work in works]
+            found = [result_of(work, desk) for work in works]
             with self._connection.pipeline():
                 _write(desk, self._connection)
         return found
@@ -126,13 +126,6 @@ class PostgresCommitter:
             with suppress(psycopg.Error):
                 self._connection.close()
         self._connection = None
-
-
-def _result(work: Work[Desk], desk: Desk) -> object | Exception:
-    try:
-        return work(desk)
-    except JournalError as refusal:
-        return refusal
 
 
 def _desk(connection: Connection, works: Sequence[Work[Desk]]) -> Desk:

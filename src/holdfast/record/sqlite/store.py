@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from holdfast.contract.journal import JournalError
-from holdfast.record.group_commit import Work
+from holdfast.record.group_commit import Work, result_of
 from holdfast.record.rows import Desk
 from holdfast.record.sqlite.connection import (
     BUSY_SECONDS,
@@ -76,7 +75,7 @@ class SqliteCommitter:
         with told(self._path):
             try:
                 desk = desk_on(connection)
-                found = [_result(work, desk) for work in works]
+                found = [result_of(work, desk) for work in works]
                 write(desk, connection)
                 connection.execute("COMMIT")
             except BaseException:
@@ -84,10 +83,3 @@ class SqliteCommitter:
                     connection.execute("ROLLBACK")
                 raise
         return found
-
-
-def _result(work: Work[Desk], desk: Desk) -> object | Exception:
-    try:
-        return work(desk)
-    except JournalError as refusal:
-        return refusal

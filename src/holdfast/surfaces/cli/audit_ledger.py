@@ -8,7 +8,7 @@ from argparse import Namespace
 from holdfast.app.configuration import load_configuration
 from holdfast.app.ledger import decided, verified
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.journal import JournalError
+from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.runtime import Progress
 from holdfast.record.decisions import Decision
@@ -40,7 +40,7 @@ def verify_journal(arguments: Namespace, screen: Screen) -> int:
     except JournalError as problem:
         raise UsageError(str(problem)) from None
     if arguments.session and not sessions:
-        raise UsageError(f"there is no session {arguments.session}; see: holdfast sessions")
+        raise UsageError(str(UnknownSession.named(arguments.session)))
     if arguments.json:
         listed: list[JsonValue] = [_plain(problem) for problem in problems]
         screen.document({"sessions": sessions, "events": events, "problems": listed})
