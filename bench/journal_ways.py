@@ -19,8 +19,9 @@ from holdfast import Holdfast, tool
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.contract.events import CallAsked, CallIntended, CallSettled, SessionCreated
 from holdfast.contract.journal import Journal
+from holdfast.record.anchors import AnchorFiles
 from holdfast.record.codec import Chain
-from holdfast.record.postgres.journal import postgres_journal
+from holdfast.record.postgres.door import open_postgres
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -73,7 +74,7 @@ async def ways(folder: Path, opened: AsyncExitStack) -> AsyncGenerator[Way]:
     yield Way("journal, 64 sessions, power", await callers(journal, MANY), 1280)
     server = opened.enter_context(running_server({"fsync": "on"}))
     url = opened.enter_context(server.database())
-    journal = postgres_journal(url, CHAIN, CLOCK, IDS)
+    journal = open_postgres(url, CHAIN, CLOCK, IDS).journal
     opened.push_async_callback(journal.close)
     yield Way("journal, one session, PostgreSQL", await callers(journal, 1), 150)
     yield Way("journal, 64 sessions, PostgreSQL", await callers(journal, MANY), 1280)
@@ -98,7 +99,8 @@ def bare(folder: Path, synchronous: str) -> Call:
 
 
 def sqlite_journal(path: Path, durability: str, opened: AsyncExitStack) -> Journal:
-    journal = open_sqlite(path, CHAIN, CLOCK, IDS, durability).journal
+    anchors = AnchorFiles(path.with_suffix(".anchors"))
+    journal = open_sqlite(path, CHAIN, CLOCK, IDS, anchors, durability).journal
     opened.push_async_callback(journal.close)
     return journal
 
