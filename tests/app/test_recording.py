@@ -82,7 +82,7 @@ async def test_the_intent_stands_in_the_journal_before_the_body_begins(tmp_path:
     async def look() -> None:
         """Look into the journal."""
         connection = sqlite3.connect(tmp_path / "data" / "holdfast.db")
-        rows = connection.execute("SELECT type FROM events ORDER BY sequence").fetchall()
+        rows = connection.execute("SELECT type FROM events ORDER BY place").fetchall()
         seen.extend(row[0] for row in rows)
         connection.close()
 

@@ -77,7 +77,7 @@ def test_verify_says_that_all_is_as_written_or_what_is_not(cli: Cli, home: Path)
     good = cli("audit", "verify", "--json")
     assert json.loads(good.out) == {"sessions": 1, "events": 9, "problems": []}
     connection = sqlite3.connect(home / "data" / "holdfast.db")
-    connection.execute("UPDATE events SET micros = 7 WHERE sequence = 4")
+    connection.execute("UPDATE events SET micros = 7 WHERE place % 4294967296 = 4")
     connection.commit()
     connection.close()
     bad = cli("audit", "verify", "--session", "ses_1")

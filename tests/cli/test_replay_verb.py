@@ -212,7 +212,7 @@ def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     assert json.loads(later[0])["type"] == "start"
     assert "What is here?" not in "".join(later)
     database = sqlite3.connect(home / "data" / "holdfast.db")
-    (event_id,) = database.execute("SELECT id FROM events WHERE sequence = 8").fetchone()
+    (event_id,) = database.execute("SELECT id FROM session_events WHERE sequence = 8").fetchone()
     database.close()
     assert cli("replay", "last", "--json", "--from", event_id).out.splitlines() == later
     missing = cli("replay", "last", "--from", "99")

@@ -241,7 +241,7 @@ def test_where_nothing_is_kept_nothing_is_imported(
 def test_an_event_of_a_newer_holdfast_is_told(cli: Cli, home: Path) -> None:
     made(home, "ses_1")
     with sqlite3.connect(home / "data" / "holdfast.db") as connection:
-        connection.execute("UPDATE events SET version = 9 WHERE sequence = 2")
+        connection.execute("UPDATE events SET version = 9 WHERE place % 4294967296 = 2")
     connection.close()
     answered = cli("sessions", "export", "last")
     assert answered.status == 1

@@ -18,6 +18,7 @@ import anyio
 import msgspec
 from record.crash_stores import Place, store_at
 from record.crash_worker import Job, Line
+from record.store_places import EVERY_EVENT
 
 from holdfast.contract.archive import SessionQuery
 from holdfast.contract.events import (
@@ -32,10 +33,6 @@ TESTS = Path(__file__).parents[1]
 WORKER = TESTS / "record" / "crash_worker.py"
 KILLS_A_HOME = 15
 """After so many, another begins: what is checked stays small."""
-_EVERYTHING = (
-    "SELECT session_id, sequence, id, micros, wake_id, type, version, body, previous, hash"
-    " FROM events ORDER BY session_id, sequence"
-)
 _DEATHS = (
     ("before", "call.intended"),
     ("after", "call.intended"),
@@ -189,7 +186,7 @@ def killed_again_and_again(place: Place, at_work: Workers, seed: int, kills: int
 async def check(place: Place, told: list[Line], effects: list[str]) -> "Calls":
     """Look at all that is left after a kill, and after it was taken up."""
     async with store_at(place) as (_journal, archive, parts):
-        rows = [Stored(*row) for row in parts.reader.rows(_EVERYTHING, ())]
+        rows = [Stored(*row) for row in parts.reader.rows(EVERY_EVENT, ())]
         sessions = [one.id for one in await archive.sessions(SessionQuery(limit=10_000))]
         for session_id in sessions:
             assert await archive.rebuild(session_id, repair=False) == ()

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from record.store_child import KEY
+from record.store_places import EVERY_EVENT
 
 from holdfast.contract.journal import Journal
 from holdfast.contract.ports import Clock
@@ -50,9 +51,9 @@ def told(what: str, path: Path) -> str:
 
 def rows(path: Path) -> list[Stored]:
     connection = sqlite3.connect(path)
-    found = connection.execute("SELECT * FROM events ORDER BY session_id, sequence").fetchall()
+    found = connection.execute(EVERY_EVENT).fetchall()
     connection.close()
-    return [Stored(*row[:10]) for row in found]
+    return [Stored(*row) for row in found]
 
 
 def check_whole(path: Path) -> int:

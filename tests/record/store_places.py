@@ -11,12 +11,23 @@ import psycopg
 from holdfast.contract.ports import Clock
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.door import open_postgres
+from holdfast.record.sql import SPAN
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
 CHAIN = Chain(b"k" * 32)
+EVERY_EVENT = (
+    "SELECT session_id, sequence, id, micros, wake_id, type, version, body, previous, hash"
+    " FROM session_events ORDER BY session_id, sequence"
+)
+
+
+def at(session_id: str, sequence: int) -> str:
+    """Where an event is kept."""
+    place = f"SELECT number * {SPAN} + {sequence} FROM chat_sessions WHERE id = '{session_id}'"
+    return f"place = ({place})"
 
 
 class StorePlace(NamedTuple):

@@ -43,7 +43,7 @@ async def store(path: Path) -> AsyncGenerator[Store]:
 def select(path: Path, columns: str, table: str = "chat_parts") -> list[Any]:
     connection = sqlite3.connect(path)
     try:
-        order = "sequence" if table == "events" else "id"
+        order = "place" if table == "events" else "id"
         return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {order}").fetchall()
     finally:
         connection.close()
@@ -178,7 +178,7 @@ async def test_ids_have_their_shape_and_sort_in_the_order_of_creation(tmp_path: 
     path = tmp_path / "holdfast.db"
     for table, order in (
         ("chat_sessions", "created_at"),
-        ("events", "micros, sequence"),
+        ("events", "micros, place"),
         ("chat_messages", "created_at"),
         ("chat_parts", "created_at"),
     ):
@@ -251,7 +251,9 @@ async def test_a_call_that_is_taken_up_again_completes_its_own_row(tmp_path: Pat
         await hf.settle("wipe", {"path": "x"})
         session = hf.session_id
     connection = sqlite3.connect(path)
-    rows = connection.execute("SELECT sequence, type FROM events ORDER BY sequence").fetchall()
+    rows = connection.execute(
+        "SELECT sequence, type FROM session_events ORDER BY sequence"
+    ).fetchall()
     (question,) = [number for number, kind in rows if kind == "approval.asked"]
     connection.close()
     store = open_sqlite(path, Chain(bytes(32)), SystemClock(), TimeIds(SystemClock()))

@@ -1,5 +1,6 @@
 """Events as bytes: what was written is read, what was changed is noticed, for every kind."""
 
+import hmac
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -82,9 +83,31 @@ def test_a_missing_wake_is_no_empty_one() -> None:
     assert without.hash != empty.hash
 
 
-def test_what_moves_from_one_field_to_the_next_is_noticed() -> None:
-    chain = Chain(b"k")
-    assert chain.link(GENESIS, b"ab", b"c") != chain.link(GENESIS, b"a", b"bc")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"session_id": "ab", "id": "c"}, {"session_id": "a", "id": "bc"}),
+        ({"id": "ab", "wake_id": "c"}, {"id": "a", "wake_id": "bc"}),
+        ({"wake_id": "ab", "type": "c"}, {"wake_id": "a", "type": "bc"}),
+        ({"type": "ab", "body": b"c"}, {"type": "a", "body": b"bc"}),
+        ({"wake_id": "", "type": "ab"}, {"wake_id": "ab", "type": ""}),
+    ],
+)
+def test_what_moves_from_one_field_to_the_next_is_noticed(
+    one: dict[str, str | bytes], other: dict[str, str | bytes]
+) -> None:
+    row = placed(SAMPLES[0])._replace(**one)
+    assert not is_genuine(row._replace(hash=_told(row._replace(**other))), CHAIN)
+    assert is_genuine(row._replace(hash=_told(row)), CHAIN)
+
+
+def _told(row: Stored) -> bytes:
+    return CHAIN.link(codec.vouched(row[:-1]))
+
+
+@given(st.binary(max_size=200), st.binary())
+def test_the_chain_is_the_hmac_that_everybody_knows(key: bytes, told: bytes) -> None:
+    assert Chain(key).link(told) == hmac.digest(key, told, "sha256")
 
 
 @pytest.mark.parametrize(

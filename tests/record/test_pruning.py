@@ -175,7 +175,7 @@ async def test_bytes_are_of_events_and_parts_as_they_are_stored(place: StorePlac
         await store.journal.create("ses_ä", [SessionCreated(), UserMessage(message="日本語 ü")])
         weights = await store.upkeep.weights()
         for name, weight in weights.items():
-            events = place.rows(f"SELECT body FROM events WHERE session_id = '{name}'")
+            events = place.rows(f"SELECT body FROM session_events WHERE session_id = '{name}'")
             parts = place.rows(f"SELECT data_json FROM chat_parts WHERE session_id = '{name}'")
             stored = [row[0] for row in events if isinstance(row[0], bytes)]
             stored += [str(row[0]).encode() for row in parts]

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import anyio
 import pytest
@@ -14,7 +13,6 @@ from record.store_places import StorePlace
 
 from holdfast.contract.events import AgentMessage, CallAsked, SessionCreated, UserMessage
 from holdfast.contract.journal import Journal
-from holdfast.record.sqlite import schema
 from holdfast.record.store import Store
 from holdfast.record.words import MOST_LETTERS, excerpt, phrases_of, words_of
 
@@ -286,18 +284,3 @@ def test_an_excerpt_shows_the_place_with_the_most_of_it() -> None:
     assert shown.endswith("…")
     assert excerpt("nothing of it", phrases_of("blue")) == "nothing of it"
     assert excerpt("z" * 1000, ()) == "z" * 400 + "…"
-
-
-async def test_a_file_of_an_older_holdfast_is_searched_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = StorePlace(str(tmp_path / "holdfast.db"))
-    with monkeypatch.context() as older:
-        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:3])
-        async with place.opened() as store:
-            await say(store.journal, "ses_1", "old words")
-        place.rows("INSERT INTO search VALUES ('old words', 'ses_1', 2)")
-        place.rows("INSERT INTO search_places VALUES ('ses_1', 2)")
-    async with place.opened() as store:
-        assert await found(store, "words") == [("ses_1", 2)]
-        assert place.how_many(ENTRIES) == 1

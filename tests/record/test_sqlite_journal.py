@@ -14,6 +14,7 @@ from typing import cast
 
 import pytest
 from anyio import create_task_group
+from record.store_places import EVERY_EVENT
 
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
@@ -52,9 +53,9 @@ def path(tmp_path: Path) -> Path:
 
 def rows(path: Path) -> list[Stored]:
     with sqlite3.connect(path) as connection:
-        found = connection.execute("SELECT * FROM events ORDER BY session_id, sequence").fetchall()
+        found = connection.execute(EVERY_EVENT).fetchall()
     connection.close()
-    return [Stored(*row[:10]) for row in found]
+    return [Stored(*row) for row in found]
 
 
 @pytest.mark.parametrize("durability", ["process", "power"])

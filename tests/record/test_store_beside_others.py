@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 from record.store_kit import CHILD, check_whole, child, opened, store, told
+from record.store_places import at
 
 from holdfast import Holdfast, tool
 from holdfast.app.settings import Settings, Surroundings
@@ -160,7 +161,7 @@ async def test_an_event_of_a_newer_holdfast_is_told_and_others_are_read(path: Pa
         for name in ("ses_1", "ses_2"):
             await journal.create(name, [SessionCreated(), UserMessage(message="x")])
     connection = sqlite3.connect(path)
-    connection.execute("UPDATE events SET version = 99 WHERE session_id = 'ses_1' AND sequence = 2")
+    connection.execute(f"UPDATE events SET version = 99 WHERE {at('ses_1', 2)}")
     connection.commit()
     connection.close()
     async with opened(path) as journal:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from record.store_places import at
 
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
@@ -90,7 +91,7 @@ async def test_what_was_written_is_as_it_was_written(root: Path) -> None:
     ],
 )
 async def test_an_edited_column_is_found_where_it_is(root: Path, column: str) -> None:
-    changed(root, f"UPDATE events SET {column} WHERE session_id = 'ses_1' AND sequence = 4")
+    changed(root, f"UPDATE events SET {column} WHERE {at('ses_1', 4)}")
     found = problems(root)
     assert {problem.session_id for problem in found} == {"ses_1"}
     assert 4 in {problem.sequence for problem in found}
@@ -101,7 +102,8 @@ async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Pat
     forger = Chain(b"x" * 32)
     connection = sqlite3.connect(root / "h.db")
     rows = connection.execute(
-        "SELECT sequence, id, micros FROM events WHERE session_id = 'ses_1' ORDER BY sequence"
+        "SELECT sequence, id, micros FROM session_events"
+        " WHERE session_id = 'ses_1' ORDER BY sequence"
     ).fetchall()
     previous = GENESIS
     for sequence, event_id, micros in rows:
@@ -113,9 +115,9 @@ async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Pat
             forger,
         )
         connection.execute(
-            "UPDATE events SET type = ?, body = ?, previous = ?, hash = ?"
-            " WHERE session_id = 'ses_1' AND sequence = ?",
-            (forged.type, forged.body, forged.previous, forged.hash, sequence),
+            f"UPDATE events SET type = ?, body = ?, previous = ?, hash = ?"
+            f" WHERE {at('ses_1', sequence)}",
+            (forged.type, forged.body, forged.previous, forged.hash),
         )
         previous = forged.hash
     connection.execute("UPDATE chat_sessions SET hash = ? WHERE id = 'ses_1'", (previous,))
@@ -126,7 +128,7 @@ async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Pat
 
 
 async def test_a_dropped_event_is_missed(root: Path) -> None:
-    changed(root, "DELETE FROM events WHERE session_id = 'ses_1' AND sequence = 3")
+    changed(root, f"DELETE FROM events WHERE {at('ses_1', 3)}")
     assert Problem("ses_1", 4, "dropped", "after event 2 comes event 4") in problems(root)
 
 
@@ -136,9 +138,9 @@ async def test_a_tail_that_was_cut_off_is_missed_also_when_the_head_agrees(
 ) -> None:
     changed(
         root,
-        f"DELETE FROM events WHERE session_id = 'ses_1' AND sequence > {left}",
+        *(f"DELETE FROM events WHERE {at('ses_1', one)}" for one in range(left + 1, EVENTS + 1)),
         f"UPDATE chat_sessions SET sequence = {left}, hash = (SELECT hash FROM events"
-        f" WHERE session_id = 'ses_1' AND sequence = {left}) WHERE id = 'ses_1'",
+        f" WHERE {at('ses_1', left)}) WHERE id = 'ses_1'",
     )
     told = f"it ends with event {left}, and had come to event {EVENTS}"
     assert Problem("ses_1", left, "cut off", told) in problems(root)
@@ -147,9 +149,9 @@ async def test_a_tail_that_was_cut_off_is_missed_also_when_the_head_agrees(
 async def test_events_that_changed_places_are_found(root: Path) -> None:
     changed(
         root,
-        "UPDATE events SET sequence = 99 WHERE session_id = 'ses_1' AND sequence = 3",
-        "UPDATE events SET sequence = 3 WHERE session_id = 'ses_1' AND sequence = 4",
-        "UPDATE events SET sequence = 4 WHERE session_id = 'ses_1' AND sequence = 99",
+        f"UPDATE events SET place = place + 96 WHERE {at('ses_1', 3)}",
+        f"UPDATE events SET place = place - 1 WHERE {at('ses_1', 4)}",
+        f"UPDATE events SET place = place - 95 WHERE {at('ses_1', 99)}",
     )
     assert {problem.trouble for problem in problems(root)} >= {"edited", "out of order"}
 
@@ -157,8 +159,8 @@ async def test_events_that_changed_places_are_found(root: Path) -> None:
 async def test_an_event_of_another_session_does_not_fit(root: Path) -> None:
     changed(
         root,
-        "DELETE FROM events WHERE session_id = 'ses_1' AND sequence = 3",
-        "UPDATE events SET session_id = 'ses_1' WHERE session_id = 'ses_2' AND sequence = 3",
+        f"DELETE FROM events WHERE {at('ses_1', 3)}",
+        f"UPDATE events SET {at('ses_1', 3)} WHERE {at('ses_2', 3)}",
     )
     found = {(problem.session_id, problem.sequence) for problem in problems(root)}
     assert {("ses_1", 3), ("ses_2", 4)} <= found
@@ -169,7 +171,7 @@ async def test_a_session_that_vanished_is_missed(root: Path) -> None:
         root,
         "DELETE FROM chat_parts WHERE session_id = 'ses_1'",
         "DELETE FROM chat_messages WHERE session_id = 'ses_1'",
-        "DELETE FROM events WHERE session_id = 'ses_1'",
+        *(f"DELETE FROM events WHERE {at('ses_1', one)}" for one in range(1, EVENTS + 1)),
         "DELETE FROM chat_sessions WHERE id = 'ses_1'",
     )
     (problem,) = problems(root)

@@ -29,7 +29,6 @@ from holdfast.contract.versions import (
 )
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.versions import PostgresVersionTables
-from holdfast.record.sqlite import schema
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.sqlite.versions import SqliteVersionTables
 from holdfast.runtime.clock import SystemClock
@@ -211,22 +210,6 @@ async def test_a_journal_in_the_same_file_goes_on(path: Path) -> None:
     async with opened(path) as store:
         assert len(await store.history("s", "notes", limit=99)) == 10
     assert (await journal.session("ses_9")).sequence == 1
-    await journal.close()
-
-
-async def test_a_file_from_before_there_were_versions_is_brought_up_to_date(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = SystemClock()
-    with monkeypatch.context() as before:
-        before.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
-        journal = open_sqlite(path, Chain(b"k" * 32), clock, TimeIds(clock)).journal
-        await journal.create("ses_1", [SessionCreated()])
-        await journal.close()
-    async with opened(path) as store:
-        await check_versions(store)
-    journal = open_sqlite(path, Chain(b"k" * 32), clock, TimeIds(clock)).journal
-    assert (await journal.session("ses_1")).sequence == 1
     await journal.close()
 
 

@@ -19,8 +19,10 @@ from typing import NamedTuple, Protocol
 
 from holdfast.contract.journal import JournalUnavailable
 
+_SESSION = struct.Struct(">96sQ32s")
+"""The session, the number of its last event, and that event's hash."""
 _SLOT = struct.Struct(">I96sQ32s")
-"""A checksum, the session, the number of its last event, and that event's hash."""
+"""The same behind its checksum."""
 _SLOTS_AT_ONCE = 256
 _SUM = "sum"
 _LIVE = ".live"
@@ -87,7 +89,8 @@ class AnchorFiles:
                 place = self._places[session_id] = len(self._places) * _SLOT.size
                 if place == len(self._map):
                     self._map = self._grown(2 * len(self._places))
-            self._map[place : place + _SLOT.size] = _packed(session_id, sequence, found)
+            end = place + _SLOT.size
+            self._map[place:end] = _packed(session_id, sequence, found)
 
     def close(self) -> None:
         """Add it to what others told."""
@@ -115,8 +118,7 @@ def read_anchors(folder: Path) -> Mapping[str, Anchor]:
 
 
 def _packed(session_id: str, sequence: int, found: bytes) -> bytes:
-    name = session_id.encode()[:96]
-    rest = _SLOT.pack(0, name, sequence, found)[4:]
+    rest = _SESSION.pack(session_id.encode(), sequence, found)
     return zlib.crc32(rest).to_bytes(4, "big") + rest
 
 

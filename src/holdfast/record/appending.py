@@ -64,14 +64,15 @@ def append(wanted: Appending, chain: Chain, desk: Desk) -> Sequence[Stored]:
     draft = Draft(desk, row)
     sequence, previous = row.sequence, row.hash
     for event in events:
-        check(draft, event.payload)
+        event_id, micros, wake_id, payload = event
+        check(draft, payload)
         sequence += 1
         if not wanted.named:
-            event = event._replace(id=placed_id(event.id, sequence))
+            event = Unwritten(placed_id(event_id, sequence), micros, wake_id, payload)
         written = stored(event, row.id, sequence, previous, chain)
         previous = written.hash
         draft.events.append(written)
-        applied(draft, written, event.payload)
+        applied(draft, written, payload)
     draft.kept(events[-1].micros)
     return draft.events
 
@@ -130,7 +131,8 @@ def known(session_id: str, desk: Desk) -> SessionRow:
 def _begun(wanted: Appending, desk: Desk) -> SessionRow:
     if desk.session(wanted.session_id) is not None:
         raise JournalError(f"there is a session {wanted.session_id} already")
-    return fresh(wanted.session_id, wanted.events[0].micros if wanted.events else 0)
+    at = wanted.events[0].micros if wanted.events else 0
+    return fresh(wanted.session_id, at, desk.new_number())
 
 
 def _taken(row: SessionRow, holder: str, until: int, desk: Desk) -> Lease:

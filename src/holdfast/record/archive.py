@@ -102,7 +102,7 @@ class StoreArchive:
             if seen is None and row.holder is not None and row.until > now:
                 told = f"session {session_id} is run by {row.holder}; end that first"
                 raise LeaseHeld(told, lease_of(row, row.holder))
-            desk.deleted.add(session_id)
+            desk.deleted[session_id] = row
 
         await self._do(session_id, removed)
         taken_away(self._anchors, session_id)

@@ -123,7 +123,7 @@ def _settled(draft: Draft, row: Stored, said: CallSettled) -> None:
 
 
 def _processed(draft: Draft, row: Stored, said: EventsProcessed) -> None:
-    draft.marked.append(Marked(row.micros, row.session_id, said.event_ids))
+    draft.marked.append(Marked(row.micros, draft.row, said.event_ids))
 
 
 PROJECTIONS: Mapping[type[Payload], Projection] = {

@@ -4,8 +4,10 @@ A newer version than this program knows is an error that says so; an older one i
 by a table. The text that is stored is the text that is hashed. Where it is stored is not known.
 """
 
+import hashlib
 import hmac
 import string
+import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
@@ -28,6 +30,7 @@ GENESIS = bytes(32)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _encoder = msgspec.json.Encoder(order="deterministic")
 _known = {str(kind.__struct_config__.tag): kind for kind in KINDS}
+_TAGS = {kind: name for name, kind in _known.items()}
 _decoders = {name: msgspec.json.Decoder(kind) for name, kind in _known.items()}
 
 
@@ -52,21 +55,27 @@ class Stored(NamedTuple):
 
 
 class Chain:
-    """Makes each event vouch for all before it, by a key that is not in the store."""
+    """Makes each event vouch for all before it, by a key that is not in the store.
+
+    HMAC-SHA256 (RFC 2104). The key is taken in once, which is more than half of the work.
+    """
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
+        block = key.ljust(64, b"\0") if len(key) <= 64 else hashlib.sha256(key).digest() + bytes(32)
+        self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
+        self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
 
-    def link(self, previous: bytes, *parts: bytes) -> bytes:
-        """The hash of an event that follows another. Each part is told with its length."""
-        told = [previous]
-        for part in parts:
-            told += (len(part).to_bytes(8, "big"), part)
-        return hmac.digest(self._key, b"".join(told), "sha256")
+    def link(self, told: bytes) -> bytes:
+        """The hash of what is told of an event."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(told)
+        outer.update(inner.digest())
+        return outer.digest()
 
 
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
+_PAIRS = [high + low for high in _DIGITS for low in _DIGITS]
 _PLACE_DIGITS = 6
 _ID_LENGTH = 30
 
@@ -76,11 +85,9 @@ def placed_id(fresh_id: str, sequence: int) -> str:
 
     The last digits of a fresh id, which are noise, give way to its number.
     """
-    digits = ""
-    for _ in range(_PLACE_DIGITS):
-        sequence, digit = divmod(sequence, 62)
-        digits = _DIGITS[digit] + digits
-    return fresh_id[:-_PLACE_DIGITS] + digits
+    rest, low = divmod(sequence, len(_PAIRS))
+    high, middle = divmod(rest, len(_PAIRS))
+    return f"{fresh_id[:-_PLACE_DIGITS]}{_PAIRS[high]}{_PAIRS[middle]}{_PAIRS[low]}"
 
 
 def place_in(event_id: str) -> int | None:
@@ -107,31 +114,20 @@ def stored(
     event: Unwritten, session_id: str, sequence: int, previous: bytes, chain: Chain
 ) -> Stored:
     """Give an event its place behind another one."""
-    kind = type(event.payload)
-    name, version = str(kind.__struct_config__.tag), kind.VERSION
-    body = _encoder.encode(event.payload)
-    found = chain.link(previous, *_vouched(session_id, sequence, event, name, version, body))
-    return Stored(
-        session_id=session_id,
-        sequence=sequence,
-        id=event.id,
-        micros=event.micros,
-        wake_id=event.wake_id,
-        type=name,
-        version=version,
-        body=body,
-        previous=previous,
-        hash=found,
-    )
+    event_id, micros, wake_id, payload = event
+    kind = type(payload)
+    name, version = _TAGS[kind], kind.VERSION
+    body = _encoder.encode(payload)
+    facts = (session_id, sequence, event_id, micros, wake_id, name, version, body, previous)
+    return Stored(*facts, chain.link(vouched(facts)))
 
 
 def is_genuine(row: Stored, chain: Chain) -> bool:
     """Whether a row is what was written, behind what was written before it."""
-    told = Unwritten(row.id, row.micros, row.wake_id, Payload())
     try:
-        parts = _vouched(row.session_id, row.sequence, told, row.type, row.version, row.body)
-        return hmac.compare_digest(chain.link(row.previous, *parts), row.hash)
-    except (TypeError, AttributeError):  # a column holds something else than it was made for
+        return hmac.compare_digest(chain.link(vouched(row[:-1])), row.hash)
+    except (TypeError, AttributeError, struct.error):
+        # A column holds something else than it was made for.
         return False
 
 
@@ -139,16 +135,20 @@ def event_of(
     row: Stored, processed_micros: int | None = None, payload: Payload | None = None
 ) -> Event:
     """Read a row; raises UnreadableEvent. Who has just written it knows what it says."""
+    at = moment_of(row.micros)
+    processed_at = at
+    if processed_micros != row.micros:
+        processed_at = None if processed_micros is None else moment_of(processed_micros)
     return Event(
         session_id=row.session_id,
         sequence=row.sequence,
         id=row.id,
-        at=moment_of(row.micros),
+        at=at,
         wake_id=row.wake_id,
         payload=payload or _payload(row),
         previous=row.previous,
         hash=row.hash,
-        processed_at=None if processed_micros is None else moment_of(processed_micros),
+        processed_at=processed_at,
     )
 
 
@@ -187,10 +187,21 @@ def _up_to_date(row: Stored, current: int) -> bytes:
     return _encoder.encode(fields)
 
 
-def _vouched(
-    session_id: str, sequence: int, event: Unwritten, name: str, version: int, body: bytes
-) -> tuple[bytes, ...]:
-    """All that must not change, unmistakably one after the other."""
-    numbers = f"{sequence} {event.micros} {version}"
-    wake = b"" if event.wake_id is None else b"+" + event.wake_id.encode()
-    return (session_id.encode(), numbers.encode(), event.id.encode(), wake, name.encode(), body)
+_length = struct.Struct(">Q").pack
+Facts = tuple[str, int, str, int, str | None, str, int, bytes, bytes]
+"""The columns of a stored event before its hash."""
+
+
+def vouched(facts: Facts) -> bytes:
+    """All that must not change, each part with its length, so that nothing can be shifted."""
+    session_id, sequence, event_id, micros, wake_id, name, version, body, previous = facts
+    session, event, kind = session_id.encode(), event_id.encode(), name.encode()
+    numbers = b"%d %d %d" % (sequence, micros, version)
+    wake = b"" if wake_id is None else b"+" + wake_id.encode()
+    return b"".join(
+        (
+            *(previous, _length(len(session)), session, _length(len(numbers)), numbers),
+            *(_length(len(event)), event, _length(len(wake)), wake, _length(len(kind)), kind),
+            *(_length(len(body)), body),
+        )
+    )

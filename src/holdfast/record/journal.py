@@ -145,9 +145,10 @@ class StoreJournal:
     def _unwritten(
         self, payloads: Sequence[Payload], wake_id: str | None, ids: Sequence[str] | None = None
     ) -> tuple[Unwritten, ...]:
-        micros, new = self._parts.clock.unix_ns() // 1000, self._parts.ids.new
+        micros = self._parts.clock.unix_ns() // 1000
         if ids is None:
-            return tuple(Unwritten(new("evt"), micros, wake_id, one) for one in payloads)
+            fresh = self._parts.ids.new("evt")  # each gets its own by its place
+            return tuple([Unwritten(fresh, micros, wake_id, one) for one in payloads])
         pairs = zip(ids, payloads, strict=True)
         return tuple(Unwritten(one_id, micros, wake_id, one) for one_id, one in pairs)
 
@@ -199,31 +200,25 @@ def _place(reader: Reader, session_id: str, event_id: str) -> int | None:
 
 def _found(reader: Reader, session_id: str, query: EventQuery) -> list[sql.Row]:
     """The last events that fit, the newest first."""
-    where: list[str] = ["session_id = ?"]
-    values: list[object] = [session_id]
-
-    def want(condition: str, *given: object) -> None:
-        where.append(condition)
-        values.extend(given)
+    more: list[str] = []
+    values: list[object] = []
 
     def place(event_id: str | None) -> int | None:
         return None if event_id is None else _place(reader, session_id, event_id)
 
     around = place(query.around)
     if around is not None:
-        want("sequence >= ?", around - query.before_limit)
-        want("sequence <= ?", around + query.after_limit)
+        behind, before = around - query.before_limit - 1, around + query.after_limit + 1
     else:
-        after, before = place(query.after), place(query.before)
-        if after is not None:
-            want("sequence > ?", after)
-        if before is not None:
-            want("sequence < ?", before)
+        behind, before = place(query.after) or 0, place(query.before) or sql.SPAN
     if query.types:
-        want(f"type IN ({', '.join('?' * len(query.types))})", *query.types)
+        more.append(f"AND type IN ({', '.join('?' * len(query.types))})")
+        values += query.types
     if query.wake_id is not None:
-        want("wake_id = ?", query.wake_id)
+        more.append("AND wake_id = ?")
+        values.append(query.wake_id)
     if query.processed is not None:
-        want("processed_at IS NOT NULL" if query.processed else "processed_at IS NULL")
-    statement = sql.LAST_EVENTS.format(where=" AND ".join(where))
-    return reader.rows(statement, (*values, query.limit))
+        more.append(f"AND processed_at IS {'NOT ' * query.processed}NULL")
+    statement = sql.LAST_EVENTS.format(more=" ".join(more))
+    bounds = (session_id, max(behind, 0), min(before, sql.SPAN))
+    return reader.rows(statement, (*bounds, *values, query.limit))

@@ -161,4 +161,6 @@ def _never(*_key: object) -> bool:
     return False
 
 
-_NOTHING = Loads(session=_no_row, part=_no_row, has_event=_never, was_called=_never)
+_NOTHING = Loads(
+    session=_no_row, part=_no_row, has_event=_never, was_called=_never, new_number=lambda: 0
+)

@@ -18,13 +18,13 @@ from holdfast.record.journal import Reader, StoreParts
 from holdfast.record.rows import Desk
 from holdfast.record.searching import searchable
 from holdfast.record.sqlite.schema import migrate
-from holdfast.record.sqlite.tables import desk_on, write
+from holdfast.record.sqlite.tables import loads_from, write
 from holdfast.record.store import Store, store_of
 from holdfast.record.words import Phrase, excerpt, phrases_of, words_of
 
 _ALL_EVENTS = (
     "SELECT session_id, sequence, id, micros, wake_id, type, version, body, previous, hash"
-    " FROM events WHERE ? IS NULL OR session_id = ? ORDER BY session_id, sequence"
+    " FROM session_events WHERE ? IS NULL OR session_id = ? ORDER BY session_id, sequence"
 )
 
 
@@ -53,6 +53,7 @@ class Memory:
         )
         self._connection.execute("PRAGMA foreign_keys = ON")
         migrate(self._connection)
+        self._loads = loads_from(self._connection)
 
     def commit(
         self, works: Sequence[Work[Desk]], /, *, wait: bool
@@ -85,7 +86,7 @@ class Memory:
         connection = self._connection
         connection.execute("BEGIN")
         try:
-            desk = desk_on(connection)
+            desk = Desk(self._loads)
             found = work(desk)
             write(desk, connection)
         except Exception as problem:  # noqa: BLE001 - whoever asked has to hear of it

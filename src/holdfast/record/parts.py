@@ -21,6 +21,8 @@ ToolState = Literal[
     "output-denied",
 ]
 
+ENDED = frozenset({"output-available", "output-error", "output-denied"})
+"""States of a call that has its answer."""
 TOOL_PREFIX = "tool-"
 ABORT = "data-abort"
 """The last part of a message that was broken off."""

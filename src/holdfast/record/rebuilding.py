@@ -9,7 +9,7 @@ from holdfast.record import sql
 from holdfast.record.appending import applied
 from holdfast.record.codec import event_of
 from holdfast.record.journal import Reader, stored_events
-from holdfast.record.rows import Desk, Draft, Loads, Rebuilt, fresh
+from holdfast.record.rows import Desk, Draft, Loads, Mark, Rebuilt, fresh
 
 
 def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
@@ -20,17 +20,20 @@ def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
     kept = sql.session_of(found[0])
     known: set[str] = set()
     desk = Desk(_loads(known))
-    draft = Draft(desk, fresh(session_id, kept.created_at))
-    processed: dict[str, int | None] = {}
+    draft = Draft(desk, fresh(session_id, kept.created_at, kept.number))
+    processed: dict[str, Mark] = {}
     for row in takewhile(
         lambda one: one.sequence <= kept.sequence, stored_events(reader, session_id)
     ):
         draft.events.append(row)
-        processed[row.id] = sql.processed_at(row)
+        processed[row.id] = Mark(row.sequence, sql.processed_at(row))
         applied(draft, row, event_of(row).payload)
         known.update(draft.state.calls)
     for marked in draft.marked:
-        processed.update(dict.fromkeys(marked.event_ids, marked.at))
+        for event_id in marked.event_ids:
+            mark = processed.get(event_id)
+            if mark is not None and mark.at is None:
+                processed[event_id] = Mark(mark.sequence, marked.at)
     if draft.events:
         draft.kept(draft.events[-1].micros)
     made = desk.session(session_id) or draft.row
@@ -53,9 +56,10 @@ def differences(reader: Reader, again: Rebuilt) -> tuple[Difference, ...]:
         for key in sorted(there.keys() | wanted.keys()):
             found += _between(f"{what} {key}", names, there.get(key), wanted.get(key))
     marks = {row[0]: row[1] for row in reader.rows(sql.MARKS, (session_id,))}
-    for event_id, at in again.processed.items():
-        if marks.get(event_id) != at:
-            found.append(_difference(f"event {event_id} processed_at", marks.get(event_id), at))
+    for event_id, mark in again.processed.items():
+        if marks.get(event_id) != mark.at:
+            what = f"event {event_id} processed_at"
+            found.append(_difference(what, marks.get(event_id), mark.at))
     return tuple(found)
 
 
@@ -85,7 +89,13 @@ def _loads(known: set[str]) -> Loads:
     def was_called(_session_id: str, call_id: str) -> bool:
         return call_id in known
 
-    return Loads(session=_no_row, part=_no_row, has_event=_never, was_called=was_called)
+    return Loads(
+        session=_no_row,
+        part=_no_row,
+        has_event=_never,
+        was_called=was_called,
+        new_number=lambda: 0,
+    )
 
 
 def _no_row(*_key: object) -> None:

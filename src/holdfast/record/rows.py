@@ -27,6 +27,8 @@ class SessionRow(NamedTuple):
     holder: str | None = None
     until: int = 0
     """When the lease of the holder ends."""
+    number: int = 0
+    """The store's own name for it: events are kept by it."""
 
 
 class MessageRow(NamedTuple):
@@ -60,7 +62,7 @@ class Marked(NamedTuple):
     """Events of a session that were taken into account, and when."""
 
     at: int
-    session_id: str
+    session: SessionRow
     event_ids: tuple[str, ...]
 
 
@@ -70,8 +72,15 @@ class Rebuilt(NamedTuple):
     session: SessionRow
     messages: list[MessageRow]
     parts: list[PartRow]
-    processed: dict[str, int | None]
+    processed: dict[str, "Mark"]
     """When each event was taken into account, by its id."""
+
+
+class Mark(NamedTuple):
+    """An event, and when it was taken into account."""
+
+    sequence: int
+    at: int | None
 
 
 class Loads(NamedTuple):
@@ -84,15 +93,33 @@ class Loads(NamedTuple):
     """Whether a session has an event of this id."""
     was_called: Callable[[str, str], bool]
     """Whether a session has known a call of this id."""
+    new_number: Callable[[], int]
+    """A number that no session in the store has."""
+
+
+class Seen:
+    """Rows as they are now. Whoever is told of every change may keep it for the next desk."""
+
+    __slots__ = ("parts", "sessions")
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, SessionRow | None] = {}
+        self.parts: dict[tuple[str, int], PartRow | None] = {}
+
+    def forget(self) -> None:
+        """Somebody else may have changed something."""
+        self.sessions.clear()
+        self.parts.clear()
 
 
 class Desk:
     """The rows of one transaction."""
 
-    def __init__(self, loads: Loads) -> None:
+    def __init__(self, loads: Loads, seen: Seen | None = None) -> None:
         self._loads = loads
-        self._sessions: dict[str, SessionRow | None] = {}
-        self._parts: dict[tuple[str, int], PartRow | None] = {}
+        seen = seen or Seen()
+        self._sessions = seen.sessions
+        self._parts = seen.parts
         self.events: list[Stored] = []
         self.marked: list[Marked] = []
         self.new_sessions: dict[str, SessionRow] = {}
@@ -100,7 +127,7 @@ class Desk:
         self.messages: list[MessageRow] = []
         self.new_parts: dict[tuple[str, int], PartRow] = {}
         self.parts: dict[tuple[str, int], PartRow] = {}
-        self.deleted: set[str] = set()
+        self.deleted: dict[str, SessionRow] = {}
         self.rebuilt: dict[str, Rebuilt] = {}
 
     def session(self, session_id: str) -> SessionRow | None:
@@ -114,6 +141,14 @@ class Desk:
         is_new = self._sessions.get(row.id) is None or row.id in self.new_sessions
         (self.new_sessions if is_new else self.sessions)[row.id] = row
         self._sessions[row.id] = row
+
+    def new_number(self) -> int:
+        """A number for a session that begins."""
+        number = self._loads.new_number()
+        taken = {row.number for row in self.new_sessions.values()}
+        while number in taken:
+            number += 1
+        return number
 
     def part(self, message_id: str, number: int) -> PartRow | None:
         """A part as it is now."""
@@ -186,9 +221,9 @@ class Draft:
         )
 
 
-def fresh(session_id: str, at: int) -> SessionRow:
+def fresh(session_id: str, at: int, number: int = 0) -> SessionRow:
     """A session nothing has happened in."""
-    return SessionRow(session_id, at, at, 0, GENESIS, SessionState())
+    return SessionRow(session_id, at, at, 0, GENESIS, SessionState(), number=number)
 
 
 def text_suffix(event_id: str) -> str:

@@ -14,7 +14,9 @@ from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
 from holdfast.record.rows import Desk, PartRow, SessionRow
 
-_SESSION_COLUMNS = "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until"
+_SESSION_COLUMNS = (
+    "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until, number"
+)
 _PART_COLUMNS = (
     'id, message_id, session_id, "index", type, data_json, tool_call_id, tool_state,'
     " created_at, updated_at"
@@ -23,39 +25,61 @@ SESSION_NAMES = tuple(_SESSION_COLUMNS.split(", "))
 PART_NAMES = tuple(_PART_COLUMNS.split(", "))
 _MESSAGE_COLUMNS = 'id, session_id, "index", role, created_at, updated_at'
 MESSAGE_NAMES = tuple(_MESSAGE_COLUMNS.split(", "))
-_EVENT_COLUMNS = (
-    "session_id, sequence, id, micros, wake_id, type, version, body, previous, hash, processed_at"
+_EVENT_COLUMNS = "place, id, micros, wake_id, type, version, body, previous, hash, processed_at"
+
+SPAN = 1 << 32
+"""How many places a session has. An event's place is behind that of its session."""
+FIRST = f"number * {SPAN}"
+"""Where the places of a session begin."""
+_OF_SESSION = f"chat_sessions.id = ? AND place > {FIRST} AND place < {FIRST} + {SPAN}"
+_BEHIND = f"chat_sessions.id = ? AND place > {FIRST} + ? AND place < {FIRST} + {SPAN}"
+FOUND_EVENTS = (
+    f"chat_sessions.id, place - {FIRST}, events.id, micros, wake_id, type, version, body, previous,"
+    " events.hash"
 )
+_TOLD_EVENTS = f"SELECT {FOUND_EVENTS}, processed_at FROM chat_sessions, events"
 
 SESSION = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions WHERE id = ?"
 PART = f'SELECT {_PART_COLUMNS} FROM chat_parts WHERE message_id = ? AND "index" = ?'
-EVENT_EXISTS = "SELECT 1 FROM events WHERE session_id = ? AND id = ?"
+EVENT_EXISTS = f"SELECT 1 FROM chat_sessions, events WHERE {_OF_SESSION} AND events.id = ?"
 WAS_CALLED = (
     "SELECT 1 FROM chat_messages JOIN chat_parts ON message_id = chat_messages.id"
     " WHERE chat_messages.session_id = ? AND tool_call_id = ?"
 )
 
-NEW_SESSION = f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+NEW_SESSION = (
+    f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM chat_sessions"
 SESSION_CHANGED = (
     "UPDATE chat_sessions SET updated_at = ?, sequence = ?, hash = ?, state_json = ?,"
     " epoch = ?, holder = ?, until = ? WHERE id = ?"
 )
-NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_MESSAGE = f"INSERT INTO chat_messages ({_MESSAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 NEW_PART = f"INSERT INTO chat_parts ({_PART_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 PART_CHANGED = (
     "UPDATE chat_parts SET data_json = ?, tool_state = ?, updated_at = ?"
     ' WHERE message_id = ? AND "index" = ?'
 )
-MARKED = "UPDATE events SET processed_at = ? WHERE session_id = ? AND id = ?"
-
-EVENTS_AFTER = (
-    f"SELECT {_EVENT_COLUMNS} FROM events WHERE session_id = ? AND sequence > ?"
-    " ORDER BY sequence LIMIT ?"
+MARKED = (
+    "UPDATE events SET processed_at = ?"
+    " WHERE processed_at IS NULL AND place > ? AND place < ? AND id = ?"
 )
-LAST_EVENTS = f"SELECT {_EVENT_COLUMNS} FROM events WHERE {{where}} ORDER BY sequence DESC LIMIT ?"
-EVENT_AT = "SELECT id FROM events WHERE session_id = ? AND sequence = ?"
-PLACE_OF_EVENT = "SELECT sequence FROM events WHERE session_id = ? AND id = ?"
+"""What was taken into account stays so: only what waits is marked."""
+
+EVENTS_AFTER = f"{_TOLD_EVENTS} WHERE {_BEHIND} ORDER BY place LIMIT ?"
+LAST_EVENTS = (
+    f"{_TOLD_EVENTS} WHERE chat_sessions.id = ? AND place > {FIRST} + ? AND place < {FIRST} + ?"
+    " {more} ORDER BY place DESC LIMIT ?"
+)
+EVENT_AT = (
+    "SELECT events.id FROM chat_sessions, events"
+    f" WHERE chat_sessions.id = ? AND place = {FIRST} + ?"
+)
+PLACE_OF_EVENT = (
+    f"SELECT place - {FIRST} FROM chat_sessions, events WHERE {_OF_SESSION} AND events.id = ?"
+)
 
 SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC"
 SESSION_IDS = "SELECT id FROM chat_sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
@@ -77,17 +101,17 @@ ALL_PARTS = (
     " WHERE chat_messages.session_id = ?"
 )
 DECISIONS = (
-    f"SELECT {_EVENT_COLUMNS} FROM events WHERE session_id = ? AND sequence > ?"
+    f"{_TOLD_EVENTS} WHERE {_BEHIND}"
     " AND type IN ('call.intended', 'call.refused', 'approval.answered')"
-    " ORDER BY sequence LIMIT ?"
+    " ORDER BY place LIMIT ?"
 )
-MARKS = "SELECT id, processed_at FROM events WHERE session_id = ?"
-REMARKED = "UPDATE events SET processed_at = ? WHERE session_id = ? AND id = ?"
+MARKS = f"SELECT events.id, processed_at FROM chat_sessions, events WHERE {_OF_SESSION}"
+REMARKED = "UPDATE events SET processed_at = ? WHERE place = ?"
 _NO_PARTS = (
     "DELETE FROM chat_parts WHERE message_id IN (SELECT id FROM chat_messages WHERE session_id = ?)"
 )
 _NO_MESSAGES = "DELETE FROM chat_messages WHERE session_id = ?"
-_NO_EVENTS = "DELETE FROM events WHERE session_id = ?"
+_NO_EVENTS = "DELETE FROM events WHERE place > ? AND place < ?"
 _NO_SESSION = "DELETE FROM chat_sessions WHERE id = ?"
 
 _PENDING = frozenset(str(kind.__struct_config__.tag) for kind in MAKES_RUNNABLE)
@@ -100,14 +124,14 @@ Row: TypeAlias = tuple[Any, ...]
 
 def session_of(row: Row) -> SessionRow:
     """A row of chat_sessions; JournalUnavailable when it cannot be read."""
-    session_id, created, updated, sequence, head, state, epoch, holder, until = row
+    session_id, created, updated, sequence, head, state, *rest = row
     try:
         told = _decode(state)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise JournalUnavailable(
             f"the row of session {session_id} is damaged ({problem}); restore the store from a copy"
         ) from None
-    return SessionRow(session_id, created, updated, sequence, head, told, epoch, holder, until)
+    return SessionRow(session_id, created, updated, sequence, head, told, *rest)
 
 
 def part_of(row: Row) -> PartRow:
@@ -120,9 +144,9 @@ def processed_at(row: Stored) -> int | None:
     return None if row.type in _PENDING else row.micros
 
 
-def event_values(row: Stored) -> Row:
+def event_values(row: Stored, number: int) -> Row:
     """The values of NEW_EVENT."""
-    return (*row, processed_at(row))
+    return (number * SPAN + row.sequence, *row[2:], processed_at(row))
 
 
 def session_values(row: SessionRow) -> Row:
@@ -145,8 +169,9 @@ def part_changes(row: PartRow) -> Row:
 
 
 def _removals(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
-    for session_id in desk.deleted:
-        for statement in (_NO_PARTS, _NO_MESSAGES, _NO_EVENTS, _NO_SESSION):
+    for session_id, row in desk.deleted.items():
+        yield _NO_EVENTS, [_places(row)]
+        for statement in (_NO_PARTS, _NO_MESSAGES, _NO_SESSION):
             yield statement, [(session_id,)]
     for session_id, again in desk.rebuilt.items():
         yield _NO_PARTS, [(session_id,)]
@@ -154,8 +179,8 @@ def _removals(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
         yield SESSION_CHANGED, [session_changes(again.session)]
         yield NEW_MESSAGE, again.messages
         yield NEW_PART, again.parts
-        marks = again.processed.items()
-        yield REMARKED, [(at, session_id, event_id) for event_id, at in marks]
+        first = again.session.number * SPAN
+        yield REMARKED, [(at, first + sequence) for sequence, at in again.processed.values()]
 
 
 def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
@@ -167,15 +192,24 @@ def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
     if desk.sessions:
         yield SESSION_CHANGED, [session_changes(row) for row in desk.sessions.values()]
     if desk.events:
-        yield NEW_EVENT, [event_values(row) for row in desk.events]
+        numbers = {
+            row.id: row.number for row in (*desk.new_sessions.values(), *desk.sessions.values())
+        }
+        yield NEW_EVENT, [event_values(row, numbers[row.session_id]) for row in desk.events]
     if desk.messages:
         yield NEW_MESSAGE, desk.messages
     if desk.new_parts:
         yield NEW_PART, list(desk.new_parts.values())
     if desk.parts:
         yield PART_CHANGED, [part_changes(row) for row in desk.parts.values()]
-    for at, session_id, event_ids in desk.marked:
-        yield MARKED, [(at, session_id, event_id) for event_id in event_ids]
+    for at, session, event_ids in desk.marked:
+        yield MARKED, [(at, *_places(session), event_id) for event_id in event_ids]
+
+
+def _places(session: SessionRow) -> tuple[int, int]:
+    """What is between them belongs to the session."""
+    first = session.number * SPAN
+    return first, first + SPAN
 
 
 BEHIND = (
@@ -189,12 +223,14 @@ INDEXED_TO = (
     "INSERT INTO search_places (session_id, sequence) VALUES (?, ?)"
     " ON CONFLICT (session_id) DO UPDATE SET sequence = excluded.sequence"
 )
-FOUND_EVENTS = ", ".join(f"events.{name}" for name in _EVENT_COLUMNS.split(", ")[:10])
-EVENT_BYTES = "SELECT session_id, SUM(LENGTH(body)) FROM events GROUP BY session_id"
+_WITH_SESSIONS = f"events JOIN chat_sessions ON number = place / {SPAN}"
+EVENT_BYTES = (
+    f"SELECT chat_sessions.id, SUM(LENGTH(body)) FROM {_WITH_SESSIONS} GROUP BY chat_sessions.id"
+)
 PART_BYTES = (
     "SELECT session_id, SUM(LENGTH(CAST(data_json AS BLOB))) FROM chat_parts GROUP BY session_id"
 )
-WAITING = "SELECT DISTINCT session_id FROM events WHERE processed_at IS NULL"
+WAITING = f"SELECT DISTINCT chat_sessions.id FROM {_WITH_SESSIONS} WHERE processed_at IS NULL"
 LOST_ENTRIES = "session_id NOT IN (SELECT id FROM chat_sessions)"
 LOST_CONTENTS = (
     "NOT EXISTS (SELECT 1 FROM versions WHERE versions.content_hash = version_contents.hash)"

@@ -28,6 +28,7 @@ from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
 from holdfast.record.store import Store, store_of
 
 _LOCKED = f"{sql.SESSION.replace('id = ?', 'id = ANY(?)')} ORDER BY id FOR UPDATE"
+_NUMBER = "SELECT nextval('holdfast.session_numbers')"
 _LOST = (psycopg.OperationalError, psycopg.InterfaceError)
 """The server is gone, or cannot: whether something was written is not known."""
 _PARTS = sql.PART.replace(
@@ -157,7 +158,11 @@ def _desk(connection: Connection, works: Sequence[Work[Desk]]) -> Desk:
     def was_called(session_id: str, call_id: str) -> bool:
         return one(sql.WAS_CALLED, session_id, call_id) is not None
 
-    return Desk(Loads(session, part, has_event, was_called))
+    def new_number() -> int:
+        (number,) = one(_NUMBER) or (1,)
+        return number
+
+    return Desk(Loads(session, part, has_event, was_called, new_number))
 
 
 def _sessions(connection: Connection, wanted: list[str]) -> Iterable[SessionRow]:

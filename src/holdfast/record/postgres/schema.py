@@ -5,10 +5,11 @@ from typing import LiteralString
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres.connection import Connection
 from holdfast.record.postgres.journal_tables import JOURNAL
+from holdfast.record.postgres.place_tables import PLACES
 from holdfast.record.postgres.search_tables import SEARCH
 from holdfast.record.postgres.version_tables import VERSIONS
 
-MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH)
+MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64

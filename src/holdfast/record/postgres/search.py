@@ -18,9 +18,10 @@ _MOST_PLACES = 255
 """Of one word in one text; PostgreSQL keeps no more."""
 _ENTRY = "INSERT INTO holdfast.search (session_id, sequence, words) VALUES (%s, %s, %s::tsvector)"
 _FIND = (
-    f"SELECT {sql.FOUND_EVENTS} FROM search JOIN events USING (session_id, sequence)"
+    f"SELECT {sql.FOUND_EVENTS} FROM search JOIN chat_sessions ON chat_sessions.id = session_id"
+    f" JOIN events ON place = {sql.FIRST} + search.sequence"
     " WHERE words @@ ?::tsquery AND (?::text IS NULL OR session_id = ?)"
-    " ORDER BY ts_rank(words, ?::tsquery, 1) DESC, micros DESC, session_id, sequence DESC LIMIT ?"
+    " ORDER BY ts_rank(words, ?::tsquery, 1) DESC, micros DESC, session_id, place DESC LIMIT ?"
 )
 
 

@@ -4,8 +4,6 @@ import errno
 import os
 import sqlite3
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -66,19 +64,35 @@ def open_reader(path: Path) -> sqlite3.Connection:
         return connection
 
 
-@contextmanager
-def told(path: Path) -> Generator[None]:
+class told:
     """Failures of the store, with what to do."""
-    try:
-        yield
-    except sqlite3.Error as problem:
-        raise JournalUnavailable(f"{path}: {_said(problem)}") from None
-    except OSError as problem:
-        raise JournalUnavailable(f"{path}: {_refused(problem)}") from None
-    except JournalUnavailable as problem:
-        if str(problem).startswith(str(path)):
-            raise
-        raise JournalUnavailable(f"{path}: {problem}") from None
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Nothing yet."""
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, problem: BaseException | None, _trace: object
+    ) -> None:
+        """JournalUnavailable."""
+        if problem is not None:
+            said = _told(self._path, problem)
+            if said is not None:
+                raise JournalUnavailable(f"{self._path}: {said}") from None
+
+
+def _told(path: Path, problem: BaseException) -> str | None:
+    if isinstance(problem, sqlite3.Error):
+        return _said(problem)
+    if isinstance(problem, OSError):
+        return _refused(problem)
+    if isinstance(problem, JournalUnavailable) and not str(problem).startswith(str(path)):
+        return str(problem)
+    return None
 
 
 def _connected(path: Path) -> sqlite3.Connection:

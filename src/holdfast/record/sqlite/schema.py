@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.sqlite.place_tables import PLACES
 from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
 
@@ -64,7 +65,7 @@ CREATE TABLE chat_parts (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS)
+MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 

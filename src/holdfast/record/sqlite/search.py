@@ -17,14 +17,14 @@ from holdfast.record.sqlite.connection import open_tidier, told
 from holdfast.record.words import phrases_of
 
 _PLACE = "SELECT sequence FROM search_places WHERE session_id = ?"
-_SAME = "SELECT 1 FROM events WHERE session_id = ? AND sequence = ? AND hash = ?"
+_SAME = f"{sql.EVENT_AT} AND events.hash = ?"
 _ENTRY = "INSERT INTO search_entries (session_id, sequence) VALUES (?, ?)"
 _WORDS = "INSERT INTO search (rowid, words) VALUES (?, ?)"
 _FIND = (
     f"SELECT {sql.FOUND_EVENTS} FROM search JOIN search_entries ON search_entries.id = search.rowid"
-    " JOIN events ON events.session_id = search_entries.session_id"
-    " AND events.sequence = search_entries.sequence"
-    " WHERE search MATCH ? AND (? IS NULL OR events.session_id = ?)"
+    " JOIN chat_sessions ON chat_sessions.id = session_id"
+    f" JOIN events ON place = {sql.FIRST} + search_entries.sequence"
+    " WHERE search MATCH ? AND (? IS NULL OR session_id = ?)"
     " ORDER BY rank, search.rowid DESC LIMIT ?"
 )
 

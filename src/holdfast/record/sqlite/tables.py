@@ -6,8 +6,8 @@ from holdfast.record import sql
 from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
 
 
-def desk_on(connection: sqlite3.Connection) -> Desk:
-    """A desk that reads from this connection."""
+def loads_from(connection: sqlite3.Connection) -> Loads:
+    """How a desk reads from this connection."""
 
     def one(statement: str, *values: object) -> sql.Row | None:
         return connection.execute(statement, values).fetchone()
@@ -26,7 +26,11 @@ def desk_on(connection: sqlite3.Connection) -> Desk:
     def was_called(session_id: str, call_id: str) -> bool:
         return one(sql.WAS_CALLED, session_id, call_id) is not None
 
-    return Desk(Loads(session, part, has_event, was_called))
+    def new_number() -> int:
+        (number,) = one(sql.NEXT_NUMBER) or (1,)
+        return number
+
+    return Loads(session, part, has_event, was_called, new_number)
 
 
 def write(desk: Desk, connection: sqlite3.Connection) -> None:
