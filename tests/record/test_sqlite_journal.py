@@ -19,9 +19,12 @@ from record.store_places import EVERY_EVENT
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
 from holdfast.contract.json_value import JsonValue
-from holdfast.record.codec import Chain, Stored, is_genuine
+from holdfast.record.appending import Appending, known
+from holdfast.record.codec import Chain, Stored, Unwritten, is_genuine
+from holdfast.record.rows import Desk
 from holdfast.record.sqlite.connection import Durability
 from holdfast.record.sqlite.opening import open_sqlite
+from holdfast.record.sqlite.store import SqliteCommitter
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.testing.journal_kit import check_journal
@@ -102,6 +105,7 @@ import anyio
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.record.codec import Chain
 from holdfast.record.sqlite.opening import open_sqlite
+from holdfast.record.sqlite.store import SqliteCommitter
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -206,6 +210,25 @@ async def test_a_full_disk_loses_nothing_and_is_told(path: Path) -> None:
         (event,) = await journal.append("ses_1", [UserMessage(message="room again")])
         assert event.sequence == 2
     assert len(rows(path)) == 2
+
+
+def test_what_a_failed_work_changed_is_not_remembered(path: Path) -> None:
+    committer = SqliteCommitter(path, "process")
+    event = Unwritten("evt_1", 1, None, SessionCreated())
+    committer.commit([Appending("ses_1", [event], CHAIN, creates=True)], wait=True)
+
+    def breaks(desk: Desk) -> None:
+        desk.put_session(known("ses_1", desk)._replace(sequence=99))
+        raise RuntimeError
+
+    def looks(desk: Desk) -> int:
+        return known("ses_1", desk).sequence
+
+    found = committer.commit([breaks], wait=True)
+    assert found is not None
+    assert isinstance(found[0], RuntimeError)
+    assert committer.commit([looks], wait=True) == [1]
+    committer.close()
 
 
 async def test_one_work_that_fails_harms_no_other(path: Path) -> None:

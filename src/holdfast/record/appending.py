@@ -25,14 +25,19 @@ _T = TypeVar("_T")
 
 
 class Appending(NamedTuple):
-    """Events to be appended, all or none."""
+    """Events to be appended, all or none: a work on one session."""
 
     session_id: str
     events: Sequence[Unwritten]
+    chain: Chain
     epoch: int | None = None
     creates: bool = False
     named: bool = False
     """Whoever appends gave the ids: an event that is there already is left out."""
+
+    def __call__(self, desk: Desk) -> Sequence[Stored]:
+        """Do it."""
+        return append(self, desk)
 
 
 class SessionWork(NamedTuple, Generic[_T]):
@@ -46,7 +51,7 @@ class SessionWork(NamedTuple, Generic[_T]):
         return self.do(desk)
 
 
-def append(wanted: Appending, chain: Chain, desk: Desk) -> Sequence[Stored]:
+def append(wanted: Appending, desk: Desk) -> Sequence[Stored]:
     """Give events their places behind the last one, with all that follows from them."""
     row = _begun(wanted, desk) if wanted.creates else known(wanted.session_id, desk)
     if wanted.epoch is not None and wanted.epoch != row.epoch:
@@ -69,7 +74,7 @@ def append(wanted: Appending, chain: Chain, desk: Desk) -> Sequence[Stored]:
         sequence += 1
         if not wanted.named:
             event = Unwritten(placed_id(event_id, sequence), micros, wake_id, payload)
-        written = stored(event, row.id, sequence, previous, chain)
+        written = stored(event, row.id, sequence, previous, wanted.chain)
         previous = written.hash
         draft.events.append(written)
         applied(draft, written, payload)

@@ -13,7 +13,7 @@ from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownS
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
 from holdfast.record.anchors import taken_away
-from holdfast.record.appending import Appending, SessionWork, append, known, lease_of
+from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import Reader, StoreParts, session_of
@@ -82,8 +82,8 @@ class StoreArchive:
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes."""
         told = [Unwritten(one.id, micros_of(one.at), one.wake_id, one.payload) for one in events]
-        wanted = Appending(session_id, told, creates=True, named=True)
-        rows = await self._do(session_id, partial(append, wanted, self._chain))
+        wanted = Appending(session_id, told, self._chain, creates=True, named=True)
+        rows = await self._writer.do(wanted)
         if rows:
             self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
 

@@ -41,17 +41,11 @@ def new_part(draft: Draft, row: Stored, part: Written) -> PartRow:
     """Add a part to the message that is being written."""
     cursor = draft.state.chat
     is_call = isinstance(part, ToolPart)
+    kind = part.type.replace("\0", "\ufffd")  # no column holds it
+    call_id, state = (part.tool_call_id, part.state) if is_call else (None, None)
     made = PartRow(
-        id=f"prt_{text_suffix(row.id)}",
-        message_id=cursor.message_id or "",
-        session_id=row.session_id,
-        number=cursor.parts,
-        type=part.type.replace("\0", "\ufffd"),  # no column holds it
-        data=written(part),
-        tool_call_id=part.tool_call_id if is_call else None,
-        tool_state=part.state if is_call else None,
-        created_at=row.micros,
-        updated_at=row.micros,
+        *(f"prt_{text_suffix(row.id)}", cursor.message_id or "", row.session_id, cursor.parts),
+        *(kind, written(part), call_id, state, row.micros, row.micros),
     )
     draft.add_part(made)
     draft.state = replace(draft.state, chat=replace(cursor, parts=cursor.parts + 1))
@@ -61,7 +55,7 @@ def new_part(draft: Draft, row: Stored, part: Written) -> PartRow:
 def written_again(row: PartRow, event: Stored, part: Written) -> PartRow:
     """The row of a part that says something else now."""
     state = part.state if isinstance(part, ToolPart) else None
-    return row._replace(data=written(part), tool_state=state, updated_at=event.micros)
+    return PartRow(*row[:5], written(part), row.tool_call_id, state, row.created_at, event.micros)
 
 
 def call_part(draft: Draft, call_id: str) -> PartRow | None:

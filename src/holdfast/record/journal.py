@@ -61,9 +61,8 @@ class StoreJournal:
 
     async def create(self, session_id: str, payloads: Sequence[Payload], /) -> tuple[Event, ...]:
         """Begin a session with its first events; one that exists is a JournalError."""
-        return await self._append(
-            Appending(session_id, self._unwritten(payloads, None), creates=True)
-        )
+        events = self._unwritten(payloads, None)
+        return await self._append(Appending(session_id, events, self._parts.chain, creates=True))
 
     async def append(
         self,
@@ -81,7 +80,10 @@ class StoreJournal:
         whose id is there already is left out: it can be tried again.
         """
         events = self._unwritten(payloads, wake_id, ids)
-        return await self._append(Appending(session_id, events, epoch, named=ids is not None))
+        named = ids is not None
+        return await self._append(
+            Appending(session_id, events, self._parts.chain, epoch, named=named)
+        )
 
     async def events(
         self, session_id: str, /, *, after: int = 0, limit: int = MOST_EVENTS
@@ -131,8 +133,7 @@ class StoreJournal:
         return self.writer.do(SessionWork(session_id, work))
 
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
-        work = partial(appending.append, wanted, self._parts.chain)
-        rows = await self._do(wanted.session_id, work)
+        rows = await self.writer.do(wanted)
         if rows:
             self._parts.anchors.note(wanted.session_id, rows[-1].sequence, rows[-1].hash)
         events = wanted.events

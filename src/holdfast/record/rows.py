@@ -213,10 +213,11 @@ class Draft:
         desk.messages += self.messages
         for key, part in self._parts.items():
             desk.put_part(part, is_new=key in self._new)
-        last = self.events[-1]
+        last, row = self.events[-1], self.row
         desk.put_session(
-            self.row._replace(
-                updated_at=at, sequence=last.sequence, hash=last.hash, state=self.state
+            SessionRow(
+                *(row.id, row.created_at, at, last.sequence, last.hash, self.state),
+                *row[6:],
             )
         )
 

@@ -14,7 +14,7 @@ from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import sql
 from holdfast.record.anchors import NO_ANCHORS, Anchors
-from holdfast.record.appending import SessionWork
+from holdfast.record.appending import Appending, SessionWork
 from holdfast.record.codec import Chain
 from holdfast.record.group_commit import Work, result_of
 from holdfast.record.journal import StoreParts
@@ -131,7 +131,9 @@ class PostgresCommitter:
 
 def _desk(connection: Connection, works: Sequence[Work[Desk]]) -> Desk:
     """A desk with the rows that works are going to ask for, read at once."""
-    wanted = sorted({work.session_id for work in works if isinstance(work, SessionWork)})
+    wanted = sorted(
+        {work.session_id for work in works if isinstance(work, Appending | SessionWork)}
+    )
     sessions = {row.id: row for row in _sessions(connection, wanted)}
     places = {
         (call.message_id, call.part)
