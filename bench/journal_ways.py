@@ -1,19 +1,19 @@
-"""The ways a call is written down: bare commits, holdfast's stores, whole settled calls, peers."""
+"""The ways a call is written down: bare commits, holdfast's stores, whole settled calls.
 
+python bench/journal_ways.py      goes each of them once
+"""
+
+import asyncio
 import itertools
 import sqlite3
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import aiosqlite
 import msgspec
-from agents import SQLiteSession
-from langgraph.checkpoint.base import empty_checkpoint
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from holdfast import Holdfast, tool
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
@@ -60,28 +60,24 @@ async def add(a: int, b: int) -> int:
 async def ways(folder: Path, opened: AsyncExitStack) -> AsyncGenerator[Way]:
     """All of them, opened."""
     yield Way("one row, one commit: sqlite3, WAL, NORMAL", [bare(folder, "NORMAL")], 4000, "limit")
-    yield Way("one row, one commit: sqlite3, WAL, FULL", [bare(folder, "FULL")], 300, "limit")
+    yield Way("one row, one commit: sqlite3, WAL, FULL", [bare(folder, "FULL")], 200, "limit")
     journal = sqlite_journal(folder / "process.db", "process", opened)
-    yield Way("journal, one session", await callers(journal, 1), 2000)
-    yield Way("journal, 64 sessions", await callers(journal, MANY), 2560)
-    yield Way("Holdfast.settle, one session", [await settled(folder, "process", opened)], 1500)
+    yield Way("journal, one session", await callers(journal, 1), 400)
+    yield Way("journal, 64 sessions", await callers(journal, MANY), 640)
+    yield Way("Holdfast.settle, one session", [await settled(folder, "process", opened)], 300)
     # Each a store of its own on one file: they wait for its lock, and share no commit.
     settling = [await settled(folder, "process", opened) for _ in range(MANY)]
-    yield Way("Holdfast.settle, 64 of them", settling, 1280)
-    yield Way("Holdfast.settle, one session, power", [await settled(folder, "power", opened)], 150)
+    yield Way("Holdfast.settle, 64 of them", settling, 640)
+    yield Way("Holdfast.settle, one session, power", [await settled(folder, "power", opened)], 60)
     journal = sqlite_journal(folder / "power.db", "power", opened)
-    yield Way("journal, one session, power", await callers(journal, 1), 150)
-    yield Way("journal, 64 sessions, power", await callers(journal, MANY), 1280)
+    yield Way("journal, one session, power", await callers(journal, 1), 60)
+    yield Way("journal, 64 sessions, power", await callers(journal, MANY), 640)
     server = opened.enter_context(running_server({"fsync": "on"}))
     url = opened.enter_context(server.database())
     journal = open_postgres(url, CHAIN, CLOCK, IDS).journal
     opened.push_async_callback(journal.close)
-    yield Way("journal, one session, PostgreSQL", await callers(journal, 1), 150)
-    yield Way("journal, 64 sessions, PostgreSQL", await callers(journal, MANY), 1280)
-    yield Way("langgraph SqliteSaver, one thread", [langgraph(folder)], 300, "peer")
-    saving = await langgraph_async(folder, opened)
-    yield Way("langgraph AsyncSqliteSaver, one thread", [saving], 300, "peer")
-    yield Way("openai-agents SQLiteSession", [openai_agents(folder)], 300, "peer")
+    yield Way("journal, one session, PostgreSQL", await callers(journal, 1), 60)
+    yield Way("journal, 64 sessions, PostgreSQL", await callers(journal, MANY), 640)
 
 
 def bare(folder: Path, synchronous: str) -> Call:
@@ -150,65 +146,13 @@ async def settled(folder: Path, durability: str, opened: AsyncExitStack) -> Call
     return call
 
 
-def _checkpoint(number: int) -> tuple[dict, dict]:
-    """The state after a tool's result: the call and the result are its last messages."""
-    checkpoint = empty_checkpoint()
-    checkpoint["channel_values"] = {
-        "messages": [
-            {"type": "ai", "tool_calls": [{"id": f"c{number}", "name": "add", "args": ARGUMENTS}]},
-            {"type": "tool", "tool_call_id": f"c{number}", "content": ENVELOPE.decode()},
-        ]
-    }
-    return checkpoint, {"source": "loop", "step": number, "parents": {}}
+async def _once() -> None:
+    async with AsyncExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        async for way in ways(folder, opened):
+            await asyncio.gather(*[call() for call in way.callers])
+            print(way.name)
 
 
-_CONFIG = {"configurable": {"thread_id": "bench", "checkpoint_ns": ""}}
-
-
-def langgraph(folder: Path) -> Call:
-    """The call as pending writes of its step, then the checkpoint after it."""
-    connection = sqlite3.connect(folder / "langgraph.db", check_same_thread=False)
-    saver = SqliteSaver(connection)
-    saver.setup()
-    numbers = itertools.count()
-    config = _CONFIG
-
-    async def call() -> None:
-        nonlocal config
-        checkpoint, metadata = _checkpoint(next(numbers))
-        config = saver.put(config, checkpoint, metadata, {})
-        saver.put_writes(config, [("messages", checkpoint["channel_values"]["messages"][1])], "t")
-
-    return call
-
-
-async def langgraph_async(folder: Path, opened: AsyncExitStack) -> Call:
-    connection = await opened.enter_async_context(aiosqlite.connect(folder / "langgraph-async.db"))
-    saver = AsyncSqliteSaver(connection)
-    await saver.setup()
-    numbers = itertools.count()
-    config = _CONFIG
-
-    async def call() -> None:
-        nonlocal config
-        checkpoint, metadata = _checkpoint(next(numbers))
-        config = await saver.aput(config, checkpoint, metadata, {})
-        message = checkpoint["channel_values"]["messages"][1]
-        await saver.aput_writes(config, [("messages", message)], "t")
-
-    return call
-
-
-def openai_agents(folder: Path) -> Call:
-    """The call, then its output, as the runner adds them."""
-    session = SQLiteSession("bench", folder / "agents.db")
-    numbers = itertools.count()
-
-    async def call() -> None:
-        name = f"call_{next(numbers)}"
-        asked = {"type": "function_call", "call_id": name, "name": "add", "arguments": ARGUMENTS}
-        result = {"type": "function_call_output", "call_id": name, "output": ENVELOPE.decode()}
-        await session.add_items([asked])
-        await session.add_items([result])
-
-    return call
+if __name__ == "__main__":
+    asyncio.run(_once())
