@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from anyio import create_task_group
 from msgspec import Raw
+from msgspec.structs import replace
 from record.stores import Opened, postgres_at, sqlite_at
 
 from holdfast.contract.events import (
@@ -22,12 +23,15 @@ from holdfast.contract.events import (
     EventsProcessed,
     Payload,
     SessionCreated,
+    StatusIdle,
     ToolConfirmation,
     ToolUse,
     UserInterrupt,
     UserMessage,
 )
-from holdfast.contract.journal import Journal, NotFitting
+from holdfast.contract.journal import EventQuery, Journal, NotFitting
+from holdfast.contract.session_state import ConfirmationRequest
+from holdfast.record.codec import micros_of
 
 pytestmark = pytest.mark.anyio
 
@@ -76,6 +80,60 @@ async def test_a_confirmation_counts_once_and_only_for_the_request_that_waits(
         await refused(journal, YES, "already recorded a tool confirmation for apr_1")
         await journal.append(S, [EventsProcessed(event_ids=(answer.id,))])
         await refused(journal, YES, none)
+
+
+@pytest.mark.req("BOA-ASK-02", "BOA-ASK-03")
+async def test_what_waits_is_one_request_in_the_record_of_its_session(opened: Opened) -> None:
+    async with opened() as journal:
+        await journal.create(S, [SessionCreated()])
+        (event,) = await journal.append(S, [WAITS])
+    async with opened() as journal:
+        assert (await journal.session(S)).state.confirmation == ConfirmationRequest(
+            id="apr_1",
+            tool_name="bash",
+            ownership="managed",
+            permission_policy="always_ask",
+            input={"command": "ls"},
+            requested_at=micros_of(event.at),
+        )
+        await journal.append(S, [replace(WAITS, request_id="apr_2", tool_name="rm")])
+        await refused(journal, YES, "pending tool confirmation request does not match apr_1/bash")
+        other = ToolConfirmation(request_id="apr_2", tool_name="rm", allowed=False)
+        await journal.append(S, [other])
+
+
+@pytest.mark.req("BOA-ASK-07")
+async def test_a_session_that_waits_is_runnable_once_its_request_is_confirmed(
+    opened: Opened,
+) -> None:
+    async with opened() as journal:
+        await journal.create(S, [SessionCreated()])
+        (use,) = await journal.append(S, [WAITS])
+        idle = StatusIdle(reason="requires_action", summary="", blocking_event_ids=(use.id,))
+        await journal.append(S, [idle])
+        other = ToolConfirmation(request_id="apr_2", tool_name="bash", allowed=True)
+        await refused(journal, other, "does not match")
+        state = (await journal.session(S)).state
+        assert (state.status, state.stop_reason) == ("requires_action", "requires_action")
+        assert await journal.find(S, EventQuery(processed=False)) == ()
+        (answer,) = await journal.append(S, [YES])
+        assert (await journal.session(S)).state.status == "rescheduling"
+        assert await journal.find(S, EventQuery(processed=False)) == (answer,)
+
+
+@pytest.mark.req("BOA-ASK-12")
+@pytest.mark.parametrize("ends", [YES, UserInterrupt(note="no")], ids=["decision", "interrupt"])
+async def test_a_request_stays_until_a_decision_or_an_interrupt(
+    opened: Opened, ends: Payload
+) -> None:
+    async with opened() as journal:
+        await journal.create(S, [SessionCreated(), WAITS])
+        (said,) = await journal.append(S, [UserMessage(message="what is it for?")])
+        await journal.append(S, [EventsProcessed(event_ids=(said.id,))])
+        assert (await journal.session(S)).state.confirmation is not None
+        (last,) = await journal.append(S, [ends])
+        await journal.append(S, [EventsProcessed(event_ids=(last.id,))])
+        assert (await journal.session(S)).state.confirmation is None
 
 
 async def test_a_custom_result_counts_once_and_only_for_the_request_that_waits(
