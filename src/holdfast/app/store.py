@@ -14,7 +14,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from holdfast.app.holders import this_process
+from holdfast.app.holders import new_holder
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.contract.events import SessionCreated
@@ -165,7 +165,7 @@ def session_log(
         opened = partial(open_store, settings, surroundings, clock, ids)
         return (await to_thread.run_sync(opened)).journal
 
-    return SessionLog(opening, created, session_id, this_process(), clock)
+    return SessionLog(opening, created, session_id, new_holder(), clock)
 
 
 def _make_key(path: Path) -> None:
