@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from holdfast import Answer, Ask, Holdfast, Rule, tool
-from holdfast.app.holders import is_gone, this_process
+from holdfast.app.holders import is_gone, new_holder, this_process
 from holdfast.app.holdfast import Options
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import open_store
@@ -249,11 +249,36 @@ async def test_a_session_that_cannot_be_taken_up_leaves_nothing_open(
         assert len(set(counted)) == 1, counted
 
 
-def test_a_killed_process_is_gone_before_anybody_asked_how_it_ended() -> None:
+async def test_one_opened_again_leaves_the_session_to_another_of_the_same_process(
+    surroundings: Surroundings,
+) -> None:
+    hf = opened(surroundings, rules=())
+    async with hf:
+        assert (await hf.settle("save", {"text": "first"})).ok
+    async with opened(surroundings, hf.session_id, rules=()) as other:
+        async with hf:
+            refused = await hf.settle("save", {"text": "second"})
+            assert refused.failure is not None
+            assert "is run by" in refused.failure.message
+        assert (await other.settle("save", {"text": "third"})).ok
+    assert saved == ["first", "third"]
+
+
+def test_no_two_holders_of_a_process_have_one_name() -> None:
+    first, second = new_holder(), new_holder()
+    assert first != second
+    assert not is_gone(first)
+    assert all(one.startswith(f"{this_process()}-") for one in (first, second))
+
+
+@pytest.mark.parametrize("naming", [this_process, new_holder])
+def test_a_killed_process_is_gone_before_anybody_asked_how_it_ended(
+    naming: Callable[[], str],
+) -> None:
     read, write = os.pipe()
     number = os.fork()
     if number == 0:
-        os.write(write, this_process().encode())
+        os.write(write, naming().encode())
         signal.pause()
     holder = os.read(read, 200).decode()
     assert not is_gone(holder)

@@ -71,9 +71,9 @@ def test_decisions_are_listed_for_people_and_programs(cli: Cli, home: Path) -> N
 
 
 def test_verify_says_that_all_is_as_written_or_what_is_not(cli: Cli, home: Path) -> None:
-    assert cli("audit", "verify").out == "0 events of 0 sessions: all as they were written.\n"
+    assert cli("audit", "verify").out == "0 events of 0 sessions: all as written.\n"
     decided(home)
-    assert cli("audit", "verify").out == "9 events of 1 sessions: all as they were written.\n"
+    assert cli("audit", "verify").out == "9 events of 1 session: all as written.\n"
     good = cli("audit", "verify", "--json")
     assert json.loads(good.out) == {"sessions": 1, "events": 9, "problems": []}
     connection = sqlite3.connect(home / "data" / "holdfast.db")
@@ -83,7 +83,7 @@ def test_verify_says_that_all_is_as_written_or_what_is_not(cli: Cli, home: Path)
     bad = cli("audit", "verify", "--session", "ses_1")
     assert bad.status == 1
     assert "ses_1 event 4: edited: approval.answered" in bad.out
-    assert "are not as they were written" in bad.err
+    assert "9 events of 1 session: 1 place not as written" in bad.err
     told = json.loads(cli("audit", "verify", "--json").out)["problems"]
     assert (told[0]["session"], told[0]["sequence"], told[0]["trouble"]) == ("ses_1", 4, "edited")
     nobody = cli("audit", "verify", "--session", "ses_9")

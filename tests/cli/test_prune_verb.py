@@ -10,7 +10,7 @@ from command import Cli, Terminal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.surfaces.cli.amounts import bytes_in, seconds_in, size_shown
+from holdfast.surfaces.cli.amounts import bytes_in, counted, seconds_in, size_shown
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,29 @@ def test_sizes_as_people_write_them(written: str, size: int) -> None:
 @given(st.integers(0, 10**15))
 def test_a_size_that_is_shown_can_be_read_again(size: int) -> None:
     shown = size_shown(size)
-    assert abs(bytes_in(shown.replace(" bytes", "B")) - size) <= max(size * 0.06, 0)
+    read = shown.replace(" bytes", "B").replace(" byte", "B")
+    assert abs(bytes_in(read) - size) <= max(size * 0.06, 0)
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "said"),
+    [
+        (0, "event", "0 events"),
+        (1, "event", "1 event"),
+        (2, "event", "2 events"),
+        (1200, "event", "1,200 events"),
+        (1, "lost index entry", "1 lost index entry"),
+        (0, "lost index entry", "0 lost index entries"),
+    ],
+)
+def test_one_of_something_is_not_many(number: int, what: str, said: str) -> None:
+    assert counted(number, what) == said
+
+
+def test_none_of_something_may_be_said_in_words() -> None:
+    assert counted(0, "rule", zero="no") == "no rules"
+    assert counted(1, "rule", zero="no") == "1 rule"
+    assert size_shown(1) == "1 byte"
 
 
 @given(st.text().filter(lambda text: not any(sign.isdigit() for sign in text)))

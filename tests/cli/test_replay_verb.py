@@ -371,7 +371,7 @@ def test_strictly_what_could_not_be_asked_or_driven_is_remarked(
     assert "the programs of the watchdog were not asked" in answered.err
     monkeypatch.setattr("holdfast.runtime.recorded.LONGEST_ARGUMENTS", 3)
     answered = cli("replay", "last", "--strict", "--tools", str(tools))
-    assert "1 calls were left out" in answered.err
+    assert "left out: 1 call with arguments too long to be kept" in answered.err
 
 
 def test_strictly_a_workspace_that_is_gone_is_told(cli: Cli, called: Path, tmp_path: Path) -> None:

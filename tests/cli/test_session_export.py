@@ -39,6 +39,14 @@ def test_events_go_to_the_answer_or_to_a_new_file_of_ones_own(
     assert mode(path) == 0o600
 
 
+def test_a_session_of_one_event_has_one(cli: Cli, home: Path, tmp_path: Path) -> None:
+    made(home, "ses_1", [events.SessionCreated()])
+    path = tmp_path / "run.jsonl"
+    assert exported(cli, "--to", str(path)) == f"ses_1 is in {path} now (1 event).\n"
+    imported = cli("sessions", "import", str(path), "--as-new")
+    assert imported.out.endswith(" is here now (1 event).\n")
+
+
 def test_a_conversation_can_be_had(cli: Cli, home: Path, tmp_path: Path) -> None:
     made(home, "ses_1")
     text = exported(cli, "--form", "chat")

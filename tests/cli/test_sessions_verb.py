@@ -113,7 +113,7 @@ def test_one_is_shown_with_its_conversation(cli: Cli, home: Path) -> None:
     assert (
         card == '  > bash {"command":"make test"}  [output-error, 0.0 s]: the tests took too long'
     )
-    assert text == [*(f"  line {n}" for n in range(8)), "  … 4 more lines; see them with --full"]
+    assert text == [*(f"  line {n}" for n in range(8)), "  … 4 more lines; see all with --full"]
     whole = cli("sessions", "show", "last", "--full").out
     assert whole.endswith("  line 10\n  line 11\n")
 

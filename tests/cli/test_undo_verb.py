@@ -78,7 +78,7 @@ def test_what_somebody_else_changed_is_left_and_said(cli: Cli, work: Work) -> No
     answered = cli("undo", "last")
     assert answered.status == 1
     assert answered.out == f"left as it is:  {work.file}: somebody else changed it since\n"
-    assert "1 of 1 changes were left as they are; give --force" in answered.err
+    assert "left alone: 1 of 1 change; give --force" in answered.err
     assert work.file.read_text("utf-8") == "theirs"
     told = json.loads(cli("undo", "last", "--json").out)
     assert told["restored"][0]["reason"] == "somebody else changed it since"

@@ -15,6 +15,7 @@ from holdfast import Holdfast, tool
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import open_store
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.archive import SessionQuery
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres import schema as postgres_schema
@@ -70,6 +71,33 @@ async def test_calls_are_settled_into_the_postgresql_that_the_settings_name(
     assert PASSWORD not in str(bodies)
     async with Holdfast(tools=[greet], workspace=home, session=hf.session_id) as again:
         assert (await again.settle("greet", {"name": "Bo"})).ok
+
+
+async def test_two_of_one_process_share_their_connections(
+    postgres_url: str, postgres_server: PostgresServer, home: Path
+) -> None:
+    surroundings = Surroundings(data_home=home / "data", state_home=home / "state")
+
+    def one(url: str = postgres_url) -> Holdfast:
+        settings = Settings(store=StoreSettings(kind="postgres", url=url))
+        return Holdfast(tools=[greet], settings=settings, surroundings=surroundings)
+
+    def connections() -> object:
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast'"
+        return StorePlace(postgres_url).rows(asked)[0][0]
+
+    async with one() as first:
+        assert (await first.settle("greet", {"name": "Ada"})).ok
+        alone = connections()
+        async with one() as second:
+            assert (await second.settle("greet", {"name": "Bo"})).ok
+            assert connections() == alone
+        with postgres_server.database() as other:
+            async with one(other) as third:
+                assert (await third.settle("greet", {"name": "Cy"})).ok
+        assert (await first.settle("greet", {"name": "Ada"})).ok
+    async with StorePlace(postgres_url).opened() as store:
+        assert len(await store.archive.sessions(SessionQuery())) == 2
 
 
 async def test_a_server_that_is_not_there_refuses_the_call_and_shows_no_password(

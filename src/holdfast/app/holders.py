@@ -4,6 +4,7 @@ A process is known by its machine, its number and when it began: a number alone 
 """
 
 import os
+import secrets
 from pathlib import Path
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -15,13 +16,18 @@ def this_process() -> str:
     return _name(os.getpid())
 
 
+def new_holder() -> str:
+    """A name of the process that asks which nobody else has, within it either."""
+    return f"{this_process()}-{secrets.token_hex(4)}"
+
+
 def is_gone(holder: str) -> bool:
     """Whether a holder was a process of this machine and has ended. In doubt it has not."""
     machine, _, process = holder.rpartition("/")
-    number = process.partition("-")[0]
+    number, began = [*process.split("-"), ""][:2]
     if machine != _machine() or not number.isdigit():
         return False
-    return _can_tell() and _name(int(number)) != holder
+    return _can_tell() and _name(int(number)) != f"{machine}/{number}-{began}"
 
 
 def may_run(holder: str, *, late: bool) -> bool:

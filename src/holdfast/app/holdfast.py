@@ -43,7 +43,7 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.recovery import answered_calls, close_open_calls, open_questions
-from holdfast.runtime.trail import answered
+from holdfast.runtime.trail import answered, without_secrets
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
@@ -118,7 +118,7 @@ class Holdfast:
             headless=options.get("approver") is None,
         )
         reach = reach_of(judging)
-        redactor = Redactor(surroundings.secrets)
+        redactor = self._redactor = Redactor(surroundings.secrets)
         self._hand = hand_for(
             HandSetup(
                 session=self._session,
@@ -260,11 +260,14 @@ class Holdfast:
     async def answer(self, question: ApprovalAsked, answer: Answer) -> None:
         """Answer a question that waits; NotFitting when it does not, or not any more.
 
-        What comes of it is done by `resume`.
+        The first answer counts, whoever gives it. A call that waits for it goes on at once; one
+        from before a restart is ended by `resume`.
         """
         journal = await self._journal()
-        said = answered(question.approval_id, question.call_id, answer)
+        told = without_secrets(answer, self._redactor)
+        said = answered(question.approval_id, question.call_id, told)
         await journal.append(self._session.id, [said])
+        self._pipeline.heard(question.approval_id)
 
     async def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered: what was allowed runs, once.

@@ -6,14 +6,13 @@ Looking makes nothing: without a store there is no session.
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 
 from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.holders import is_gone, this_process
 from holdfast.app.settings import Surroundings
-from holdfast.app.store import DATABASE, open_store
+from holdfast.app.store import DATABASE, shared_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import JournalError, Lease, LeaseHeld, UnknownSession
 from holdfast.contract.ports import Clock
@@ -45,8 +44,7 @@ async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
     if not make and settings.store.kind == "sqlite" and not _exists(around):
         raise NothingStored
     clock = SystemClock()
-    opened = partial(open_store, settings, around, clock, TimeIds(clock))
-    store = await to_thread.run_sync(opened)
+    store = await shared_store(settings, around, clock, TimeIds(clock))
     try:
         yield store
     finally:

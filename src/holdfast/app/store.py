@@ -12,10 +12,9 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from anyio import to_thread
-
-from holdfast.app.holders import this_process
+from holdfast.app.holders import new_holder
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
+from holdfast.app.shared_stores import STORES, StoreName
 from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable
@@ -26,6 +25,7 @@ from holdfast.record.postgres.door import check_postgres, open_postgres
 from holdfast.record.sqlite.health import check_sqlite
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.store import Store, StoreHealth
+from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.session_log import SessionLog
 
 DATABASE = "holdfast.db"
@@ -62,6 +62,23 @@ def open_store(
         return _opened(settings, surroundings, opening, (clock, ids))
     except JournalUnavailable as problem:
         raise JournalUnavailable(f"{problem}{_WAYS_OUT}") from None
+
+
+async def shared_store(
+    settings: Settings, surroundings: Surroundings, clock: Clock, ids: IdSource
+) -> Store:
+    """The same, opened once for everybody in this process; each closes its own journal of it."""
+    home, store = surroundings.state_home, settings.store
+    is_file = store.kind == "sqlite"
+    path = surroundings.data_home.absolute() / DATABASE
+    name = StoreName(
+        place=str(path) if is_file else store.url or "",
+        durability=store.durability,
+        state_home=None if home is None else str(home.absolute()),
+        clock=None if isinstance(clock, SystemClock) else id(clock),
+    )
+    opening = partial(open_store, settings, surroundings, clock, ids)
+    return await STORES.opened(name, path if is_file else None, opening)
 
 
 def _opened(
@@ -162,10 +179,9 @@ def session_log(
         return None
 
     async def opening() -> Journal:
-        opened = partial(open_store, settings, surroundings, clock, ids)
-        return (await to_thread.run_sync(opened)).journal
+        return (await shared_store(settings, surroundings, clock, ids)).journal
 
-    return SessionLog(opening, created, session_id, this_process(), clock)
+    return SessionLog(opening, created, session_id, new_holder(), clock)
 
 
 def _make_key(path: Path) -> None:

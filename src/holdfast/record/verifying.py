@@ -57,7 +57,7 @@ def verify(
             if session_id in ids:
                 yield _session(reader, chain, session_id, anchor)
             elif anchor is not None and anchor.sequence != TAKEN_AWAY:
-                told = f"it had {anchor.sequence} events, and is not there any more"
+                told = f"it had come to event {anchor.sequence}, and is not there any more"
                 problem = Problem(session_id, None, "gone", told)
                 yield Verified(session_id, 0, anchor.sequence, (problem,))
 

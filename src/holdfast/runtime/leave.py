@@ -1,6 +1,7 @@
 """Leave to run a call that policy did not permit by itself, at once: who is asked, what is said.
 
-A question is written down before it is asked, and its answer before anything comes of it.
+A question is written down before it is asked, and its answer before anything comes of it. Of
+several answers the first one counts.
 """
 
 from collections.abc import Awaitable
@@ -9,6 +10,7 @@ import msgspec
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Verdict
+from holdfast.contract.events import ApprovalAnswered
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.ports import Answer, Approver, IdSource, Judge
@@ -16,7 +18,8 @@ from holdfast.contract.runtime import AbortSignal
 from holdfast.envelope.from_error import cancelled
 from holdfast.execution.run import answer_to, verdict_of
 from holdfast.policy.approval import shown_to_a_person
-from holdfast.runtime.trail import Trail
+from holdfast.runtime.hearing import Hearing
+from holdfast.runtime.trail import Trail, answer_of
 
 
 class Leave:
@@ -26,6 +29,11 @@ class Leave:
         self._judge = judge
         self._approver = approver
         self._ids = ids
+        self._hearing = Hearing(approver)
+
+    def heard(self, approval_id: str) -> None:
+        """The answer to a question was written down: the call that waits for it goes on."""
+        self._hearing.look(approval_id)
 
     async def __call__(
         self,
@@ -67,7 +75,9 @@ class Leave:
         if unwritten is not None:
             return unwritten
         shown = shown_to_a_person(msgspec.structs.replace(ask, approval_id=name))
-        answer = await answer_to(shown, self._approver, abort)
+        answer = await self._hearing(shown, name, trail, abort)
         if isinstance(answer, Interrupted):
             return answer
-        return await trail.answered(name, answer) or answer
+        if isinstance(answer, ApprovalAnswered):
+            return answer_of(answer)
+        return await trail.answered(name, answer)

@@ -130,6 +130,10 @@ class Pipeline:
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
 
+    def heard(self, approval_id: str) -> None:
+        """The answer to a question was written down: the call that waits for it goes on."""
+        self._leave.heard(approval_id)
+
     def prepare(self, call: ToolCall) -> Prepared | Failure:
         """What settling the call would begin with; a failure when it would not even be judged."""
         plan = self._parts.catalog.plan(call.tool)

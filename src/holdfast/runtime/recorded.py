@@ -19,7 +19,6 @@ from holdfast.contract.events import (
     Event,
     Payload,
 )
-from holdfast.contract.ports import Answer
 from holdfast.envelope.bound import WARNINGS
 from holdfast.envelope.dialects.ok import NotAnEnvelope, parse
 from holdfast.envelope.from_error import cancelled
@@ -114,19 +113,6 @@ class RecordedCall:
     def _said(self, kind: type[_P]) -> _P | None:
         payloads = (event.payload for event in self.events)
         return next((said for said in payloads if isinstance(said, kind)), None)
-
-
-def answer_of(said: ApprovalAnswered) -> Answer | None:
-    """What a person said; None: nobody was there."""
-    if said.by is None:
-        return None
-    return Answer(
-        allowed=said.allowed,
-        by=said.by,
-        note=said.note,
-        remember=said.remember,
-        wider=said.wider,
-    )
 
 
 def recorded_calls(events: Iterable[Event]) -> tuple[RecordedCall, ...]:

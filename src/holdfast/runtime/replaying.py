@@ -26,8 +26,9 @@ from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
-from holdfast.runtime.recorded import RecordedCall, answer_of, recorded_calls
+from holdfast.runtime.recorded import RecordedCall, recorded_calls
 from holdfast.runtime.session_log import SessionLog
+from holdfast.runtime.trail import answer_of
 
 _HOLDER = "replay"
 _UNBOUND = OutputBound(max_bytes=1 << 60)

@@ -29,6 +29,7 @@ class SessionLog:
         holder: str,
         clock: Clock,
     ) -> None:
+        """``holder``: a name that nobody else has, so that a lease of this name is ours."""
         self._opening = opening
         self._created = created
         self._session_id = session_id
@@ -38,22 +39,22 @@ class SessionLog:
         self._journal: Journal | None = None
         self._lease: Lease | None = None
         self._renew_at = 0
-        self._taken_up = False
-        self._was_begun = self._tried_to_begin = self._tried_to_lease = False
+        self._taken_up = self._was_begun = False
+        self._begin_in_doubt = self._lease_in_doubt = False
+        """It was asked for, and nobody has heard what became of it."""
 
     async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
         """Append as the one who runs the session; JournalError."""
-        journal = self._journal
-        if journal is None or self._lease is None:
-            journal = await self._begun()
-        if self._clock.unix_ns() > self._renew_at:
-            await self._renewed(journal)
-        epoch = None if self._lease is None else self._lease.epoch
-        return await journal.append(self._session_id, payloads, epoch=epoch)
+        journal, lease = self._journal, self._lease
+        if journal is None or lease is None or self._clock.unix_ns() > self._renew_at:
+            journal, lease = await self._running()
+        return await journal.append(self._session_id, payloads, epoch=lease.epoch)
 
     async def journal(self) -> Journal:
         """The journal, with the session in it."""
-        return self._journal or await self._begun()
+        if self._journal is None or self._lease is None:
+            return (await self._running())[0]
+        return self._journal
 
     async def take_up(self, is_gone: Callable[[str], bool]) -> tuple[Journal, int]:
         """Go on with a session that was begun before: the journal, and the epoch to run under.
@@ -61,76 +62,87 @@ class SessionLog:
         LeaseHeld, unless whoever has the lease is gone.
         """
         async with self._lock:
-            journal = self._journal or await self._opening()
-            self._journal, self._taken_up = journal, True
-            try:
-                lease = await journal.lease(self._session_id, self._holder, LEASE_SECONDS)
-            except LeaseHeld as held:
-                if not is_gone(held.lease.holder):
-                    raise
-                lease = await journal.take_over(held.lease, self._holder, LEASE_SECONDS)
-            self._keep(lease)
-            return journal, lease.epoch
+            self._taken_up = self._was_begun = True
+            if self._journal is None:
+                self._journal = await self._opening()
+            lease = await self._leased(self._journal, is_gone)
+            return self._journal, lease.epoch
 
     async def close(self) -> None:
         """Let go of the journal; a session that was begun here has ended."""
-        journal, lease = self._journal, self._lease
-        self._journal = self._lease = None
-        if journal is None:
-            return
-        try:
-            if lease is not None:
-                if not self._taken_up:
-                    closed = SessionClosed(reason="closed")
-                    await journal.append(self._session_id, [closed], epoch=lease.epoch)
-                await journal.release(lease)
-        except JournalError as problem:
-            # Whoever takes the session up next finds that nobody runs it.
-            _log.warning(
-                "the end of session %s was not written down: %s", self._session_id, problem
-            )
-        finally:
-            await journal.close()
+        async with self._lock:
+            journal, lease = self._journal, self._lease
+            self._journal = self._lease = None
+            if journal is None:
+                return
+            try:
+                if lease is None and self._lease_in_doubt:
+                    lease = await self._leased(journal, _nobody_is_gone)
+                    self._lease = None
+                if lease is not None:
+                    await self._end(journal, lease)
+            except JournalError as problem:
+                # Whoever takes the session up next finds that nobody runs it.
+                _log.warning(
+                    "the end of session %s was not written down: %s", self._session_id, problem
+                )
+            finally:
+                await journal.close()
 
-    async def _begun(self) -> Journal:
+    async def _end(self, journal: Journal, lease: Lease) -> None:
+        if not self._taken_up:
+            closed = SessionClosed(reason="closed")
+            await journal.append(self._session_id, [closed], epoch=lease.epoch)
+        await journal.release(lease)
+
+    async def _running(self) -> tuple[Journal, Lease]:
+        """What is missing for running the session, one after the other, once for everybody."""
         async with self._lock:
             if self._journal is None:
                 self._journal = await self._opening()
-            if self._lease is None:
-                if not self._was_begun:
-                    await self._begin(self._journal)
-                await self._renewed(self._journal)
-            return self._journal
+            if not self._was_begun:
+                await self._begin(self._journal)
+            lease = self._lease or await self._leased(self._journal, _nobody_is_gone)
+            if self._clock.unix_ns() > self._renew_at:
+                lease = self._keep(await self._journal.renew(lease, LEASE_SECONDS))
+            return self._journal, lease
 
     async def _begin(self, journal: Journal) -> None:
         """Begin the session; an attempt before may have succeeded without our hearing of it."""
-        tried_before, self._tried_to_begin = self._tried_to_begin, True
+        tried_before, self._begin_in_doubt = self._begin_in_doubt, True
         try:
             await journal.create(self._session_id, [self._created])
-        except JournalUnavailable:
-            raise
-        except JournalError:
-            if not tried_before:
+        except JournalError as refusal:
+            self._begin_in_doubt = isinstance(refusal, JournalUnavailable)
+            if self._begin_in_doubt or not tried_before:
                 raise
         self._was_begun = True
 
-    async def _leased(self, journal: Journal) -> Lease:
-        """The same is true of the lease."""
-        tried_before, self._tried_to_lease = self._tried_to_lease, True
+    async def _leased(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
+        self._lease_in_doubt = True
+        try:
+            lease = await self._taken(journal, is_gone)
+        except JournalError as refusal:
+            self._lease_in_doubt = isinstance(refusal, JournalUnavailable)
+            raise
+        self._lease_in_doubt = False
+        return self._keep(lease)
+
+    async def _taken(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
+        """Take the right to run it; we may have it already, without our having heard of it."""
         try:
             return await journal.lease(self._session_id, self._holder, LEASE_SECONDS)
         except LeaseHeld as held:
-            if not tried_before or held.lease.holder != self._holder:
+            holder = held.lease.holder
+            if holder != self._holder and not is_gone(holder):
                 raise
             return await journal.take_over(held.lease, self._holder, LEASE_SECONDS)
 
-    async def _renewed(self, journal: Journal) -> None:
-        if self._lease is None:
-            lease = await self._leased(journal)
-        else:
-            lease = await journal.renew(self._lease, LEASE_SECONDS)
-        self._keep(lease)
-
-    def _keep(self, lease: Lease) -> None:
+    def _keep(self, lease: Lease) -> Lease:
         self._lease = lease
         self._renew_at = self._clock.unix_ns() + int(LEASE_SECONDS * 5e8)
+        return lease
+
+
+def _nobody_is_gone(_holder: str) -> bool:
+    return False

@@ -5,6 +5,7 @@ even when it could not be written down any more. Secrets are taken out before.
 """
 
 import hashlib
+import logging
 
 import msgspec
 
@@ -22,7 +23,7 @@ from holdfast.contract.events import (
     SidecarKept,
 )
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.journal import JournalError, NotFitting
+from holdfast.contract.journal import EventQuery, JournalError, NotFitting
 from holdfast.contract.json_value import clean_text, encode_json
 from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Use
@@ -30,6 +31,8 @@ from holdfast.envelope.dialects.ok import render
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
 from holdfast.runtime.session_log import SessionLog
+
+_log = logging.getLogger("holdfast")
 
 LONGEST_ARGUMENTS = 1 << 20
 """How many characters of arguments are kept: more is refused before it could matter."""
@@ -56,6 +59,26 @@ def answered(approval_id: str, call_id: str, answer: Answer | None) -> ApprovalA
     )
 
 
+def answer_of(said: ApprovalAnswered) -> Answer | None:
+    """What a person said; None: nobody was there."""
+    if said.by is None:
+        return None
+    return Answer(
+        allowed=said.allowed,
+        by=said.by,
+        note=said.note,
+        remember=said.remember,
+        wider=said.wider,
+    )
+
+
+def without_secrets(answer: Answer, redactor: Redactor) -> Answer:
+    """The answer as it may be written down."""
+    if answer.note is None or not redactor.active:
+        return answer
+    return msgspec.structs.replace(answer, note=redactor.text(answer.note))
+
+
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
     """A call that a person decided over before anything of it happened: it still has to end."""
 
@@ -80,6 +103,7 @@ class Trail:
         self._in_doubt = False
         """A write was begun, and nobody has heard yet what became of it."""
         self._untold: list[Payload] = []
+        self._last_event: str | None = None
         if approved is None:
             asked = CallAsked(
                 call_id=call.id,
@@ -111,19 +135,47 @@ class Trail:
                 tool=ask.prepared.tool.name,
                 arguments_hash=arguments_hash(ask.prepared),
                 reason=self._clean(ask.reason),
-                uses=self._clean_uses(ask.uses),
+                uses=_uses_without_secrets(ask.uses, self._redactor),
                 offers=ask.offers,
                 wider=tuple(map(self._clean, ask.wider)),
             )
         )
         return await self._told("asked about")
 
-    async def answered(self, approval_id: str, answer: Answer | None) -> Failure | None:
-        """They answered, or nobody was there."""
-        if answer is not None and answer.note is not None:
-            answer = msgspec.structs.replace(answer, note=self._clean(answer.note))
-        self._untold.append(answered(approval_id, self._call.id, answer))
-        return await self._told("run")
+    async def answered(self, approval_id: str, answer: Answer | None) -> Answer | Failure | None:
+        """They answered, or nobody was there; what counts is whatever was written down first."""
+        told = None if answer is None else without_secrets(answer, self._redactor)
+        self._untold.append(answered(approval_id, self._call.id, told))
+        try:
+            await self._write()
+        except NotFitting as problem:
+            self._untold.clear()  # the call is known, and can still be given its end
+            return await self._answered_before(approval_id, problem)
+        except JournalError as problem:
+            return _unwritten("run", problem)
+        return answer
+
+    async def first_answer(self, approval_id: str) -> ApprovalAnswered | None:
+        """What the journal holds as the answer to the question asked last; JournalError."""
+        journal = await self._log.journal()
+        query = EventQuery(after=self._last_event, types=("approval.answered",))
+        found = await journal.find(self._call.session_id, query)
+        answers = (one.payload for one in found if isinstance(one.payload, ApprovalAnswered))
+        return next((one for one in answers if one.approval_id == approval_id), None)
+
+    async def _answered_before(
+        self, approval_id: str, problem: NotFitting
+    ) -> Answer | Failure | None:
+        try:
+            first = await self.first_answer(approval_id)
+        except JournalError as unread:
+            return _unwritten("run", unread)
+        if first is None:
+            return _unwritten("run", problem)
+        _log.warning(
+            "an answer to %s came after that of %s: the first counts", approval_id, first.by
+        )
+        return answer_of(first)
 
     def refused(self, verdict: Deny) -> None:
         """It may not run; written with the answer."""
@@ -161,7 +213,7 @@ class Trail:
                 SidecarKept(call_id=self._call.id, path=kept.output_path, stored_bytes=stored)
             )
         try:
-            await self._write(self._settlement(envelope))
+            await self._write_end(envelope)
         except JournalError as problem:
             told = f"This answer could not be written down: {problem}."
             return msgspec.structs.replace(envelope, warnings=(*envelope.warnings, told))
@@ -176,39 +228,53 @@ class Trail:
             failure = cancelled(self._call.tool)
             await self.settled(Envelope(failure=failure, tool=self._call.tool))
 
-    def _settlement(self, envelope: Envelope) -> CallSettled:
-        answer = msgspec.Raw(render(envelope).encode())
-        tool = self._clean(clean_text(self._call.tool))
-        return CallSettled(call_id=self._call.id, tool=tool, envelope=answer)
-
     async def _told(self, what: str) -> Failure | None:
         try:
             await self._write()
         except JournalError as problem:
             if isinstance(problem, NotFitting) and self._approved is not None:
                 self._untold.clear()  # the call is known, and can still be given its end
-            message = f"The call was not {what}: it cannot be written down ({problem})."
-            return failure_of(FailureKind.UNAVAILABLE, message)
+            return _unwritten(what, problem)
         return None
+
+    async def _write_end(self, envelope: Envelope) -> None:
+        """With what is still to be told, unless that was written down without our hearing of it."""
+        answer = msgspec.Raw(render(envelope).encode())
+        tool = self._clean(clean_text(self._call.tool))
+        settlement = CallSettled(call_id=self._call.id, tool=tool, envelope=answer)
+        try:
+            await self._write(settlement)
+        except NotFitting:
+            if not self._untold:
+                raise
+            self._untold.clear()
+            await self._write(settlement)
 
     async def _write(self, *more: Payload) -> None:
         payloads = (*self._untold, *more)
         self._begun = self._in_doubt = True
         try:
-            await self._log.append(payloads)
+            events = await self._log.append(payloads)
         except JournalError:
             self._in_doubt = False
             raise
         self._in_doubt = False
+        self._last_event = events[-1].id
         self._untold.clear()
-
-    def _clean_uses(self, uses: tuple[Use, ...]) -> tuple[Use, ...]:
-        if not self._redactor.active:
-            return uses
-        return msgspec.json.decode(self._redactor.json(encode_json(uses)), type=tuple[Use, ...])
 
     def _clean(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor.active else text
+
+
+def _uses_without_secrets(uses: tuple[Use, ...], redactor: Redactor) -> tuple[Use, ...]:
+    if not redactor.active:
+        return uses
+    return msgspec.json.decode(redactor.json(encode_json(uses)), type=tuple[Use, ...])
+
+
+def _unwritten(what: str, problem: JournalError) -> Failure:
+    message = f"The call was not {what}: it cannot be written down ({problem})."
+    return failure_of(FailureKind.UNAVAILABLE, message)
 
 
 def _text(call: ToolCall) -> str:

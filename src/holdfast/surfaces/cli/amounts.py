@@ -1,4 +1,4 @@
-"""Times and sizes as people write and read them: `30d`, `2GB`."""
+"""Times, sizes and numbers of things as people write and read them: `30d`, `2GB`, `1 event`."""
 
 import re
 
@@ -28,9 +28,15 @@ def size_shown(size: int) -> str:
     shown = float(size)
     for unit in ("bytes", "kB", "MB", "GB"):
         if shown < 1000:
-            return f"{size} {unit}" if unit == "bytes" else f"{shown:.1f} {unit}"
+            return counted(size, "byte") if unit == "bytes" else f"{shown:.1f} {unit}"
         shown /= 1000
     return f"{shown:.1f} TB"
+
+
+def counted(number: int, what: str, *, zero: str = "0") -> str:
+    """So many of something: `1 event`, `1,200 events`."""
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{f'{number:,}' if number else zero} {what if number == 1 else many}"
 
 
 def _amount(written: str, units: dict[str, int], wanted: str) -> float:

@@ -13,6 +13,7 @@ from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.runtime import Progress
 from holdfast.record.decisions import Decision
 from holdfast.record.verifying import Problem
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.audit_list import most_of
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
@@ -77,11 +78,11 @@ def _tell(screen: Screen, sessions: int, events: int, problems: list[Problem]) -
         place = "" if problem.sequence is None else f" event {problem.sequence}"
         told = f"{problem.session_id}{place}: {problem.trouble}: {problem.told}"
         screen.raw(printable(told))
-    looked_at = f"{events:,} events of {sessions:,} sessions"
+    looked_at = f"{counted(events, 'event')} of {counted(sessions, 'session')}"
     if problems:
-        screen.remark(f"{looked_at}: {len(problems)} are not as they were written")
+        screen.remark(f"{looked_at}: {counted(len(problems), 'place')} not as written")
     else:
-        screen.raw(f"{looked_at}: all as they were written.")
+        screen.raw(f"{looked_at}: all as written.")
 
 
 def _plain(problem: Problem) -> JsonObject:

@@ -15,6 +15,7 @@ from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.policy.explain import Explanation, RuleCited, UseExplained
 from holdfast.policy.rule_file import RuleFile
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import chosen, own_rules
 from holdfast.surfaces.cli.pairs import arguments_from
@@ -145,18 +146,14 @@ def _check(arguments: Namespace, screen: Screen) -> int:
 
 def _summed_up(found: RuleFile) -> str:
     held, given = sum(example.holds for example in found.examples), len(found.examples)
-    examples = f"{held} of {_counted(given, 'example')} hold{'s' if given == 1 else ''}"
+    examples = f"{held} of {counted(given, 'example')} hold{'s' if given == 1 else ''}"
     return ", ".join(
         (
-            _counted(len(found.rules), "rule"),
+            counted(len(found.rules), "rule", zero="no"),
             examples if given else "no examples",
-            _counted(len(found.problems), "problem"),
+            counted(len(found.problems), "problem", zero="no"),
         )
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 def _report(path: Path, found: RuleFile) -> JsonObject:

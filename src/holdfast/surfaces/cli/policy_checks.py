@@ -16,6 +16,7 @@ from holdfast.app.locations import PROJECT_FOLDER, state_home
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.trust import TrustFile
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.screen import one_line
 
@@ -65,15 +66,15 @@ def check_state_file(name: str, path: Path, read: Callable[[], str]) -> Iterator
 def _projects(trusted: TrustFile) -> str:
     known = [Path(project) for project in trusted.load()]
     changed = [project for project in known if not trusted.trusts(project)]
-    counted = f"{len(known) or 'no'} project{'' if len(known) == 1 else 's'} trusted"
+    told = f"{counted(len(known), 'project', zero='no')} trusted"
     if not changed:
-        return counted
-    return f"{counted}; changed since: {', '.join(map(str, changed))}"
+        return told
+    return f"{told}; changed since: {', '.join(map(str, changed))}"
 
 
 def _answers(grants: GrantFile) -> str:
-    kept = len(grants.load())
-    return f"{kept or 'no'} answer{'' if kept == 1 else 's'} remembered for this project"
+    kept = counted(len(grants.load()), "answer", zero="no")
+    return f"{kept} remembered for this project"
 
 
 def check_program(argv: tuple[str, ...], path: str) -> Finding:

@@ -21,7 +21,7 @@ from holdfast.execution.session_folders import SessionFolders
 from holdfast.record.retention import Going, Limits
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
-from holdfast.surfaces.cli.amounts import bytes_in, seconds_in, size_shown
+from holdfast.surfaces.cli.amounts import bytes_in, counted, seconds_in, size_shown
 from holdfast.surfaces.cli.opening import configured
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_settings_options
 from holdfast.surfaces.cli.screen import Screen
@@ -131,7 +131,7 @@ def _agreed(plan: Plan, screen: Screen) -> bool:
         return False
     for one in plan.going:
         screen.remark(f"would remove {_line(one)}")
-    sys.stderr.write(f"Remove {_counted(len(plan.going), 'session')} for good? [y/N] ")
+    sys.stderr.write(f"Remove {counted(len(plan.going), 'session')} for good? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
@@ -182,17 +182,12 @@ def _tell_needed(plan: Plan, screen: Screen) -> None:
 
 def _sum(screen: Screen, what: str, done: Pruned) -> None:
     parts = [
-        _counted(len(done.sessions), "session"),
-        _counted(len(done.folders), "folder") + " that no session has",
-        _counted(done.swept.entries, "lost index entry"),
-        _counted(done.swept.contents, "lost content"),
+        counted(len(done.sessions), "session"),
+        counted(len(done.folders), "folder") + " that no session has",
+        counted(done.swept.entries, "lost index entry"),
+        counted(done.swept.contents, "lost content"),
     ]
     screen.raw(f"{what}: {', '.join(parts)}; {size_shown(done.bytes)} in all")
-
-
-def _counted(number: int, what: str) -> str:
-    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{number} {what if number == 1 else many}"
 
 
 def _plain(plan: Plan, done: Pruned) -> JsonObject:

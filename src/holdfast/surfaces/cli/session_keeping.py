@@ -23,6 +23,7 @@ from holdfast.record.importing import Imported, UnreadableExport, read_journal, 
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_list import cut
@@ -50,7 +51,7 @@ async def export(arguments: Namespace, screen: Screen) -> int:
     if arguments.json:
         screen.document({"session": session_id, "form": form, "path": to})
     else:
-        screen.raw(f"{session_id} is in {to} now ({session.sequence} events).")
+        screen.raw(f"{session_id} is in {to} now ({counted(session.sequence, 'event')}).")
     return 0
 
 
@@ -94,7 +95,7 @@ async def import_(arguments: Namespace, screen: Screen) -> int:
     if arguments.json:
         screen.document({"session": told.session_id, "events": len(told.events)})
     else:
-        screen.raw(f"{told.session_id} is here now ({len(told.events)} events).")
+        screen.raw(f"{told.session_id} is here now ({counted(len(told.events), 'event')}).")
     return 0
 
 
@@ -145,7 +146,8 @@ def _agreed(session: Session, screen: Screen) -> bool:
         screen.remark("nobody is there to agree; give --yes to delete it; nothing was deleted")
         return False
     title = f", {cut(session.state.title, _VALUE_CHARACTERS)!r}" if session.state.title else ""
-    sys.stderr.write(f"Delete {session.id}{title}, {session.sequence} events, for good? [y/N] ")
+    events = counted(session.sequence, "event")
+    sys.stderr.write(f"Delete {session.id}{title}, {events}, for good? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() in {"y", "yes"}:
         return True

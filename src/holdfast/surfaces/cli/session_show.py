@@ -14,6 +14,7 @@ from holdfast.contract.session_state import reported
 from holdfast.record.export import moment_text
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import cut, shown_time, summary
@@ -108,7 +109,8 @@ def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
         short = line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
         yield prefix + printable(short)
     if len(lines) > _FOLDED_LINES:
-        yield f"… {len(lines) - _FOLDED_LINES} more lines; see them with --full"
+        more = counted(len(lines) - _FOLDED_LINES, "more line")
+        yield f"… {more}; see all with --full"
 
 
 def _card(part: Part) -> str:

@@ -17,6 +17,7 @@ from holdfast.envelope.redact import REDACTED, Redactor
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import Divergence
 from holdfast.runtime.replaying import Replayed
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import unlike
@@ -65,7 +66,7 @@ def _configuration(events: Sequence[Event], arguments: Namespace, screen: Screen
 def _remark(found: Replayed, configuration: Configuration, screen: Screen) -> None:
     if found.left_out:
         screen.remark(
-            f"{len(found.left_out)} calls were left out: their arguments were too long to be kept"
+            f"left out: {counted(len(found.left_out), 'call')} with arguments too long to be kept"
         )
     if configuration.settings.watchdog.commands:
         screen.remark("the programs of the watchdog were not asked: a replay starts no process")
@@ -104,8 +105,8 @@ def _show(
     events: Sequence[Event], found: Replayed, divergence: Divergence | None, screen: Screen
 ) -> None:
     if divergence is None:
-        counted = f"events: {len(events)}, calls: {found.calls}"
-        screen.raw(f"The same would be written down now ({counted}).")
+        looked_at = f"events: {len(events)}, calls: {found.calls}"
+        screen.raw(f"The same would be written down now ({looked_at}).")
         return
     look = screen.look
     look.heading(f"Event {divergence.sequence} would be another one")

@@ -12,6 +12,7 @@ from holdfast.app.holdfast import Holdfast
 from holdfast.app.problems import ConfigurationError, ToolFileError
 from holdfast.app.tool_files import merged, tools_of
 from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.opening import unlike
 from holdfast.surfaces.cli.screen import one_line
@@ -34,7 +35,7 @@ def check_tools(loaded: Configuration) -> Iterator[Finding]:
         yield Finding("FAIL", name, what or step, step if what else "correct it")
     if files and not problems:
         read = loaded.as_written(", ".join(map(str, files)))
-        yield Finding("OK", "tool files", f"{read} ({len(tools)} tools)")
+        yield Finding("OK", "tool files", f"{read} ({counted(len(tools), 'tool')})")
     for doubt in vain_limits(settings.limits, () if problems else tools):
         yield Finding("WARN", "configuration", one_line(doubt.what), one_line(doubt.step))
 

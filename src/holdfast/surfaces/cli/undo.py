@@ -14,6 +14,7 @@ from holdfast.app.undo import LAST, NoSuchSession, session_called, sessions_with
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.execution.files.kept import DamagedRecord
 from holdfast.execution.files.undo import RecordedCall, Restored, Undo
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
@@ -112,7 +113,7 @@ def _told(session: str, restored: tuple[Restored, ...], screen: Screen, *, as_js
         screen.raw("There is nothing to take back.")
     if conflicts:
         screen.remark(
-            f"{len(conflicts)} of {len(restored)} changes were left as they are;"
+            f"left alone: {len(conflicts)} of {counted(len(restored), 'change')};"
             " give --force to put back also what somebody else changed"
         )
     return _LEFT_ALONE if conflicts else 0
