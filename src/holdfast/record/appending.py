@@ -61,7 +61,9 @@ def append(wanted: Appending, desk: Desk) -> Sequence[Stored]:
         )
     events = wanted.events
     if wanted.named:
-        events = [event for event in events if not desk.has_event(row.id, event.id)]
+        once = {event.id: event for event in reversed(events)}
+        kept = (event for event in events if once[event.id] is event)
+        events = [event for event in kept if not desk.has_event(row.id, event.id)]
     if not events:
         if wanted.creates:
             desk.put_session(row)

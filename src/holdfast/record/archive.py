@@ -21,6 +21,7 @@ from holdfast.record.rebuilding import differences, rebuilt
 from holdfast.record.rows import Desk, Rebuilt
 
 LAST = "last"
+_EVERY_SESSION = (1 << 63) - 1
 _T = TypeVar("_T")
 
 
@@ -45,7 +46,8 @@ class StoreArchive:
 
     async def sessions(self, query: SessionQuery, /) -> tuple[Session, ...]:
         """The sessions that fit, the last active first."""
-        rows = await to_thread.run_sync(self._reader.rows, sql.SESSIONS, ())
+        most = query.limit if query == SessionQuery(limit=query.limit) else _EVERY_SESSION
+        rows = await to_thread.run_sync(self._reader.rows, sql.SESSIONS, (most,))
         found = (session_of(sql.session_of(row)) for row in rows)
         fitting = [session for session in found if _fits(session, query)]
         return tuple(fitting[: query.limit])
@@ -102,15 +104,14 @@ class StoreArchive:
             if seen is None and row.holder is not None and row.until > now:
                 told = f"session {session_id} is run by {row.holder}; end that first"
                 raise LeaseHeld(told, lease_of(row, row.holder))
-            desk.deleted[session_id] = row
+            desk.delete(row)
 
         await self._do(session_id, removed)
         taken_away(self._anchors, session_id)
 
     async def rebuild(self, session_id: str, /, *, repair: bool) -> tuple[Difference, ...]:
         """Add its events up again, and say where that is not what is kept beside them."""
-        again = await to_thread.run_sync(rebuilt, self._reader, session_id)
-        found = await to_thread.run_sync(differences, self._reader, again)
+        again, found = await to_thread.run_sync(_compared, self._reader, session_id)
         if found and repair:
             await self._do(session_id, partial(_put, again))
         return found
@@ -119,11 +120,20 @@ class StoreArchive:
         return await self._writer.do(SessionWork(session_id, work))
 
 
+def _compared(reader: Reader, session_id: str) -> tuple[Rebuilt, tuple[Difference, ...]]:
+    with reader.snapshot() as seen:
+        again = rebuilt(seen, session_id)
+        return again, differences(seen, again)
+
+
 def _put(again: Rebuilt, desk: Desk) -> None:
     """Unless something happened meanwhile: then there is something else to add up."""
-    if known(again.session.id, desk).sequence != again.session.sequence:
+    row = known(again.session.id, desk)
+    if row.sequence != again.session.sequence:
         raise JournalError(f"session {again.session.id} went on meanwhile; try again")
-    desk.rebuilt[again.session.id] = again
+    # Who runs it is not in its events, and may be another since.
+    session = again.session._replace(epoch=row.epoch, holder=row.holder, until=row.until)
+    desk.rebuild(again._replace(session=session))
 
 
 def _fits(session: Session, query: SessionQuery) -> bool:

@@ -18,7 +18,7 @@ from holdfast.record.owner import Owner
 
 MOST_AT_ONCE = 256
 """Works that share one commit."""
-_TIDY_EVERY = 500
+_LOOK_EVERY = 50
 
 _T = TypeVar("_T")
 _C = TypeVar("_C")
@@ -48,8 +48,16 @@ class Committer(Protocol[_C_co]):
         """
         ...
 
+    def is_untidy(self) -> bool:
+        """Whether there is something to tidy up; asked every now and then."""
+        ...
+
     def tidy(self) -> None:
         """What takes longer and nobody waits for: others may commit meanwhile."""
+        ...
+
+    def end_tidying(self) -> None:
+        """What is left of it once nobody commits: little."""
         ...
 
     def close(self) -> None:
@@ -80,7 +88,7 @@ class GroupCommit(Generic[_C]):
         """Works that were handed over and are not done: nobody overtakes them."""
         self._closing = threading.Lock()
         self._closed = False
-        self._tidying = _Tidying(store.tidy)
+        self._tidying = _Tidying(store, self._store_is_used)
         self._thread = threading.Thread(target=self._serve, name="holdfast journal", daemon=True)
         self._thread.start()
 
@@ -163,12 +171,13 @@ class GroupCommit(Generic[_C]):
                 return errands, False
 
 
-class _Tidying:
-    """Tidies up every now and then, in a thread of its own: nobody waits for it."""
+class _Tidying(Generic[_C]):
+    """Tidies up every now and then, in a thread of its own: hardly anybody waits for it."""
 
-    def __init__(self, tidy: Callable[[], None]) -> None:
-        self._tidy = tidy
-        self._left = _TIDY_EVERY
+    def __init__(self, store: Committer[_C], store_is_used: threading.Lock) -> None:
+        self._store = store
+        self._store_is_used = store_is_used
+        self._left = _LOOK_EVERY
         self._wanted = threading.Event()
         self._stopped = False
         self._thread = threading.Thread(target=self._serve, name="holdfast tidying", daemon=True)
@@ -178,8 +187,9 @@ class _Tidying:
         """So many works were done."""
         self._left -= works
         if self._left <= 0:
-            self._left = _TIDY_EVERY
-            self._wanted.set()
+            self._left = _LOOK_EVERY
+            if self._store.is_untidy():
+                self._wanted.set()
 
     def stop(self) -> None:
         """Wait for what it does, and end it."""
@@ -193,7 +203,10 @@ class _Tidying:
             self._wanted.clear()
             if self._stopped:
                 return
-            self._tidy()
+            self._store.tidy()
+            # Whoever commits meanwhile adds to it: without a last step alone it would never end.
+            with self._store_is_used:
+                self._store.end_tidying()
 
 
 def _settle(results: list[tuple[_Result, object]]) -> None:

@@ -1,6 +1,7 @@
 """The journal port on any store: works go to its one writer, questions to its readers."""
 
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -26,11 +27,19 @@ _T = TypeVar("_T")
 _PAGE = 2000
 
 
-class Reader(Protocol):
-    """How a store answers questions. Blocking; from any thread, several at a time."""
+class Rows(Protocol):
+    """How a store answers questions. Blocking."""
 
     def rows(self, statement: str, values: Sequence[object], /) -> list[sql.Row]:
         """What a statement finds; JournalUnavailable."""
+        ...
+
+
+class Reader(Rows, Protocol):
+    """Answers from any thread, several at a time."""
+
+    def snapshot(self) -> AbstractContextManager[Rows]:
+        """The store as it is at one moment, whatever is written meanwhile."""
         ...
 
     def close(self) -> None:
@@ -175,7 +184,7 @@ def session_of(row: SessionRow) -> Session:
     )
 
 
-def stored_events(reader: Reader, session_id: str) -> Iterator[Stored]:
+def stored_events(reader: Rows, session_id: str) -> Iterator[Stored]:
     """All events of a session in order, read in pages. Blocking."""
     after = 0
     while page := reader.rows(sql.EVENTS_AFTER, (session_id, after, _PAGE)):
@@ -188,7 +197,7 @@ def _event(row: sql.Row) -> Event:
     return event_of(Stored(*row[:10]), row[10])
 
 
-def _place(reader: Reader, session_id: str, event_id: str) -> int | None:
+def _place(reader: Rows, session_id: str, event_id: str) -> int | None:
     """Where an event is: as its id says, or, if somebody else named it, after a long look."""
     place = place_in(event_id)
     if place is not None:
@@ -199,7 +208,7 @@ def _place(reader: Reader, session_id: str, event_id: str) -> int | None:
     return found[0][0] if found else None
 
 
-def _found(reader: Reader, session_id: str, query: EventQuery) -> list[sql.Row]:
+def _found(reader: Rows, session_id: str, query: EventQuery) -> list[sql.Row]:
     """The last events that fit, the newest first."""
     more: list[str] = []
     values: list[object] = []

@@ -5,7 +5,8 @@ For tests, and for whoever drives calls again without leaving a trace.
 
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from holdfast.contract.archive import Found
 from holdfast.contract.journal import JournalUnavailable
@@ -73,7 +74,19 @@ class Memory:
                 raise JournalUnavailable("the journal is closed")
             return self._connection.execute(statement, values).fetchall()
 
+    @contextmanager
+    def snapshot(self) -> Generator["Memory"]:
+        """Whoever drives calls in memory looks when they are done."""
+        yield self
+
+    def is_untidy(self) -> bool:
+        """It never is."""
+        return False
+
     def tidy(self) -> None:
+        """Nothing to be done."""
+
+    def end_tidying(self) -> None:
         """Nothing to be done."""
 
     def close(self) -> None:

@@ -1,18 +1,21 @@
 """A session's events added up again, from nothing: what the rows beside them have to be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
+from typing import TypeAlias
 
 from holdfast.contract.archive import Difference
 from holdfast.contract.journal import UnknownSession
 from holdfast.record import sql
 from holdfast.record.appending import applied
-from holdfast.record.codec import event_of
-from holdfast.record.journal import Reader, stored_events
+from holdfast.record.codec import Stored, event_of
+from holdfast.record.journal import Rows, stored_events
 from holdfast.record.rows import Desk, Draft, Loads, Mark, Rebuilt, fresh
 
+_Key: TypeAlias = tuple[object, ...]
 
-def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
+
+def rebuilt(reader: Rows, session_id: str) -> Rebuilt:
     """Add them up; UnknownSession. Blocking."""
     found = reader.rows(sql.SESSION, (session_id,))
     if not found:
@@ -20,7 +23,9 @@ def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
     kept = sql.session_of(found[0])
     known: set[str] = set()
     desk = Desk(_loads(known))
-    draft = Draft(desk, fresh(session_id, kept.created_at, kept.number))
+    first = reader.rows(sql.EVENTS_AFTER, (session_id, 0, 1))
+    created_at = Stored(*first[0][:10]).micros if first else kept.created_at
+    draft = Draft(desk, fresh(session_id, created_at, kept.number))
     processed: dict[str, Mark] = {}
     for row in takewhile(
         lambda one: one.sequence <= kept.sequence, stored_events(reader, session_id)
@@ -41,26 +46,37 @@ def rebuilt(reader: Reader, session_id: str) -> Rebuilt:
     return Rebuilt(session, desk.messages, list(desk.new_parts.values()), processed)
 
 
-def differences(reader: Reader, again: Rebuilt) -> tuple[Difference, ...]:
+def differences(reader: Rows, again: Rebuilt) -> tuple[Difference, ...]:
     """Where the rows that are kept are not those. Blocking."""
     session_id = again.session.id
     kept = sql.session_values(sql.session_of(reader.rows(sql.SESSION, (session_id,))[0]))
     found = list(_between("session", sql.SESSION_NAMES, kept, sql.session_values(again.session)))
-    pairs = (
-        ("message", sql.MESSAGE_NAMES, sql.ALL_MESSAGES, again.messages),
-        ("part", sql.PART_NAMES, sql.ALL_PARTS, again.parts),
-    )
-    for what, names, statement, rows in pairs:
-        there = {row[0]: row for row in reader.rows(statement, (session_id,))}
-        wanted = {row[0]: tuple(row) for row in rows}
-        for key in sorted(there.keys() | wanted.keys()):
-            found += _between(f"{what} {key}", names, there.get(key), wanted.get(key))
+    there: dict[_Key, sql.Row] = {
+        (row[0],): row for row in reader.rows(sql.ALL_MESSAGES, (session_id,))
+    }
+    wanted: dict[_Key, sql.Row] = {(one.id,): tuple(one) for one in again.messages}
+    found += _among("message", sql.MESSAGE_NAMES, there, wanted)
+    # By their places, as these are what a store keeps one of.
+    there = {(row[1], row[3]): row for row in reader.rows(sql.ALL_PARTS, (session_id,))}
+    wanted = {(one.message_id, one.number): tuple(one) for one in again.parts}
+    found += _among("part", sql.PART_NAMES, there, wanted)
     marks = {row[0]: row[1] for row in reader.rows(sql.MARKS, (session_id,))}
     for event_id, mark in again.processed.items():
         if marks.get(event_id) != mark.at:
             what = f"event {event_id} processed_at"
             found.append(_difference(what, marks.get(event_id), mark.at))
     return tuple(found)
+
+
+def _among(
+    what: str,
+    names: Sequence[str],
+    there: Mapping[_Key, sql.Row],
+    wanted: Mapping[_Key, sql.Row],
+) -> Iterator[Difference]:
+    for key in sorted(there.keys() | wanted.keys(), key=str):
+        one, other = there.get(key), wanted.get(key)
+        yield from _between(f"{what} {(one or other or key)[0]}", names, one, other)
 
 
 def _between(

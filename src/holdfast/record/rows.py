@@ -159,13 +159,39 @@ class Desk:
 
     def has_event(self, session_id: str, event_id: str) -> bool:
         """Whether a session has an event of this id."""
-        here = any(one.id == event_id for one in self.events)
+        here = any((one.session_id, one.id) == (session_id, event_id) for one in self.events)
         return here or self._loads.has_event(session_id, event_id)
 
     def was_called(self, session_id: str, call_id: str) -> bool:
         """Whether a session has known a call of this id."""
-        here = any(one.tool_call_id == call_id for one in self.new_parts.values())
+        called = (session_id, call_id)
+        new = self.new_parts.values()
+        here = any((one.session_id, one.tool_call_id) == called for one in new)
         return here or self._loads.was_called(session_id, call_id)
+
+    def delete(self, row: SessionRow) -> None:
+        """It is gone, with all that was about to be written of it."""
+        gone = row.id
+        self.events = [one for one in self.events if one.session_id != gone]
+        self.messages = [one for one in self.messages if one.session_id != gone]
+        self.marked = [one for one in self.marked if one.session.id != gone]
+        for parts in (self._parts, self.new_parts, self.parts):
+            for key in [key for key, part in parts.items() if part and part.session_id == gone]:
+                del parts[key]
+        self.rebuilt.pop(gone, None)
+        self.sessions.pop(gone, None)
+        if self.new_sessions.pop(gone, None) is None:
+            self.deleted[gone] = row
+        self._sessions[gone] = None
+
+    def rebuild(self, again: Rebuilt) -> None:
+        """Its rows are these from now on; what was about to be written is among them."""
+        gone = again.session.id
+        for key in [key for key, part in self._parts.items() if part and part.session_id == gone]:
+            del self._parts[key]
+        self._parts.update({(part.message_id, part.number): part for part in again.parts})
+        self._sessions[gone] = again.session
+        self.rebuilt[gone] = again
 
     def put_part(self, row: PartRow, *, is_new: bool) -> None:
         """It is like this from now on."""

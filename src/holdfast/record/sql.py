@@ -50,7 +50,11 @@ WAS_CALLED = (
 NEW_SESSION = (
     f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 FROM chat_sessions"
+NEXT_NUMBER = (
+    "SELECT max(coalesce((SELECT max(number) FROM chat_sessions), 0),"
+    f" coalesce((SELECT max(place) FROM events), 0) / {SPAN}) + 1"
+)
+"""Nothing is kept under it, also where somebody took a session away and left its events."""
 SESSION_CHANGED = (
     "UPDATE chat_sessions SET updated_at = ?, sequence = ?, hash = ?, state_json = ?,"
     " epoch = ?, holder = ?, until = ? WHERE id = ?"
@@ -81,8 +85,9 @@ PLACE_OF_EVENT = (
     f"SELECT place - {FIRST} FROM chat_sessions, events WHERE {_OF_SESSION} AND events.id = ?"
 )
 
-SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC"
+SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC LIMIT ?"
 SESSION_IDS = "SELECT id FROM chat_sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
+NOTHING = "SELECT 1"
 ALL_SESSION_IDS = "SELECT id FROM chat_sessions"
 MESSAGES = (
     f'SELECT {_MESSAGE_COLUMNS} FROM chat_messages WHERE session_id = ? AND "index" > ?'
@@ -230,6 +235,12 @@ EVENT_BYTES = (
 PART_BYTES = (
     "SELECT session_id, SUM(LENGTH(CAST(data_json AS BLOB))) FROM chat_parts GROUP BY session_id"
 )
+LOST_EVENTS = (
+    f"SELECT place / {SPAN}, count(*) FROM events"
+    f" LEFT JOIN chat_sessions ON number = place / {SPAN}"
+    f" WHERE chat_sessions.id IS NULL OR place = {FIRST} GROUP BY place / {SPAN} ORDER BY 1"
+)
+"""Those that are of no session, or before the first one of theirs."""
 WAITING = f"SELECT DISTINCT chat_sessions.id FROM {_WITH_SESSIONS} WHERE processed_at IS NULL"
 LOST_ENTRIES = "session_id NOT IN (SELECT id FROM chat_sessions)"
 LOST_CONTENTS = (

@@ -7,14 +7,17 @@ not reach what was anchored outside of the store. It changes nothing.
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.record import sql
 from holdfast.record.anchors import TAKEN_AWAY, Anchor
 from holdfast.record.codec import GENESIS, Chain, Stored, UnreadableEvent, is_genuine
-from holdfast.record.journal import Reader, stored_events
+from holdfast.record.journal import Reader, Rows, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
+from holdfast.record.rows import SessionRow
 
 Trouble = Literal[
     "edited",
+    "added",
     "out of order",
     "dropped",
     "head",
@@ -53,25 +56,40 @@ def verify(
     ids = {str(row[0]) for row in reader.rows(sql.ALL_SESSION_IDS, ())}
     for session_id in sorted(ids | anchors.keys()):
         if only is None or session_id == only:
-            anchor = anchors.get(session_id)
-            if session_id in ids:
-                yield _session(reader, chain, session_id, anchor)
-            elif anchor is not None and anchor.sequence != TAKEN_AWAY:
-                told = f"it had come to event {anchor.sequence}, and is not there any more"
-                problem = Problem(session_id, None, "gone", told)
-                yield Verified(session_id, 0, anchor.sequence, (problem,))
+            # As it is at one moment: it may be written to, or be taken away, meanwhile.
+            with reader.snapshot() as seen:
+                yield from _looked_at(seen, chain, session_id, anchors.get(session_id))
+    for number, count in reader.rows(sql.LOST_EVENTS, ()) if only is None else ():
+        told = f"{count} events are kept under number {number}, and belong to no session"
+        yield Verified("", count, 0, (Problem("", None, "added", told),))
 
 
-def _session(reader: Reader, chain: Chain, session_id: str, anchor: Anchor | None) -> Verified:
-    walk = _Walk(session_id, chain, anchor)
-    for row in stored_events(reader, session_id):
+def _looked_at(
+    reader: Rows, chain: Chain, session_id: str, anchor: Anchor | None
+) -> Iterator[Verified]:
+    try:
+        found = reader.rows(sql.SESSION, (session_id,))
+        if found:
+            yield _session(reader, chain, sql.session_of(found[0]), anchor)
+        elif anchor is not None and anchor.sequence != TAKEN_AWAY:
+            told = f"it had come to event {anchor.sequence}, and is not there any more"
+            problem = Problem(session_id, None, "gone", told)
+            yield Verified(session_id, 0, anchor.sequence, (problem,))
+    except JournalUnavailable as unread:
+        reader.rows(sql.NOTHING, ())  # unless it is the store that cannot be read
+        problem = Problem(session_id, None, "unreadable", str(unread))
+        yield Verified(session_id, 0, 0, (problem,))
+
+
+def _session(reader: Rows, chain: Chain, head: SessionRow, anchor: Anchor | None) -> Verified:
+    walk = _Walk(head.id, chain, anchor)
+    for row in stored_events(reader, head.id):
         walk.step(row)
-    head = sql.session_of(reader.rows(sql.SESSION, (session_id,))[0])
     problems = [*walk.problems, *walk.at_the_end(head.sequence, head.hash)]
     if not problems:
-        problems += _rows(reader, session_id)
+        problems += _rows(reader, head.id)
     anchored = 0 if anchor is None else anchor.sequence
-    return Verified(session_id, walk.count, anchored, tuple(problems))
+    return Verified(head.id, walk.count, anchored, tuple(problems))
 
 
 class _Walk:
@@ -120,7 +138,7 @@ class _Walk:
         self.problems.append(Problem(self._session_id, sequence, trouble, told))
 
 
-def _rows(reader: Reader, session_id: str) -> Iterator[Problem]:
+def _rows(reader: Rows, session_id: str) -> Iterator[Problem]:
     """Whether what is kept beside the events is what they add up to."""
     try:
         found = differences(reader, rebuilt(reader, session_id))

@@ -5,8 +5,8 @@ other in a circle. Whatever may have been lost with a connection is told as unav
 tried a second time.
 """
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 
 import psycopg
 
@@ -70,10 +70,29 @@ class PostgresReader:
         with self._connections.borrowed() as connection:
             return connection.execute(query(statement), values).fetchall()
 
+    @contextmanager
+    def snapshot(self) -> Generator["PostgresSnapshot"]:
+        """The database as it is at one moment, whatever is written meanwhile."""
+        self._owner.check()
+        with self._connections.borrowed() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield PostgresSnapshot(connection)
+
     def close(self) -> None:
         """Let go of the server; in a forked child it is the parent's to do."""
         if self._owner.is_here:
             self._connections.close()
+
+
+class PostgresSnapshot:
+    """Reads in one transaction, which whoever made it ends."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def rows(self, statement: str, values: Sequence[object], /) -> list[sql.Row]:
+        """What a statement finds."""
+        return self._connection.execute(query(statement), values).fetchall()
 
 
 class PostgresCommitter:
@@ -100,8 +119,15 @@ class PostgresCommitter:
                 return [self._said(problem)]
         return [found for work in works for found in self.commit([work], wait=wait) or ()]
 
+    def is_untidy(self) -> bool:
+        """The server tidies up by itself."""
+        return False
+
     def tidy(self) -> None:
-        """The server does that by itself."""
+        """The server does that."""
+
+    def end_tidying(self) -> None:
+        """The server does that."""
 
     def close(self) -> None:
         """Let go of the connection."""

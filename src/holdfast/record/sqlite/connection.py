@@ -16,6 +16,8 @@ Durability = Literal["process", "power"]
 BUSY_SECONDS = 5.0
 """How long another process may keep the file locked."""
 POLL_SECONDS = 0.002
+LOG_BYTES = 4 << 20
+"""How much is written ahead before it is moved into the file."""
 _REFUSALS = {
     errno.ELOOP: "put the file itself there",
     errno.EISDIR: "move the folder away",
@@ -44,6 +46,7 @@ def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
             # Whoever commits decides whether to wait, and nobody's commit moves the whole log.
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA wal_autocheckpoint = 0")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         except BaseException:
             connection.close()
             raise

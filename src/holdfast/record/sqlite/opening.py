@@ -1,8 +1,8 @@
 """Opening the store that is one SQLite file."""
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
@@ -65,6 +65,14 @@ class SqliteReader:
         self._idle.put(reader)
         return found
 
+    @contextmanager
+    def snapshot(self) -> Generator["SqliteSnapshot"]:
+        """The file as it is at one moment, whatever is written meanwhile."""
+        self._owner.check()
+        with told(self._path), closing(open_reader(self._path)) as connection:
+            connection.execute("BEGIN")
+            yield SqliteSnapshot(self._path, connection)
+
     def close(self) -> None:
         """Let go of the file; in a forked child it is the parent's to do."""
         if not self._owner.is_here:
@@ -72,3 +80,16 @@ class SqliteReader:
         with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
+
+
+class SqliteSnapshot:
+    """Reads in one transaction, which whoever made it ends."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    def rows(self, statement: str, values: Sequence[object], /) -> list[Row]:
+        """What a statement finds; JournalUnavailable."""
+        with told(self._path):
+            return self._connection.execute(statement, values).fetchall()

@@ -15,6 +15,7 @@ from holdfast.record.parts import ENDED
 from holdfast.record.rows import Desk, PartRow, Seen
 from holdfast.record.sqlite.connection import (
     BUSY_SECONDS,
+    LOG_BYTES,
     POLL_SECONDS,
     Durability,
     is_busy,
@@ -33,9 +34,12 @@ class SqliteCommitter:
 
     def __init__(self, path: Path, durability: Durability) -> None:
         self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
         self._connection = open_writer(path, durability)
         self._loads = loads_from(self._connection)
         self._seen = Seen()
+        self._is_whole = True
+        """Those rows are as they are in the file."""
         self._version = 0
         """Of the file, when those rows were seen."""
         # Of its own, so that nobody who commits has to wait for it.
@@ -45,20 +49,33 @@ class SqliteCommitter:
         self, works: Sequence[Work[Desk]], /, *, wait: bool
     ) -> Sequence[object | Exception] | None:
         """Do all and commit once; what fails in an unforeseen way fails alone."""
+        begun = False
         try:
             with told(self._path):
-                if not self._begun() and not (wait and self._begun_later()):
-                    return None
-                return self._together(works)
+                begun = self._begun() or (wait and self._begun_later())
+                return self._together(works) if begun else None
         except Exception as problem:  # noqa: BLE001 - whoever asked has to hear of it
-            if len(works) == 1:
-                return [problem]
+            if len(works) == 1 or not begun:
+                return [problem for _ in works]
+        finally:
+            self._taken_back()
         return [found for work in works for found in self.commit([work], wait=True) or ()]
+
+    def is_untidy(self) -> bool:
+        """Whether more is written ahead than the log is meant to hold."""
+        try:
+            return self._log.stat().st_size > LOG_BYTES
+        except OSError:
+            return False
 
     def tidy(self) -> None:
         """Move what is written ahead into the file, as far as no reader needs it."""
         with suppress(sqlite3.Error):
             self._tidier.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def end_tidying(self) -> None:
+        """Move the rest: whoever commits next begins the log anew."""
+        self.tidy()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -86,22 +103,24 @@ class SqliteCommitter:
         return True
 
     def _together(self, works: Sequence[Work[Desk]]) -> list[object | Exception]:
-        connection = self._connection
-        try:
-            desk = Desk(self._loads, self._still_seen())
-            found = [result_of(work, desk) for work in works]
-            write(desk, connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            self._seen.forget()
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        if desk.deleted or desk.rebuilt:
-            self._seen.forget()
+        desk = Desk(self._loads, self._still_seen())
+        self._is_whole = False
+        found = [result_of(work, desk) for work in works]
+        write(desk, self._connection)
+        self._connection.execute("COMMIT")
+        self._is_whole = True
         self._forget_ended(desk.new_parts)
         self._forget_ended(desk.parts)
         return found
+
+    def _taken_back(self) -> None:
+        """What did not come to its end has never been."""
+        if self._connection.in_transaction:
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+        if not self._is_whole:
+            self._seen.forget()
+            self._is_whole = True
 
     def _forget_ended(self, parts: Mapping[tuple[str, int], PartRow]) -> None:
         """Calls that have their answer are not looked at again, and may be large."""
