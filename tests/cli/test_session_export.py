@@ -7,11 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli.stored_sessions import TALK, appended, made
+from cli.stored_sessions import TALK, appended, in_store, made
 from command import HOLDFAST, Cli, start
 
 from holdfast.contract import events
 from holdfast.record.export import event_line
+from holdfast.record.store import Store
 
 
 def exported(cli: Cli, *words: str) -> str:
@@ -227,10 +228,137 @@ def test_wakes_that_wait_are_left_out_with_a_remark(cli: Cli, home: Path, tmp_pa
     made(home, "ses_1")
     folder = tmp_path / "folder"
     exported(cli, "--to", str(folder), "--form", "folder")
-    (folder / "wake-queue.jsonl").write_text("{}\n", "utf-8")
+    for waiting in ("{}", '{"type":"wake.run","data":{"wake_id":"wak_9"}}', "{"):
+        (folder / "wake-queue.jsonl").write_text(f"{waiting}\n", "utf-8")
+        answered = cli("sessions", "import", str(folder), "--as-new")
+        assert answered.status == 0
+        assert "wake-queue.jsonl holds wakes that no event tells of" in answered.err
+
+
+def test_wakes_that_were_run_are_in_the_folder(cli: Cli, home: Path, tmp_path: Path) -> None:
+    def span(kind: str, span_kind: str = "wake", **more: object) -> events.Payload:
+        said = {"span_id": "wak_1", "span_kind": span_kind, "name": "session_run", **more}
+        made = {"started": events.SpanStarted, "completed": events.SpanCompleted}[kind]
+        return made(**said)  # type: ignore[arg-type] - the fields of a span
+
+    running = events.StatusChanged(from_status="idle", to_status="running", reason="a message")
+    said = events.AgentMessage(message="Done.", summary="did it")
+    of_tool = span("completed", "tool", result="error")
+    first = [span("started"), running, said, span("completed", result="success"), of_tool]
+
+    async def work(store: Store) -> None:
+        await store.journal.create("ses_1", [events.SessionCreated()])
+        for payload in first:
+            await store.journal.append("ses_1", [payload], wake_id="wak_1")
+        await store.journal.append("ses_1", [running], wake_id="wak_2")
+
+    in_store(home, work)
+    folder, again = tmp_path / "folder", tmp_path / "again"
+    exported(cli, "--to", str(folder), "--form", "folder")
+    text = (folder / "wake-queue.jsonl").read_text("utf-8")
+    done, open_ended = (json.loads(line) for line in text.splitlines())
+    assert done["type"] == "wake.run"
+    told = done["data"]
+    assert told["started_at"] < told["completed_at"] < told["updated_at"]
+    assert {name: told[name] for name in told if not name.endswith("_at")} == {
+        "wake_id": "wak_1",
+        "session_id": "ses_1",
+        "result": "success",
+        "reason": "a message",
+        "event_count": 5,
+        "event_types": [one.__struct_config__.tag for one in first[:4]],
+        "latest_summary": "did it",
+    }
+    data = open_ended["data"]
+    assert (data["wake_id"], data["completed_at"], data["result"]) == ("wak_2", None, None)
+    assert cli("sessions", "delete", "ses_1", "--yes").status == 0
+    answered = cli("sessions", "import", str(folder))
+    assert (answered.status, answered.err) == (0, "")
+    exported(cli, "--form", "folder", "--to", str(again))
+    assert (again / "wake-queue.jsonl").read_text("utf-8") == text
+    waiting = text.replace("wake.run", "wake.enqueued")
+    (folder / "wake-queue.jsonl").write_text(waiting, "utf-8")
     answered = cli("sessions", "import", str(folder), "--as-new")
-    assert answered.status == 0
-    assert "wake-queue.jsonl holds wakes" in answered.err
+    assert "holds wakes that no event tells of; they were left out" in answered.err
+
+
+def _forged(path: Path, *changes: tuple[int, str, object]) -> None:
+    """The text with other values in some of its lines."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for number, field, value in changes:
+        (lines[0]["data"] if number == 1 else lines[number - 1])[field] = value
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+
+
+def test_events_that_share_an_id_are_named_with_their_lines(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    kept = made(home, "ses_1")
+    path = tmp_path / "run.jsonl"
+    exported(cli, "--to", str(path))
+    cli("sessions", "delete", "ses_1", "--yes")
+    _forged(path, (6, "id", kept[1].id))
+    for words in ([], ["--as-new"]):
+        answered = cli("sessions", "import", str(path), *words)
+        assert (answered.status, answered.out) == (1, "")
+        assert f"{path}: line 6: the event {kept[1].id} stands in line 3 already" in answered.err
+        assert "nothing was imported" in answered.err
+    assert cli("sessions").out == "No session fits.\n"
+
+
+def test_ids_that_would_name_the_same_message_are_named_with_their_lines(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    kept = made(home, "ses_1")
+    path, folder = tmp_path / "run.jsonl", tmp_path / "folder"
+    exported(cli, "--to", str(path))
+    exported(cli, "--to", str(folder), "--form", "folder")
+    cli("sessions", "delete", "ses_1", "--yes")
+    twin = f"x{kept[1].id}"
+    _forged(path, (6, "id", twin))
+    answered = cli("sessions", "import", str(path))
+    assert (answered.status, answered.out) == (1, "")
+    assert f"line 6: the event {twin} has the same name as {kept[1].id} in line 3" in answered.err
+    assert "give --as-new" in answered.err
+    events_file = folder / "events.jsonl"
+    lines = events_file.read_text("utf-8").splitlines()
+    lines[4] = lines[4].replace(kept[4].id, twin)
+    events_file.write_text("\n".join(lines), "utf-8")
+    answered = cli("sessions", "import", str(folder))
+    assert f"events.jsonl, line 5: the event {twin} has the same name as" in answered.err
+    assert "in events.jsonl, line 2" in answered.err
+    assert cli("sessions").out == "No session fits.\n"
+    new = json.loads(cli("sessions", "import", str(path), "--as-new", "--json").out)
+    assert new["events"] == 5
+
+
+def test_events_of_another_session_are_named_with_their_line(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    kept = made(home, "ses_1", [*TALK, *[events.StatusIdle(reason="r", summary="s")] * 600])
+    path = tmp_path / "run.jsonl"
+    exported(cli, "--to", str(path))
+    before = exported(cli)
+    _forged(path, (1, "id", "ses_2"))
+    answered = cli("sessions", "import", str(path))
+    assert (answered.status, answered.out) == (1, "")
+    said = f"{path}: line 3: the event {kept[1].id} is in session ses_1 already"
+    assert f"{said}; nothing was imported: give --as-new" in answered.err
+    assert "UNIQUE" not in answered.err
+    assert exported(cli) == before
+    assert cli("sessions", "import", str(path), "--as-new").status == 0
+
+
+def test_an_answer_that_is_none_is_named_with_its_line(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    made(home, "ses_1")
+    path = tmp_path / "run.jsonl"
+    exported(cli, "--to", str(path))
+    _forged(path, (5, "envelope", ["no", "envelope"]))
+    answered = cli("sessions", "import", str(path), "--as-new")
+    assert (answered.status, answered.out) == (1, "")
+    assert "line 5: it is no 'call.settled' (Expected `object`, got `array`)" in answered.err
 
 
 def test_where_nothing_is_kept_nothing_is_imported(

@@ -110,6 +110,8 @@ def test_a_text_cut_anywhere_is_read_up_to_its_last_whole_line(data: st.DataObje
     broken = bool(rest) and not complete
     remark = f"line {whole + 2}, the last one, is broken and was left out"
     assert found.remarks == ((remark,) if broken else ())
+    places = [found.line_of(one.id) for one in found.events]
+    assert places == [f"line {number}" for number in range(2, kept + 2)]
 
 
 CUT = lines_of(*TALK)
@@ -146,7 +148,7 @@ def changed(line: bytes, changes: dict[str, object]) -> bytes:
         ({"message": None}, "it is no 'agent.message' .*message"),
         ({"more": 1}, "it is no 'agent.message' .*more"),
         ({"sequence": 4}, "event 4 stands where 3 has to be"),
-        ({"id": event_id(1)}, f"there was an event {event_id(1)} before"),
+        ({"id": event_id(1)}, f"the event {event_id(1)} stands in line 3 already"),
     ],
 )
 def test_a_last_line_that_is_whole_and_wrong_is_an_error(

@@ -1,8 +1,11 @@
 """Spans by wake: what was written down, and what follows from the steps of calls."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import Raw
 from record.stores import sqlite_at
 
@@ -19,7 +22,7 @@ from holdfast.contract.events import (
     SpanStarted,
 )
 from holdfast.contract.rules import Use
-from holdfast.record.traces import Span, trace
+from holdfast.record.traces import Span, nested, trace
 
 pytestmark = pytest.mark.anyio
 
@@ -123,3 +126,49 @@ async def test_spans_of_a_wake_are_a_tree_and_apart_from_other_wakes(tmp_path: P
         tmp_path / "second", ("wak_1", wake("wak_1")), ("wak_2", wake("wak_2")), only="wak_2"
     )
     assert [(span.id, span.parent_id) for span in spans] == [("wak_2", None), ("wak_2-t", "wak_2")]
+
+
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _span(name: str, parent: str | None) -> Span:
+    return Span(id=name, parent_id=parent, wake_id=None, kind="tool", name=name, started_at=MOMENT)
+
+
+def test_spans_stand_behind_what_they_are_inside_of() -> None:
+    spans = [_span("b", "a"), _span("a", None), _span("c", "b"), _span("d", "a"), _span("e", "?")]
+    assert [(depth, span.id) for depth, span in nested(spans)] == [
+        *((0, "a"), (1, "b"), (2, "c"), (1, "d"), (0, "e")),
+    ]
+    assert [span.id for _, span in nested([_span("e", "?"), _span("a", None)])] == ["e", "a"]
+
+
+def test_spans_that_are_inside_of_each_other_are_told_once() -> None:
+    spans = [_span("a", "b"), _span("b", "a"), _span("c", "c"), _span("d", "a")]
+    assert [(depth, span.id) for depth, span in nested(spans)] == [
+        *((0, "a"), (1, "b"), (1, "d"), (0, "c")),
+    ]
+
+
+@given(st.lists(st.sampled_from(["?", *"abcdefgh"]), max_size=8))
+def test_no_span_is_left_out_or_told_twice(parents: list[str]) -> None:
+    spans = [_span(name, parent) for name, parent in zip("abcdefgh", parents, strict=False)]
+    found = list(nested(spans))
+    assert sorted(span.id for _, span in found) == [span.id for span in spans]
+    above: list[str] = []
+    for depth, span in found:
+        assert depth <= len(above)
+        assert depth == 0 or span.parent_id == above[depth - 1]
+        above[depth:] = [span.id]
+
+
+def test_spans_may_be_as_deep_as_they_like() -> None:
+    spans = [_span(str(number), str(number - 1)) for number in range(20_000)]
+    assert [depth for depth, _ in nested(spans)] == list(range(20_000))
+
+
+async def test_an_answer_that_is_no_envelope_is_an_error(tmp_path: Path) -> None:
+    asked = CallAsked(call_id="cal_1", tool="bash", arguments="{}")
+    odd = settled("cal_1", b'{"ok":true,"metadata":7}')
+    (span,) = await traced(tmp_path, ("wak_1", [asked, odd]))
+    assert (span.result, span.attributes["error"]) == ("error", "the answer cannot be read")

@@ -13,6 +13,7 @@ from typing import BinaryIO
 import msgspec
 from anyio import to_thread
 
+from holdfast.contract.events import Event
 from holdfast.contract.journal import Session
 from holdfast.record.export import (
     chat_head_line,
@@ -20,6 +21,7 @@ from holdfast.record.export import (
     head_line,
     message_lines,
     session_document,
+    wake_line,
 )
 from holdfast.record.importing import (
     Imported,
@@ -27,8 +29,10 @@ from holdfast.record.importing import (
     read_document,
     read_events,
     read_journal,
+    untold_wakes,
 )
 from holdfast.record.store import Store
+from holdfast.record.wakes import Wake, add_to
 
 SESSION_FILE = "session.json"
 EVENTS_FILE = "events.jsonl"
@@ -51,13 +55,27 @@ async def journal_pages(store: Store, session: Session) -> Pages:
 
 async def event_pages(store: Store, session: Session) -> Pages:
     """Its events, up to where it stands."""
+    async for page in all_events(store, session):
+        yield [event_line(event) for event in page]
+
+
+async def wake_pages(store: Store, session: Session) -> Pages:
+    """The wakes that its events tell of."""
+    wakes: dict[str, Wake] = {}
+    async for page in all_events(store, session):
+        add_to(wakes, page)
+    yield [wake_line(session.id, wake) for wake in wakes.values()]
+
+
+async def all_events(store: Store, session: Session) -> AsyncIterator[Sequence[Event]]:
+    """What happened, up to where it stands, a page at a time."""
     after = 0
     while after < session.sequence:
         limit = min(_PAGE, session.sequence - after)
         page = await store.journal.events(session.id, after=after, limit=limit)
         if not page:
             return  # it was deleted meanwhile
-        yield [event_line(event) for event in page]
+        yield page
         after = page[-1].sequence
 
 
@@ -85,8 +103,8 @@ async def write_folder(path: Path, store: Store, session: Session) -> None:
             await to_thread.run_sync(file.write, document + b"\n")
         async with _new_file(path / EVENTS_FILE, folder) as file:
             await _write(file, event_pages(store, session))
-        async with _new_file(path / WAKES_FILE, folder):
-            pass  # wakes that wait have their place here
+        async with _new_file(path / WAKES_FILE, folder) as file:
+            await _write(file, wake_pages(store, session))
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise
@@ -103,11 +121,12 @@ def read_path(path: Path) -> Imported:
         found = read_events(_content(path / EVENTS_FILE), session_id)
     except UnreadableExport as problem:
         raise UnreadableExport(f"{EVENTS_FILE}, {problem}") from None
-    wakes: tuple[str, ...] = ()
+    found = found._replace(before=f"{EVENTS_FILE}, line ")
     with suppress(FileNotFoundError):
-        if _content(path / WAKES_FILE).strip():
-            wakes = (f"{WAKES_FILE} holds wakes, which this holdfast cannot take in; left out",)
-    return found._replace(remarks=(*found.remarks, *wakes))
+        if untold_wakes(_content(path / WAKES_FILE), found):
+            left = f"{WAKES_FILE} holds wakes that no event tells of; they were left out"
+            return found._replace(remarks=(*found.remarks, left))
+    return found
 
 
 def _content(path: Path) -> bytes:

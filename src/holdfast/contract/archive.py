@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from holdfast.contract.events import Event, SessionStatus
-from holdfast.contract.journal import Session
+from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject
 
 
@@ -72,6 +72,14 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     wanted: str | None
 
 
+class EventTaken(JournalError):
+    """Another session has an event of this id."""
+
+    def __init__(self, event_id: str, session_id: str) -> None:
+        super().__init__(f"the event {event_id} is in session {session_id} already")
+        self.event_id = event_id
+
+
 class Archive(Protocol):
     """Reads sessions, and puts whole ones in or takes them away."""
 
@@ -98,7 +106,7 @@ class Archive(Protocol):
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes.
 
-        JournalError when there is one of this id.
+        JournalError when there is one of this id; EventTaken.
         """
         ...
 

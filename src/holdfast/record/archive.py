@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar, cast
 import msgspec
 from anyio import to_thread
 
-from holdfast.contract.archive import Difference, Found, Message, Part, SessionQuery
+from holdfast.contract.archive import Difference, EventTaken, Found, Message, Part, SessionQuery
 from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
@@ -18,10 +18,12 @@ from holdfast.record.codec import Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import Reader, StoreParts, session_of
 from holdfast.record.rebuilding import differences, rebuilt
-from holdfast.record.rows import Desk, Rebuilt
+from holdfast.record.rows import Desk, Rebuilt, text_suffix
 
 LAST = "last"
 _EVERY_SESSION = (1 << 63) - 1
+_AT_ONCE = 500
+_TAKEN = "SELECT id, session_id FROM chat_messages WHERE id IN ({places})"
 _T = TypeVar("_T")
 
 
@@ -83,6 +85,7 @@ class StoreArchive:
 
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes."""
+        await to_thread.run_sync(_check_free, self._reader, session_id, events)
         told = [Unwritten(one.id, micros_of(one.at), one.wake_id, one.payload) for one in events]
         wanted = Appending(session_id, told, self._chain, creates=True, named=True)
         rows = await self._writer.do(wanted)
@@ -124,6 +127,17 @@ def _compared(reader: Reader, session_id: str) -> tuple[Rebuilt, tuple[Differenc
     with reader.snapshot() as seen:
         again = rebuilt(seen, session_id)
         return again, differences(seen, again)
+
+
+def _check_free(reader: Reader, session_id: str, events: Sequence[Event]) -> None:
+    """A message is named after the event that made it: no two sessions may have the same."""
+    for start in range(0, len(events), _AT_ONCE):
+        names = {f"msg_{text_suffix(one.id)}": one.id for one in events[start : start + _AT_ONCE]}
+        places = ", ".join("?" * len(names))
+        taken = reader.rows(_TAKEN.format(places=places), tuple(names))
+        for message_id, other in taken:
+            if other != session_id:
+                raise EventTaken(names[message_id], other)
 
 
 def _put(again: Rebuilt, desk: Desk) -> None:

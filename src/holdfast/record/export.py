@@ -15,10 +15,12 @@ from holdfast.contract.journal import Session
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.session_state import ConfirmationRequest, CustomRequest
 from holdfast.record.codec import moment_of
+from holdfast.record.wakes import Wake
 
 FORM_VERSION = 1
 """Grows when a reader of before would misread what is written."""
 HEAD_TYPE = "holdfast.session"
+WAKE_TYPE = "wake.run"
 CHAT_TYPES = ("session", "message", "part")
 
 _encode = msgspec.json.Encoder().encode
@@ -84,6 +86,17 @@ def message_lines(session_id: str, message: Message) -> Iterator[bytes]:
             "data": msgspec.Raw(part.text.encode()),
         }
         yield _line({"type": "part", "data": data})
+
+
+def wake_line(session_id: str, wake: Wake) -> bytes:
+    """A wake that was run, as its events tell it."""
+    told = msgspec.structs.asdict(wake)
+    ended = None if wake.completed_at is None else moment_text(wake.completed_at)
+    times = {"started_at": moment_text(wake.started_at), "completed_at": ended}
+    updated = {"updated_at": moment_text(wake.updated_at)}
+    return _line(
+        {"type": WAKE_TYPE, "data": {**told, "session_id": session_id, **times, **updated}}
+    )
 
 
 def moment_text(moment: datetime) -> str:

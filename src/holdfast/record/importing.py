@@ -12,9 +12,10 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.contract.events import KINDS, Event, EventsProcessed, Payload, StatusIdle
+from holdfast.contract.events import KINDS, CallSettled, Event, EventsProcessed, Payload, StatusIdle
 from holdfast.record.codec import Stored, UnreadableEvent, event_of, micros_of, placed_id
-from holdfast.record.export import CHAT_TYPES, FORM_VERSION, HEAD_TYPE
+from holdfast.record.export import CHAT_TYPES, FORM_VERSION, HEAD_TYPE, WAKE_TYPE
+from holdfast.record.rows import text_suffix
 
 _UPDATE = "it was written by a newer holdfast: update holdfast to read it"
 _SESSION_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}", re.ASCII)
@@ -36,6 +37,15 @@ class Imported(NamedTuple):
     events: tuple[Event, ...]
     remarks: tuple[str, ...] = ()
     """What of the text was left out."""
+    before: str = "line "
+    """What stands before the number of a line, where one is named."""
+    first: int = 1
+    """The line of the first event."""
+
+    def line_of(self, event_id: str) -> str:
+        """Where an event stands in the text."""
+        place = next(at for at, one in enumerate(self.events, self.first) if one.id == event_id)
+        return f"{self.before}{place}"
 
 
 class _Common(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,11 +70,29 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     data: msgspec.Raw = msgspec.Raw(b"null")
 
 
+class _Envelope(msgspec.Struct, frozen=True):
+    """What everybody looks at who reads an answer."""
+
+    ok: bool = False
+    kind: str | None = None
+    message: str | None = None
+
+
+class _RunWake(msgspec.Struct, frozen=True, kw_only=True):
+    class _Told(msgspec.Struct, frozen=True, kw_only=True):
+        wake_id: str
+
+    type: str
+    data: _Told
+
+
 _encode = msgspec.json.Encoder().encode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _common = msgspec.json.Decoder(_Common).decode
 _document = msgspec.json.Decoder(_Document).decode
 _head = msgspec.json.Decoder(_Head).decode
+_envelope = msgspec.json.Decoder(_Envelope).decode
+_wake = msgspec.json.Decoder(_RunWake).decode
 
 
 def read_journal(text: bytes) -> Imported:
@@ -102,6 +130,21 @@ def read_document(text: bytes, where: str) -> str:
     return told.id
 
 
+def check_names(told: Imported) -> None:
+    """Ids have to differ in what a message takes over from the event it is made by.
+
+    UnreadableExport.
+    """
+    seen: dict[str, str] = {}
+    for event in told.events:
+        other = seen.setdefault(text_suffix(event.id), event.id)
+        if other != event.id:
+            raise UnreadableExport(
+                f"{told.line_of(event.id)}: the event {event.id} has the same name as {other} in"
+                f" {told.line_of(other)}: what follows the first _ has to be another"
+            )
+
+
 def renamed(told: Imported, session_id: str, new_id: Callable[[], str]) -> Imported:
     """The same as another session: events get ids of their own, and name each other by these."""
     names = {one.id: placed_id(new_id(), one.sequence) for one in told.events}
@@ -114,7 +157,21 @@ def renamed(told: Imported, session_id: str, new_id: Callable[[], str]) -> Impor
         )
         for one in told.events
     )
-    return Imported(session_id, tuple(events), told.remarks)
+    return told._replace(session_id=session_id, events=tuple(events))
+
+
+def untold_wakes(text: bytes, told: Imported) -> int:
+    """How many lines tell of wakes that are not in the events: those that were run are."""
+    run = {event.wake_id for event in told.events}
+    return sum(_wake_of(line) not in run for line in _lines(text))
+
+
+def _wake_of(line: bytes) -> str:
+    try:
+        told = _wake(line)
+    except (msgspec.DecodeError, UnicodeError):
+        return ""
+    return told.data.wake_id if told.type == WAKE_TYPE else ""
 
 
 def _with_names(said: Payload, names: Mapping[str, str]) -> Payload:
@@ -137,7 +194,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 def _read(lines: Sequence[bytes], session_id: str, *, first: int) -> Imported:
     events: list[Event] = []
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     for number, line in enumerate(lines, first):
         try:
             fields = _fields(line)
@@ -145,18 +202,21 @@ def _read(lines: Sequence[bytes], session_id: str, *, first: int) -> Imported:
             if number - first < len(lines) - 1:
                 raise UnreadableExport(f"line {number}: it is broken ({problem})") from None
             remark = f"line {number}, the last one, is broken and was left out"
-            return Imported(session_id, tuple(events), (remark,))
+            return Imported(session_id, tuple(events), (remark,), first=first)
         event = _event(line, fields, session_id, f"line {number}")
         if event.sequence != len(events) + 1:
             raise UnreadableExport(
                 f"line {number}: event {event.sequence} stands where {len(events) + 1} has to be;"
                 " lines are missing or in disorder"
             )
-        if event.id in seen:
-            raise UnreadableExport(f"line {number}: there was an event {event.id} before")
-        seen.add(event.id)
+        before = seen.setdefault(event.id, number)
+        if before != number:
+            raise UnreadableExport(
+                f"line {number}: the event {event.id} stands in line {before} already;"
+                " an id belongs to one event"
+            )
         events.append(event)
-    return Imported(session_id, tuple(events))
+    return Imported(session_id, tuple(events), first=first)
 
 
 def _event(line: bytes, fields: dict[str, msgspec.Raw], session_id: str, where: str) -> Event:
@@ -185,7 +245,10 @@ def _event(line: bytes, fields: dict[str, msgspec.Raw], session_id: str, where: 
     )
     processed = None if told.processed_at is None else micros_of(told.processed_at)
     try:
-        return event_of(row, processed)
-    except (UnreadableEvent, UnicodeError) as problem:
+        event = event_of(row, processed)
+        if isinstance(event.payload, CallSettled):
+            _envelope(event.payload.envelope)
+    except (UnreadableEvent, msgspec.DecodeError, UnicodeError) as problem:
         why = problem.__context__ or problem
         raise UnreadableExport(f"{where}: it is no {told.type!r} ({why})") from None
+    return event

@@ -4,7 +4,7 @@ Spans that were written down, and those that follow from the steps of calls: a `
 it was asked for until it was settled, a `permission.evaluate` for every decision over it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -64,6 +64,27 @@ def trace(events: Iterable[Event], wake_id: str | None = None) -> tuple[Span, ..
     return tuple(spans.values())
 
 
+def nested(spans: Sequence[Span]) -> Iterator[tuple[int, Span]]:
+    """Each span behind the one it is inside of, with how deep it is; none is left out.
+
+    One whose parent is not there, or is inside of the span itself, is inside of nothing.
+    """
+    known = {span.id for span in spans}
+    below: dict[str | None, list[Span]] = {}
+    for span in spans:
+        below.setdefault(span.parent_id if span.parent_id in known else None, []).append(span)
+    told: set[str] = set()
+    for first in (*below.get(None, ()), *spans):
+        waiting = [(0, first)]
+        while waiting:
+            depth, span = waiting.pop()
+            if span.id not in told:
+                told.add(span.id)
+                yield depth, span
+                inside = below.get(span.id, ())
+                waiting += [(depth + 1, one) for one in reversed(inside)]
+
+
 def _add(spans: dict[str, Span], event: Event) -> None:
     match event.payload:
         case SpanStarted() as said:
@@ -108,7 +129,10 @@ def _ended(span: Span, at: datetime, result: SpanResult) -> Span:
 
 
 def _settled(span: Span, event: Event, said: CallSettled) -> Span:
-    told = msgspec.json.decode(said.envelope, type=_Answer)
+    try:
+        told = msgspec.json.decode(said.envelope, type=_Answer)
+    except (msgspec.DecodeError, UnicodeError):
+        told = _Answer(message="the answer cannot be read")
     attributes: JsonObject = {
         **span.attributes,
         "duration_ms": told.metadata.duration_ms,

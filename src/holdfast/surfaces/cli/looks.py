@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple, Protocol, TextIO
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters except tab and line feed, changes of direction, and what is no character."""
 
+_DEEPEST = 20
+
 Status = Literal["OK", "WARN", "FAIL"]
 
 
@@ -47,6 +49,14 @@ class Card(NamedTuple):
     answer: Sequence[str]
 
 
+class Line(NamedTuple):
+    """A line of an outline."""
+
+    depth: int
+    text: str
+    status: Status = "OK"
+
+
 class Look(Protocol):
     """Shows things to somebody."""
 
@@ -66,6 +76,10 @@ class Look(Protocol):
         """Names with a value each."""
         ...
 
+    def outline(self, lines: Sequence[Line], /) -> None:
+        """Lines inside of each other."""
+        ...
+
     def json(self, text: str, /) -> None:
         """JSON that is already indented."""
         ...
@@ -81,6 +95,11 @@ class Look(Protocol):
     def card(self, card: Card, /) -> None:
         """A call of a tool."""
         ...
+
+
+def indent(line: Line) -> str:
+    """The blanks before a line; what is very deep stays on the screen."""
+    return "  " * min(line.depth, _DEEPEST)
 
 
 def printable(text: str) -> str:
@@ -119,6 +138,11 @@ class PlainLook:
         width = max(map(len, values), default=0)
         for name, value in values.items():
             self._out.write(f"{name.ljust(width)}  {value}\n")
+
+    def outline(self, lines: Sequence[Line], /) -> None:
+        """Lines inside of each other, by two blanks."""
+        for line in lines:
+            self._out.write(f"{indent(line)}{line.text}\n")
 
     def json(self, text: str, /) -> None:
         """JSON that is already indented."""

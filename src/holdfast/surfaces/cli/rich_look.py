@@ -14,7 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.surfaces.cli.looks import Card, Finding, Scene, Status, printable
+from holdfast.surfaces.cli.looks import Card, Finding, Line, Scene, Status, indent, printable
 
 _WIDEST = 100
 _COLOURS: dict[Status, str] = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -49,6 +49,13 @@ class RichLook:
         for name, value in values.items():
             grid.add_row(Text(name, style="dim"), Text(value))
         self._console.print(grid)
+
+    def outline(self, lines: Sequence[Line], /) -> None:
+        """Lines inside of each other, coloured by how they ended."""
+        for line in lines:
+            colour = "" if line.status == "OK" else _COLOURS[line.status]
+            text = Text(line.text, style=colour)
+            self._console.print(Padding(text, (0, 0, 0, len(indent(line)))))
 
     def json(self, text: str, /) -> None:
         """JSON that is already indented."""

@@ -16,10 +16,10 @@ from holdfast.app.session_files import (
     write_folder,
 )
 from holdfast.app.session_store import delete_session, opened_store
-from holdfast.contract.archive import Difference
+from holdfast.contract.archive import Difference, EventTaken
 from holdfast.contract.journal import JournalError, Session, UnknownSession
 from holdfast.contract.json_value import JsonValue, plain
-from holdfast.record.importing import Imported, UnreadableExport, read_journal, renamed
+from holdfast.record.importing import Imported, UnreadableExport, check_names, read_journal, renamed
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -31,6 +31,7 @@ from holdfast.surfaces.cli.session_list import cut
 _FAILED = 1
 _STANDARD_INPUT = "-"
 _VALUE_CHARACTERS = 60
+_NEW_NAMES = "nothing was imported: give --as-new to have it under new ids"
 
 
 async def export(arguments: Namespace, screen: Screen) -> int:
@@ -85,18 +86,31 @@ async def import_(arguments: Namespace, screen: Screen) -> int:
     if arguments.as_new:
         ids = TimeIds(SystemClock())
         told = renamed(told, ids.new("ses"), partial(ids.new, "evt"))
+    else:
+        _check_names(told, given)
     async with opened_store(make=True) as store:
         if await _is_known(store, told.session_id):
             raise JournalError(
                 f"there is a session {told.session_id} already; give --as-new to have it under a"
                 f" new id, or first: holdfast sessions delete {told.session_id}"
             )
-        await store.archive.restore(told.session_id, told.events)
+        try:
+            await store.archive.restore(told.session_id, told.events)
+        except EventTaken as problem:
+            line = told.line_of(problem.event_id)
+            raise JournalError(f"{given}: {line}: {problem}; {_NEW_NAMES}") from None
     if arguments.json:
         screen.document({"session": told.session_id, "events": len(told.events)})
     else:
         screen.raw(f"{told.session_id} is here now ({counted(len(told.events), 'event')}).")
     return 0
+
+
+def _check_names(told: Imported, given: str) -> None:
+    try:
+        check_names(told)
+    except UnreadableExport as problem:
+        raise UnreadableExport(f"{given}: {problem}; {_NEW_NAMES}") from None
 
 
 async def _is_known(store: Store, session_id: str) -> bool:

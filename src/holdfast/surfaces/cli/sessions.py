@@ -18,6 +18,7 @@ from holdfast.surfaces.cli.session_events import show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
 from holdfast.surfaces.cli.session_show import show
+from holdfast.surfaces.cli.session_trace import show_trace
 
 _FAILED = 1
 _LAST = "last"
@@ -28,6 +29,7 @@ examples:
   holdfast sessions show last                       where it stands, and the conversation
   holdfast sessions events last --type call.settled --limit 5
   holdfast sessions events ses_019 --follow         what happens, as it happens
+  holdfast sessions trace last                      what took how long, inside of what
   holdfast sessions search timeout --session last
   holdfast sessions export last --to run.jsonl      to be read back by import
   holdfast sessions rebuild last                    add the events up again, and compare
@@ -84,7 +86,7 @@ def _add_filters(parser: Parser) -> None:
     parser.add_argument(
         "--type", dest="types", metavar="TYPE", action="append", help="events: of this type"
     )
-    parser.add_argument("--wake", metavar="ID", help="events: of this wake")
+    parser.add_argument("--wake", metavar="ID", help="events, trace: of this wake")
     parser.add_argument("--pending", action="store_true", help="events: not taken into account yet")
     parser.add_argument(
         "--follow", action="store_true", help="events: go on until it is closed or you interrupt"
@@ -129,6 +131,7 @@ _ANSWERS = {
     "events": _Answer(
         show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow"), "ID"
     ),
+    "trace": _Answer(show_trace, ("wake",), "ID"),
     "search": _Answer(search, ("session", "limit"), "WORDS", many=True),
     "export": _Answer(export, ("to", "form"), "ID"),
     "import": _Answer(import_, ("as_new",), "PATH"),
