@@ -17,7 +17,7 @@ from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import Reader, StoreParts, session_of
-from holdfast.record.rebuilding import differences, rebuilt
+from holdfast.record.rebuilding import differences, put_right, rebuilt
 from holdfast.record.rows import Desk, Rebuilt, text_suffix
 
 LAST = "last"
@@ -116,7 +116,7 @@ class StoreArchive:
         """Add its events up again, and say where that is not what is kept beside them."""
         again, found = await to_thread.run_sync(_compared, self._reader, session_id)
         if found and repair:
-            await self._do(session_id, partial(_put, again))
+            await self._do(session_id, partial(put_right, again))
         return found
 
     async def _do(self, session_id: str, work: Callable[[Desk], _T]) -> _T:
@@ -138,16 +138,6 @@ def _check_free(reader: Reader, session_id: str, events: Sequence[Event]) -> Non
         for message_id, other in taken:
             if other != session_id:
                 raise EventTaken(names[message_id], other)
-
-
-def _put(again: Rebuilt, desk: Desk) -> None:
-    """Unless something happened meanwhile: then there is something else to add up."""
-    row = known(again.session.id, desk)
-    if row.sequence != again.session.sequence:
-        raise JournalError(f"session {again.session.id} went on meanwhile; try again")
-    # Who runs it is not in its events, and may be another since.
-    session = again.session._replace(epoch=row.epoch, holder=row.holder, until=row.until)
-    desk.rebuild(again._replace(session=session))
 
 
 def _fits(session: Session, query: SessionQuery) -> bool:

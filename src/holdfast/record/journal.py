@@ -147,8 +147,8 @@ class StoreJournal:
             self._parts.anchors.note(wanted.session_id, rows[-1].sequence, rows[-1].hash)
         events = wanted.events
         if len(rows) < len(events):  # some were there before
-            new = {row.id for row in rows}
-            events = [event for event in events if event.id in new]
+            told = {event.id: event for event in reversed(events)}
+            events = [told[row.id] for row in rows]
         pairs = zip(rows, events, strict=True)
         return tuple([event_of(row, sql.processed_at(row), event.payload) for row, event in pairs])
 

@@ -5,9 +5,9 @@ from itertools import takewhile
 from typing import TypeAlias
 
 from holdfast.contract.archive import Difference
-from holdfast.contract.journal import UnknownSession
+from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record import sql
-from holdfast.record.appending import applied
+from holdfast.record.appending import applied, known
 from holdfast.record.codec import Stored, event_of
 from holdfast.record.journal import Rows, stored_events
 from holdfast.record.rows import Desk, Draft, Loads, Mark, Rebuilt, fresh
@@ -21,8 +21,8 @@ def rebuilt(reader: Rows, session_id: str) -> Rebuilt:
     if not found:
         raise UnknownSession.named(session_id)
     kept = sql.session_of(found[0])
-    known: set[str] = set()
-    desk = Desk(_loads(known))
+    called: set[str] = set()
+    desk = Desk(_loads(called))
     first = reader.rows(sql.EVENTS_AFTER, (session_id, 0, 1))
     created_at = Stored(*first[0][:10]).micros if first else kept.created_at
     draft = Draft(desk, fresh(session_id, created_at, kept.number))
@@ -33,7 +33,7 @@ def rebuilt(reader: Rows, session_id: str) -> Rebuilt:
         draft.events.append(row)
         processed[row.id] = Mark(row.sequence, sql.processed_at(row))
         applied(draft, row, event_of(row).payload)
-        known.update(draft.state.calls)
+        called.update(draft.state.calls)
     for marked in draft.marked:
         for event_id in marked.event_ids:
             mark = processed.get(event_id)
@@ -44,6 +44,16 @@ def rebuilt(reader: Rows, session_id: str) -> Rebuilt:
     made = desk.session(session_id) or draft.row
     session = made._replace(epoch=kept.epoch, holder=kept.holder, until=kept.until)
     return Rebuilt(session, desk.messages, list(desk.new_parts.values()), processed)
+
+
+def put_right(again: Rebuilt, desk: Desk) -> None:
+    """Put the rows right, unless something happened meanwhile; JournalError."""
+    row = known(again.session.id, desk)
+    if row.sequence != again.session.sequence:
+        raise JournalError(f"session {again.session.id} went on meanwhile; try again")
+    # Who runs it is not in its events, and may be another since.
+    session = again.session._replace(epoch=row.epoch, holder=row.holder, until=row.until)
+    desk.rebuild(again._replace(session=session))
 
 
 def differences(reader: Rows, again: Rebuilt) -> tuple[Difference, ...]:
@@ -99,11 +109,11 @@ def _difference(what: str, kept: object, wanted: object) -> Difference:
     )
 
 
-def _loads(known: set[str]) -> Loads:
+def _loads(called: set[str]) -> Loads:
     """Nothing is there; a call was known if it was open once."""
 
     def was_called(_session_id: str, call_id: str) -> bool:
-        return call_id in known
+        return call_id in called
 
     return Loads(
         session=_no_row,
