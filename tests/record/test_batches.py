@@ -16,6 +16,7 @@ from holdfast.contract.journal import JournalError, JournalUnavailable, UnknownS
 from holdfast.record import appending
 from holdfast.record.appending import Appending, SessionWork, known
 from holdfast.record.codec import Unwritten
+from holdfast.record.divergence import not_vouched_for
 from holdfast.record.group_commit import Committer
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.journal import PostgresCommitter, read_postgres
@@ -180,6 +181,25 @@ def test_events_of_no_session_and_before_the_first_are_found(
     told = [problem.told for one in verified(place) for problem in one.problems]
     assert "1 events are kept under number 991, and belong to no session" in told
     assert "1 events are kept under number 2, and belong to no session" in told
+
+
+async def test_a_session_that_was_put_in_is_told_from_one_that_was_lived(place: StorePlace) -> None:
+    async with place.opened() as store:
+        await store.journal.create("a", [SessionCreated(), UserMessage(message="hello")])
+        lived = await store.journal.events("a")
+        await store.archive.delete("a")
+        await store.archive.restore("a", lived)
+        await store.journal.create("b", [SessionCreated()])
+        await store.journal.append("a", [UserMessage(message="go on")])
+        told = await store.journal.events("a")
+    assert [event.payload for event in told[:2]] == [event.payload for event in lived]
+    reader = read_postgres(place.where) if place.is_postgres else SqliteReader(Path(place.where))
+    found = {one.session_id: (one.imported, one.problems) for one in verify(reader, CHAIN, {})}
+    reader.close()
+    assert found == {"a": (True, ()), "b": (False, ())}
+    assert not_vouched_for(told, CHAIN) is None
+    place.rows(f"UPDATE events SET previous = hash WHERE {at('b', 1)}")
+    assert [one.session_id for one in verified(place)] == ["b"]
 
 
 def test_a_part_that_was_put_beside_another_is_found(

@@ -16,7 +16,7 @@ from holdfast.contract.journal import (
     UnknownSession,
 )
 from holdfast.record.chat import project
-from holdfast.record.codec import Chain, Stored, Unwritten, placed_id, stored
+from holdfast.record.codec import GENESIS, Chain, Stored, Unwritten, placed_id, stored
 from holdfast.record.fold import folded
 from holdfast.record.ingress import check
 from holdfast.record.rows import Desk, Draft, SessionRow, fresh
@@ -34,6 +34,8 @@ class Appending(NamedTuple):
     creates: bool = False
     named: bool = False
     """Whoever appends gave the ids: an event that is there already is left out."""
+    beginning: bytes = GENESIS
+    """What the first event of a session follows that is created."""
 
     def __call__(self, desk: Desk) -> Sequence[Stored]:
         """Do it."""
@@ -139,7 +141,7 @@ def _begun(wanted: Appending, desk: Desk) -> SessionRow:
     if desk.session(wanted.session_id) is not None:
         raise JournalError(f"there is a session {wanted.session_id} already")
     at = wanted.events[0].micros if wanted.events else 0
-    return fresh(wanted.session_id, at, desk.new_number())
+    return fresh(wanted.session_id, at, desk.new_number(), wanted.beginning)
 
 
 def _taken(row: SessionRow, holder: str, until: int, desk: Desk) -> Lease:

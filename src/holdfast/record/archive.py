@@ -14,7 +14,7 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
 from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
-from holdfast.record.codec import Unwritten, micros_of, moment_of
+from holdfast.record.codec import IMPORTED, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import Reader, StoreParts, session_of
 from holdfast.record.rebuilding import differences, put_right, rebuilt
@@ -87,7 +87,9 @@ class StoreArchive:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes."""
         await to_thread.run_sync(_check_free, self._reader, session_id, events)
         told = [Unwritten(one.id, micros_of(one.at), one.wake_id, one.payload) for one in events]
-        wanted = Appending(session_id, told, self._chain, creates=True, named=True)
+        wanted = Appending(
+            session_id, told, self._chain, creates=True, named=True, beginning=IMPORTED
+        )
         rows = await self._writer.do(wanted)
         if rows:
             self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)

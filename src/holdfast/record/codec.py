@@ -26,6 +26,9 @@ UPCASTS: Mapping[tuple[str, int], Upcast] = {}
 
 GENESIS = bytes(32)
 """What the first event of a session follows."""
+IMPORTED = hashlib.sha256(b"imported").digest()
+"""The same, of a session that was put in as somebody else told it: who holds the key wrote it down,
+but was not there."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _encoder = msgspec.json.Encoder(order="deterministic")

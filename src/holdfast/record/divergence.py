@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.contract.events import Event, Payload
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.record.codec import GENESIS, Chain, Unwritten, micros_of, stored
+from holdfast.record.codec import GENESIS, IMPORTED, Chain, Unwritten, micros_of, stored
 
 Place: TypeAlias = tuple[str | int, ...]
 """The way to a value: names of fields and numbers of items."""
@@ -150,6 +150,8 @@ def not_vouched_for(events: Iterable[Event], chain: Chain) -> Divergence | None:
     """The first event that is not what was written when its hash was; or the key is another."""
     previous = GENESIS
     for event in events:
+        if event.sequence == 1 and event.previous == IMPORTED:
+            previous = IMPORTED
         unwritten = Unwritten(event.id, micros_of(event.at), event.wake_id, event.payload)
         wanted = stored(unwritten, event.session_id, event.sequence, previous, chain).hash
         if event.hash != wanted:

@@ -248,9 +248,9 @@ class Draft:
         )
 
 
-def fresh(session_id: str, at: int, number: int = 0) -> SessionRow:
+def fresh(session_id: str, at: int, number: int = 0, beginning: bytes = GENESIS) -> SessionRow:
     """A session nothing has happened in."""
-    return SessionRow(session_id, at, at, 0, GENESIS, SessionState(), number=number)
+    return SessionRow(session_id, at, at, 0, beginning, SessionState(), number=number)
 
 
 def text_suffix(event_id: str) -> str:

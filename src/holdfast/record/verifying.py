@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record import sql
 from holdfast.record.anchors import TAKEN_AWAY, Anchor
-from holdfast.record.codec import GENESIS, Chain, Stored, UnreadableEvent, is_genuine
+from holdfast.record.codec import GENESIS, IMPORTED, Chain, Stored, UnreadableEvent, is_genuine
 from holdfast.record.journal import Reader, Rows, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
 from holdfast.record.rows import SessionRow
@@ -47,6 +47,8 @@ class Verified(NamedTuple):
     anchored: int
     """Up to which event somebody outside of the store vouches for it."""
     problems: tuple[Problem, ...]
+    imported: bool = False
+    """It was put in as somebody else told it: vouched for from there on."""
 
 
 def verify(
@@ -89,7 +91,7 @@ def _session(reader: Rows, chain: Chain, head: SessionRow, anchor: Anchor | None
     if not problems:
         problems += _rows(reader, head.id)
     anchored = 0 if anchor is None else anchor.sequence
-    return Verified(head.id, walk.count, anchored, tuple(problems))
+    return Verified(head.id, walk.count, anchored, tuple(problems), walk.imported)
 
 
 class _Walk:
@@ -103,11 +105,14 @@ class _Walk:
         self._previous: bytes = GENESIS
         self._anchored = anchor is None
         self.count = 0
+        self.imported = False
         self.problems: list[Problem] = []
 
     def step(self, row: Stored) -> None:
         """The next event, as the store orders them."""
         self.count += 1
+        if row.sequence == 1 and row.previous == IMPORTED:
+            self.imported, self._previous = True, IMPORTED
         if row.sequence != self._expected:
             missing = f"after event {self._expected - 1} comes event {row.sequence}"
             self._note(row.sequence, "dropped", missing)
