@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
@@ -21,6 +22,7 @@ from holdfast.contract.journal import Journal, JournalError, JournalUnavailable
 from holdfast.contract.json_value import JsonValue
 from holdfast.record.appending import Appending, known
 from holdfast.record.codec import Chain, Stored, Unwritten, is_genuine
+from holdfast.record.group_commit import Work
 from holdfast.record.rows import Desk
 from holdfast.record.sqlite.connection import Durability
 from holdfast.record.sqlite.opening import open_sqlite
@@ -100,6 +102,7 @@ async def test_what_was_asked_for_before_closing_is_done(path: Path) -> None:
 
 WORKER = """
 import sys
+import threading
 from pathlib import Path
 import anyio
 from holdfast.contract.events import SessionCreated, UserMessage
@@ -258,3 +261,24 @@ async def test_what_cannot_be_written_leaves_nothing_and_blocks_nobody(path: Pat
         assert await journal.events("ses_1") == ()
         (event,) = await journal.create("ses_1", [SessionCreated()])
         assert event.sequence == 1
+
+
+@pytest.mark.parametrize("payloads", [["x" * 100_000], ["x"] * 40], ids=["large", "many"])
+async def test_what_is_large_is_not_written_by_the_event_loop(
+    path: Path, payloads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writers: list[str] = []
+    commit = SqliteCommitter.commit
+
+    def seen(
+        committer: SqliteCommitter, works: Sequence[Work[Desk]], *, wait: bool
+    ) -> Sequence[object | Exception] | None:
+        writers.append(threading.current_thread().name)
+        return commit(committer, works, wait=wait)
+
+    async with opened(path) as journal:
+        await journal.create("ses_1", [SessionCreated()])
+        monkeypatch.setattr(SqliteCommitter, "commit", seen)
+        await journal.append("ses_1", [UserMessage(message="small")])
+        await journal.append("ses_1", [UserMessage(message=said) for said in payloads])
+    assert writers == [threading.main_thread().name, "holdfast journal"]

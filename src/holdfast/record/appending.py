@@ -73,11 +73,11 @@ def append(wanted: Appending, desk: Desk) -> Sequence[Stored]:
     draft = Draft(desk, row)
     sequence, previous = row.sequence, row.hash
     for event in events:
-        event_id, micros, wake_id, payload = event
+        event_id, micros, wake_id, payload, body = event
         check(draft, payload)
         sequence += 1
         if not wanted.named:
-            event = Unwritten(placed_id(event_id, sequence), micros, wake_id, payload)
+            event = Unwritten(placed_id(event_id, sequence), micros, wake_id, payload, body)
         written = stored(event, row.id, sequence, previous, wanted.chain)
         previous = written.hash
         draft.events.append(written)

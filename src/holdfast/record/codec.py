@@ -111,16 +111,24 @@ class Unwritten(NamedTuple):
     micros: int
     wake_id: str | None
     payload: Payload
+    body: bytes | None = None
+    """The payload's text, where somebody needed it before."""
+
+
+def text_of(payload: Payload) -> bytes:
+    """What is stored of it, and hashed."""
+    return _encoder.encode(payload)
 
 
 def stored(
     event: Unwritten, session_id: str, sequence: int, previous: bytes, chain: Chain
 ) -> Stored:
     """Give an event its place behind another one."""
-    event_id, micros, wake_id, payload = event
+    event_id, micros, wake_id, payload, body = event
     kind = type(payload)
     name, version = _TAGS[kind], kind.VERSION
-    body = _encoder.encode(payload)
+    if body is None:
+        body = text_of(payload)
     facts = (session_id, sequence, event_id, micros, wake_id, name, version, body, previous)
     return Stored(*facts, chain.link(vouched(facts)))
 

@@ -92,10 +92,13 @@ class GroupCommit(Generic[_C]):
         self._thread = threading.Thread(target=self._serve, name="holdfast journal", daemon=True)
         self._thread.start()
 
-    async def do(self, work: Callable[[_C], _T]) -> _T:
-        """Have it done and committed. Cancelled, it may have been done all the same."""
+    async def do(self, work: Callable[[_C], _T], *, at_once: bool = True) -> _T:
+        """Have it done and committed. Cancelled, it may have been done all the same.
+
+        ``at_once``: it is small enough to be done by whoever asks, if the store is.
+        """
         self._owner.check()
-        done = self._tried(work) if self._at_once else None
+        done = self._tried(work) if at_once and self._at_once else None
         found = await self._handed_over(work) if done is None else done[0]
         if isinstance(found, Exception):
             raise found

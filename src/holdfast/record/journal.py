@@ -19,12 +19,14 @@ from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import appending, sql
 from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.appending import Appending, SessionWork, lease_of
-from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in
+from holdfast.record.codec import Chain, Stored, Unwritten, event_of, moment_of, place_in, text_of
 from holdfast.record.group_commit import Committer, GroupCommit
 from holdfast.record.rows import Desk, SessionRow
 
 _T = TypeVar("_T")
 _PAGE = 2000
+_MOST_AT_ONCE = 32
+_MOST_BYTES_AT_ONCE = 1 << 16
 
 
 class Rows(Protocol):
@@ -142,7 +144,7 @@ class StoreJournal:
         return self.writer.do(SessionWork(session_id, work))
 
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
-        rows = await self.writer.do(wanted)
+        rows = await self.writer.do(wanted, at_once=_is_small(wanted.events))
         if rows:
             self._parts.anchors.note(wanted.session_id, rows[-1].sequence, rows[-1].hash)
         events = wanted.events
@@ -157,10 +159,10 @@ class StoreJournal:
     ) -> tuple[Unwritten, ...]:
         micros = self._parts.clock.unix_ns() // 1000
         if ids is None:
-            fresh = self._parts.ids.new("evt")  # each gets its own by its place
-            return tuple([Unwritten(fresh, micros, wake_id, one) for one in payloads])
+            # Each gets its own by its place.
+            ids = [self._parts.ids.new("evt")] * len(payloads)
         pairs = zip(ids, payloads, strict=True)
-        return tuple(Unwritten(one_id, micros, wake_id, one) for one_id, one in pairs)
+        return tuple([Unwritten(name, micros, wake_id, one, text_of(one)) for name, one in pairs])
 
     def _until(self, seconds: float) -> tuple[int, int]:
         now = self._parts.clock.unix_ns() // 1000
@@ -168,6 +170,13 @@ class StoreJournal:
 
     async def _rows(self, statement: str, *values: object) -> list[sql.Row]:
         return await to_thread.run_sync(self._parts.reader.rows, statement, values)
+
+
+def _is_small(events: Sequence[Unwritten]) -> bool:
+    """Whether it is written so quickly that an event loop may wait for it."""
+    if len(events) > _MOST_AT_ONCE:
+        return False
+    return sum(len(event.body or b"") for event in events) <= _MOST_BYTES_AT_ONCE
 
 
 def session_of(row: SessionRow) -> Session:
