@@ -169,6 +169,19 @@ async def test_an_interrupt_that_was_taken_into_account_ends_both_requests(
         assert (state.confirmation, state.custom, state.interrupts) == (None, None, ())
 
 
+async def test_what_was_taken_into_account_once_stays_so(opened: Opened) -> None:
+    async with opened() as journal:
+        await journal.create(S, [SessionCreated()])
+        (said,) = await journal.append(S, [UserMessage(message="hello")])
+        done = EventsProcessed(event_ids=(said.id, "evt_nobody_knows"))
+        await journal.append(S, [done])
+        (_, first, *_) = await journal.events(S)
+        assert first.processed_at is not None
+        await journal.append(S, [done])
+        (_, again, *_) = await journal.events(S)
+        assert again == first
+
+
 async def test_of_many_answers_at_once_one_counts(opened: Opened) -> None:
     outcomes: list[bool] = []
 
