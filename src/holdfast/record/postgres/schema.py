@@ -3,8 +3,8 @@
 from typing import LiteralString
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.postgres.connection import Connection
 from holdfast.record.postgres.journal_tables import JOURNAL
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
 from holdfast.record.postgres.search_tables import SEARCH
 from holdfast.record.postgres.version_tables import VERSIONS
@@ -14,6 +14,8 @@ MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES)
 
 _LOCK = 0x686F6C64
 """Held while tables are made, so that two processes that start together do not make them twice."""
+_LOCK_TIMEOUT: LiteralString = "SET LOCAL lock_timeout = '60s'"
+"""Whoever makes them meanwhile may have much to move."""
 
 
 def migrate(connection: Connection) -> None:
@@ -21,6 +23,7 @@ def migrate(connection: Connection) -> None:
     if version_of(connection) == len(MIGRATIONS):
         return
     with connection.transaction():
+        connection.execute(_LOCK_TIMEOUT)
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
         connection.execute("CREATE TABLE IF NOT EXISTS holdfast.schema (version integer NOT NULL)")

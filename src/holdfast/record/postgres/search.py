@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from holdfast.contract.archive import Found
 from holdfast.record import sql
 from holdfast.record.indexing import found_in, next_batch
-from holdfast.record.postgres.connection import Connection, PostgresConnections
+from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.search_tables import LOCK
 from holdfast.record.postgres.statements import query
 from holdfast.record.words import Phrase, phrases_of
