@@ -10,6 +10,7 @@ from holdfast.record.journal import StoreParts
 from holdfast.record.owner import Owner
 from holdfast.record.postgres.committing import PostgresCommitter
 from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.schema import check_up_to_date
 from holdfast.record.postgres.search import PostgresIndex
 from holdfast.record.postgres.statements import query
 from holdfast.record.postgres.upkeep import PostgresBroom
@@ -33,7 +34,15 @@ def open_postgres(
 
 def read_postgres(url: str) -> "PostgresReader":
     """A database that is only read. Blocking; JournalUnavailable."""
-    return PostgresReader(PostgresConnections(url))
+    connections = PostgresConnections(url)
+    try:
+        # Not a borrowed one: that would be waited for, where a refusal is heard at once.
+        with connections.told(), connections.connect() as connection:
+            check_up_to_date(connection, connections.place)
+    except BaseException:
+        connections.close()
+        raise
+    return PostgresReader(connections)
 
 
 class PostgresReader:

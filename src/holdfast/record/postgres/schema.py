@@ -8,6 +8,7 @@ from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
 from holdfast.record.postgres.search_tables import SEARCH
 from holdfast.record.postgres.version_tables import VERSIONS
+from holdfast.record.store import not_up_to_date
 
 MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES)
 """Each brings the schema from the version before to the next; what was published never changes."""
@@ -46,3 +47,10 @@ def version_of(connection: Connection) -> int:
             f" this one knows {len(MIGRATIONS)}); update holdfast"
         )
     return version
+
+
+def check_up_to_date(connection: Connection, place: str) -> None:
+    """Whoever only reads changes no tables, and says who does; JournalUnavailable."""
+    version = version_of(connection)
+    if version < len(MIGRATIONS):
+        raise JournalUnavailable(f"{place}: {not_up_to_date(version, len(MIGRATIONS))}")
