@@ -4,9 +4,11 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
 from cli.stored_sessions import in_store
 from command import Cli
 
+from holdfast.app.store import journal_key
 from holdfast.contract.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -15,6 +17,7 @@ from holdfast.contract.events import (
     CallRefused,
     SessionCreated,
 )
+from holdfast.record.sqlite import schema
 from holdfast.record.store import Store
 
 
@@ -99,3 +102,23 @@ def test_a_journal_that_cannot_be_read_is_told(cli: Cli, home: Path) -> None:
         assert "damaged" in answered.err
     (home / "state" / "journal.key").unlink()
     assert "is not there" in cli("audit", "verify").err
+
+
+def test_a_journal_of_an_older_holdfast_is_told_and_what_brings_it_up_to_date(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal_key(home / "state")
+    (home / "data").mkdir(mode=0o700)
+    connection = sqlite3.connect(home / "data" / "holdfast.db", isolation_level=None)
+    with monkeypatch.context() as older:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:4])
+        schema.migrate(connection)
+    connection.close()
+    for what in ("verify", "decisions"):
+        answered = cli("audit", what)
+        assert answered.status == 2
+        assert "bring them up to date with: holdfast sessions" in answered.err
+    assert "tables of version 4, brought to 5 when needed" in cli("doctor").out
+    assert cli("sessions").status == 0
+    assert cli("audit", "verify").out == "0 events of 0 sessions: all as written.\n"
+    assert cli("audit", "decisions").status == 0

@@ -28,8 +28,9 @@ from holdfast.envelope.redact import Redactor
 from holdfast.record.archive import StoreArchive
 from holdfast.record.codec import Chain
 from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.postgres.committing import PostgresCommitter
 from holdfast.record.postgres.connection import PostgresConnections
-from holdfast.record.postgres.journal import PostgresCommitter, PostgresReader
+from holdfast.record.postgres.journal import PostgresReader
 from holdfast.record.sqlite.connection import Durability
 from holdfast.record.sqlite.opening import SqliteReader
 from holdfast.record.sqlite.store import SqliteCommitter

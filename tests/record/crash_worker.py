@@ -38,7 +38,7 @@ from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Tool
 from holdfast.envelope.dialects.ok import render
-from holdfast.record.postgres import journal as postgres_store
+from holdfast.record.postgres import committing as postgres_store
 from holdfast.record.rows import Desk
 from holdfast.record.sqlite import store as sqlite_store
 from holdfast.runtime.session_log import SessionLog
@@ -278,14 +278,14 @@ def prepare_to_die(job: Job) -> None:
 
     patched = pytest.MonkeyPatch()
     if job.die == "commit":
-        for module, name in ((sqlite_store, "write"), (postgres_store, "_write")):
-            write: Callable[[Desk, object], None] = getattr(module, name)
+        for module in (sqlite_store, postgres_store):
+            write: Callable[[Desk, object], None] = module.write
 
             def written(desk: Desk, on: object, write: Callable[..., None] = write) -> None:
                 write(desk, on)
                 die()
 
-            patched.setattr(module, name, written)
+            patched.setattr(module, "write", written)
     elif job.die:
         patched.setattr(SessionLog, "append", appended)
 

@@ -18,8 +18,9 @@ from holdfast.record.appending import Appending, SessionWork, known
 from holdfast.record.codec import Unwritten
 from holdfast.record.divergence import not_vouched_for
 from holdfast.record.group_commit import Committer
+from holdfast.record.postgres.committing import PostgresCommitter
 from holdfast.record.postgres.connection import PostgresConnections
-from holdfast.record.postgres.journal import PostgresCommitter, read_postgres
+from holdfast.record.postgres.journal import read_postgres
 from holdfast.record.rebuilding import put_right, rebuilt
 from holdfast.record.rows import Desk
 from holdfast.record.sqlite.connection import LOG_BYTES

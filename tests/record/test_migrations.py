@@ -5,10 +5,12 @@ They are the same in every version before, and in PostgreSQL's first three.
 """
 
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import anyio
 import msgspec
 import psycopg
 import pytest
@@ -16,10 +18,13 @@ from record.store_places import CHAIN, EVERY_EVENT, StorePlace
 from record.version_stores import opened
 
 from holdfast.contract.events import CallIntended, EventsProcessed, UserMessage
-from holdfast.contract.journal import EventQuery
+from holdfast.contract.journal import EventQuery, JournalUnavailable
 from holdfast.record.codec import Stored, is_genuine
 from holdfast.record.postgres import schema as postgres_schema
+from holdfast.record.postgres.door import read_postgres
 from holdfast.record.sqlite import schema as sqlite_schema
+from holdfast.record.sqlite.opening import SqliteReader
+from holdfast.record.verifying import verify
 from holdfast.testing.versions_kit import check_versions
 
 pytestmark = pytest.mark.anyio
@@ -139,3 +144,91 @@ async def test_words_that_an_older_one_took_up_are_taken_up_anew(
         found = await store.archive.search("waits")
         assert [(one.session_id, one.sequence) for one in found] == [("ses_other", 2)]
         assert place.how_many("search_entries WHERE session_id = 'ses_other'") == 1
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.sqlite.connection import open_writer
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    open_writer(Path(sys.argv[1]), "process")
+except JournalUnavailable as problem:
+    print(problem)
+"""
+
+
+@pytest.mark.parametrize("more_bytes", [4096, 40_000])
+async def test_a_disk_that_is_full_half_way_is_told_and_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more_bytes: int
+) -> None:
+    path = tmp_path / "holdfast.db"
+    place = older_file(path, OLDER, monkeypatch)
+    place.rows("PRAGMA journal_mode = WAL")
+    before = place.rows("SELECT * FROM events ORDER BY session_id, sequence")
+    argv = [sys.executable, "-c", FULL, str(path), str(more_bytes)]
+    asked = await anyio.run_process(argv)
+    assert "see whether the disk is full" in asked.stdout.decode(), asked.stderr
+    assert place.rows("PRAGMA user_version") == [(OLDER,)]
+    assert place.rows("PRAGMA integrity_check") == [("ok",)]
+    assert place.rows("SELECT * FROM events ORDER BY session_id, sequence") == before
+    await check(place)
+
+
+def test_no_room_for_the_tables_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "holdfast.db"
+    older_file(path, OLDER, monkeypatch)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA max_page_count = 1")  # it takes what there is
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            sqlite_schema.migrate(connection)
+        assert connection.execute("PRAGMA user_version").fetchone() == (OLDER,)
+
+
+OLDER_TABLES = (
+    r"holdfast\.db: its tables are those of an older holdfast \(version 4.*reads 5\); bring"
+)
+
+
+async def test_a_reader_leaves_an_older_file_as_it_is_and_says_who_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "holdfast.db"
+    place = older_file(path, OLDER, monkeypatch)
+    with closing(SqliteReader(path)) as reader:
+        for _ in range(2):
+            with pytest.raises(JournalUnavailable, match=OLDER_TABLES):
+                list(verify(reader, CHAIN, {}))
+        assert place.rows("PRAGMA user_version") == [(OLDER,)]
+        async with place.opened():
+            assert [one.problems for one in verify(reader, CHAIN, {})] == [(), ()]
+
+
+async def test_a_reader_leaves_an_older_database_as_it_is_and_says_who_does_not(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(JournalUnavailable, match="it has no tables yet; make them with: holdfast"):
+        read_postgres(postgres_url)
+    place = older_database(postgres_url, OLDER - 1, monkeypatch)
+    with pytest.raises(JournalUnavailable, match=r"postgresql://.*older holdfast \(version 3"):
+        read_postgres(postgres_url)
+    assert place.rows("SELECT version FROM schema") == [(OLDER - 1,)]
+    async with place.opened():
+        with closing(read_postgres(postgres_url)) as reader:
+            assert [one.problems for one in verify(reader, CHAIN, {})] == [(), ()]
+
+
+def test_a_reader_knows_a_file_that_is_not_ours(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    path.touch()
+    with closing(SqliteReader(path)) as reader:
+        with pytest.raises(JournalUnavailable, match="it has no tables yet"):
+            reader.rows("SELECT 1", ())
+        StorePlace(str(path)).rows("CREATE TABLE another (x)")
+        with pytest.raises(JournalUnavailable, match="another program"):
+            reader.rows("SELECT 1", ())

@@ -9,7 +9,7 @@ import pytest
 from anyio import create_task_group, to_thread
 from hypothesis import given
 from hypothesis import strategies as st
-from record.store_places import StorePlace
+from record.store_places import StorePlace, at
 
 from holdfast.contract.events import AgentMessage, CallAsked, SessionCreated, UserMessage
 from holdfast.contract.journal import Journal
@@ -197,7 +197,7 @@ async def test_appends_go_on_while_it_is_indexed(place: StorePlace) -> None:
 SEARCHER = """
 import sys
 import anyio
-from record.store_places import StorePlace
+from record.store_places import StorePlace, at
 
 async def main(where):
     async with StorePlace(where).opened() as store:
@@ -249,6 +249,54 @@ async def test_an_index_that_fails_half_way_keeps_nothing_and_locks_nothing(
         assert place.how_many(ENTRIES) == 0
         await store.journal.append("ses_1", [UserMessage(message="goes on")])
         assert await found(store, "words") == [("ses_1", 2)]
+
+
+BROKEN = {
+    "of a version to come": "version = 99",
+    "of a kind to come": "type = 'unheard.of'",
+    "cut off": "body = {cut}",
+    "no text": "body = {noise}",
+    "of no moment there is": "micros = 9000000000000000000",
+}
+HEX = {"postgres": "'\\x{}'::bytea", "sqlite": "x'{}'"}
+
+
+def broken(place: StorePlace, how: str) -> str:
+    written = HEX["postgres" if place.is_postgres else "sqlite"]
+    return how.format(cut=written.format("7b"), noise=written.format("7b22ff00fe223a317d"))
+
+
+@pytest.mark.parametrize("how", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("is_known", [False, True], ids=["before", "after it was taken up"])
+async def test_an_event_that_cannot_be_read_is_not_found_and_all_others_are(
+    place: StorePlace, how: str, *, is_known: bool
+) -> None:
+    async with place.opened() as store:
+        for name in ("ses_1", "ses_2"):
+            await say(store.journal, name, "needle", "another needle")
+        if is_known:
+            assert len(await found(store, "needle")) == 4
+        place.rows(f"UPDATE events SET {broken(place, how)} WHERE {at('ses_1', 2)}")
+        with anyio.fail_after(10):
+            assert sorted(await found(store, "needle")) == [
+                ("ses_1", 3),
+                ("ses_2", 2),
+                ("ses_2", 3),
+            ]
+            assert await found(store, "needle", session_id="ses_1") == [("ses_1", 3)]
+        await store.journal.append("ses_2", [UserMessage(message="a later needle")])
+        assert await found(store, "later") == [("ses_2", 4)]
+
+
+async def test_a_session_of_which_only_unreadable_events_are_new_is_looked_at_once(
+    place: StorePlace,
+) -> None:
+    async with place.opened() as store:
+        await say(store.journal, "ses_1", "needle")
+        place.rows(f"UPDATE events SET version = 99 WHERE {at('ses_1', 2)}")
+        with anyio.fail_after(10):
+            assert await found(store, "needle") == []
+        assert place.rows("SELECT session_id, sequence FROM search_places") == [("ses_1", 2)]
 
 
 TEXTS = st.text(st.sampled_from("aB ß日本é\u0301_-'\"\0.İ🎉½ﬁ\n") | st.characters(), max_size=60)

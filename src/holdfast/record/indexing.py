@@ -1,19 +1,23 @@
 """What an index of words has to take up next, and what it answers with: the same for every store.
 
-How a store keeps words and finds them is its own matter.
+An event that cannot be read, because it is damaged or a newer holdfast wrote it, says nothing and
+cannot be found; all others can. How a store keeps words and finds them is its own matter.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.contract.archive import Found
 from holdfast.record import sql
-from holdfast.record.codec import Stored, event_of, moment_of
+from holdfast.record.codec import Stored, UnreadableEvent, event_of, moment_of
 from holdfast.record.searching import searchable
 from holdfast.record.words import Phrase, excerpt, words_of
 
 AT_ONCE = 500
 """Events that are taken up in one transaction: nobody waits for it for long."""
+
+_UNREADABLE = (UnreadableEvent, ValueError, TypeError, LookupError, OverflowError)
+"""A damaged row: what it holds may be of any kind."""
 
 Asked = Callable[[str, Sequence[object]], list[sql.Row]]
 """Answers a statement that every store understands."""
@@ -59,22 +63,37 @@ def next_batch(asked: Asked) -> Batch | None:
     return batch if batch.reached else None
 
 
-def found_in(row: sql.Row, wanted: Sequence[Phrase]) -> Found:
-    """An event that was found: the columns of FOUND_EVENTS."""
-    stored = Stored(*row)
+def found_among(rows: Iterable[sql.Row], wanted: Sequence[Phrase]) -> list[Found]:
+    """Events that were found, as far as they can still be read: the columns of FOUND_EVENTS."""
+    found = (_found(Stored(*row), wanted) for row in rows)
+    return [one for one in found if one is not None]
+
+
+def _found(row: Stored, wanted: Sequence[Phrase]) -> Found | None:
+    text = _text(row)
+    if text is None:
+        return None
     return Found(
-        session_id=stored.session_id,
-        sequence=stored.sequence,
-        event_id=stored.id,
-        type=stored.type,
-        at=moment_of(stored.micros),
-        excerpt=excerpt(searchable(event_of(stored).payload), wanted),
+        session_id=row.session_id,
+        sequence=row.sequence,
+        event_id=row.id,
+        type=row.type,
+        at=moment_of(row.micros),
+        excerpt=excerpt(text, wanted),
     )
 
 
 def _entry(row: Stored) -> Entry:
-    return Entry(row.session_id, row.sequence, words_of(searchable(event_of(row).payload)))
+    return Entry(row.session_id, row.sequence, words_of(_text(row) or ""))
 
 
 def _says_something(entry: Entry) -> bool:
     return bool(entry.words)
+
+
+def _text(row: Stored) -> str | None:
+    """What an event says; None: it cannot be read."""
+    try:
+        return searchable(event_of(row).payload)
+    except _UNREADABLE:
+        return None

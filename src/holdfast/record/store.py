@@ -34,3 +34,13 @@ def store_of(parts: StoreParts, index: Index, broom: Broom) -> Store:
     journal = StoreJournal(parts)
     archive = StoreArchive(parts, journal.writer, index)
     return Store(journal, archive, StoreUpkeep(parts.reader, broom))
+
+
+def not_up_to_date(version: int, newest: int) -> str:
+    """What to do about tables that are older than this program reads."""
+    if version <= 0:
+        return "it has no tables yet; make them with: holdfast sessions"
+    return (
+        f"its tables are those of an older holdfast (version {version}, this one reads {newest});"
+        " bring them up to date with: holdfast sessions"
+    )

@@ -1,7 +1,7 @@
 """A process's way into one PostgreSQL database: its connections, and errors that say what to do.
 
-All of it blocks and belongs into threads. The URL holds a password: it is never shown. What is
-stored, and in which tables, is not known here.
+All of it blocks, though never without end, and belongs into threads. The URL holds a password: it
+is never shown. What is stored, and in which tables, is not known here.
 """
 
 import logging
@@ -12,22 +12,31 @@ from contextlib import contextmanager
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.postgres.patience import Connection, PatientConnection, Unanswered
 
-# The pool complains at every attempt; whoever borrows is told once. Not for a terminal's eyes.
-logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
-
-Connection = psycopg.Connection[TupleRow]
-"""Commits each statement by itself, outside of `connection.transaction()`."""
+# The client complains at every attempt; whoever asked is told once. Not for a terminal's eyes.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 MOST_CONNECTIONS = 4
 """That one process borrows at a time; further readers wait."""
 WAIT_SECONDS = 5.0
 """How long a connection may be waited for."""
-_DEFAULTS = {"application_name": "holdfast", "client_encoding": "utf8"}
+READ_SECONDS = 120.0
+"""How long the server may think about a question."""
+_CHECK_SECONDS = 2.0
+"""How long a connection that nobody used may take to say that it works."""
+_DEFAULTS = {
+    "application_name": "holdfast",
+    "client_encoding": "utf8",
+    # A network that is gone is noticed by the system, which otherwise waits for hours.
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+}
 _UNREADABLE = (
     "the URL of PostgreSQL cannot be read; write postgresql://user:password@host:port/database,"
     " with %2F for / and %40 for @ in a password"
@@ -42,7 +51,16 @@ _TOLD = (
         errors.InsufficientPrivilege,
         "the user lacks a privilege ({text}); grant it, or name the owner",
     ),
-    (errors.LockNotAvailable, "somebody keeps it locked ({text}); try again"),
+    (
+        errors.LockNotAvailable,
+        "another client of the database keeps it locked ({text}); nothing was written: end that"
+        " client's transaction (see pg_stat_activity), then try again",
+    ),
+    (
+        Unanswered,
+        "{text}, and may or may not have done what it was asked for last; see whether it is stopped"
+        " or overloaded, then try again",
+    ),
     (
         (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow),
         "the server went away ({text}); start it, then try again",
@@ -75,25 +93,26 @@ class PostgresConnections:
         self._conninfo = make_conninfo("", **{**_DEFAULTS, **told})
         self._pool = ConnectionPool(
             self._conninfo,
+            connection_class=PatientConnection,
             kwargs={"autocommit": True},
             min_size=0,
             max_size=most,
             timeout=wait_seconds,
-            check=ConnectionPool.check_connection,
-            configure=_configure,
+            check=_check,
+            configure=_configure_reader,
             name="holdfast",
             open=True,
         )
 
-    def connect(self) -> Connection:
+    def connect(self) -> PatientConnection:
         """One of the caller's own, to be closed by it."""
         with self.told():
-            connection = psycopg.connect(self._conninfo, autocommit=True)
+            connection = PatientConnection.connect(self._conninfo, autocommit=True)
         _configure(connection)
         return connection
 
     @contextmanager
-    def borrowed(self) -> Generator[Connection]:
+    def borrowed(self) -> Generator[PatientConnection]:
         """One that works, for a moment."""
         with self.told():
             try:
@@ -126,6 +145,17 @@ class PostgresConnections:
 def _configure(connection: Connection) -> None:
     """Whoever waited for a lock sees what was written meanwhile, whatever the server's default."""
     connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+
+
+def _configure_reader(connection: PatientConnection) -> None:
+    _configure(connection)
+    connection.patience = READ_SECONDS
+
+
+def _check(connection: PatientConnection) -> None:
+    """Whether it still works: one whose server is stopped is given up for another."""
+    with connection.patient_for(_CHECK_SECONDS):
+        ConnectionPool.check_connection(connection)
 
 
 def _parsed(url: str) -> dict[str, str]:

@@ -3,7 +3,8 @@
 from contextlib import closing
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.postgres.connection import Connection, PostgresConnections
+from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.schema import MIGRATIONS, version_of
 from holdfast.record.store import StoreHealth
 

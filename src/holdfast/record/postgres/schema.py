@@ -3,17 +3,20 @@
 from typing import LiteralString
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.postgres.connection import Connection
 from holdfast.record.postgres.journal_tables import JOURNAL
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
 from holdfast.record.postgres.search_tables import SEARCH
 from holdfast.record.postgres.version_tables import VERSIONS
+from holdfast.record.store import not_up_to_date
 
 MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64
 """Held while tables are made, so that two processes that start together do not make them twice."""
+_LOCK_TIMEOUT: LiteralString = "SET LOCAL lock_timeout = '60s'"
+"""Whoever makes them meanwhile may have much to move."""
 
 
 def migrate(connection: Connection) -> None:
@@ -21,6 +24,7 @@ def migrate(connection: Connection) -> None:
     if version_of(connection) == len(MIGRATIONS):
         return
     with connection.transaction():
+        connection.execute(_LOCK_TIMEOUT)
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
         connection.execute("CREATE TABLE IF NOT EXISTS holdfast.schema (version integer NOT NULL)")
@@ -43,3 +47,10 @@ def version_of(connection: Connection) -> int:
             f" this one knows {len(MIGRATIONS)}); update holdfast"
         )
     return version
+
+
+def check_up_to_date(connection: Connection, place: str) -> None:
+    """Whoever only reads changes no tables, and says who does; JournalUnavailable."""
+    version = version_of(connection)
+    if version < len(MIGRATIONS):
+        raise JournalUnavailable(f"{place}: {not_up_to_date(version, len(MIGRATIONS))}")

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.contract.archive import Found
 from holdfast.record import sql
-from holdfast.record.indexing import found_in, next_batch
-from holdfast.record.postgres.connection import Connection, PostgresConnections
+from holdfast.record.indexing import found_among, next_batch
+from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.search_tables import LOCK
 from holdfast.record.postgres.statements import query
 from holdfast.record.words import Phrase, phrases_of
@@ -41,7 +42,7 @@ class PostgresIndex:
             _catch_up(connection)
             values = (asked, session_id, session_id, asked, max(0, limit))
             rows = connection.execute(query(_FIND), values).fetchall()
-        return [found_in(row, wanted) for row in rows]
+        return found_among(rows, wanted)
 
 
 def _catch_up(connection: Connection) -> None:

@@ -4,7 +4,8 @@ from typing import LiteralString
 
 from holdfast.contract.upkeep import Swept
 from holdfast.record import sql
-from holdfast.record.postgres.connection import Connection, PostgresConnections
+from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.search_tables import LOCK
 from holdfast.record.postgres.statements import query
 
@@ -33,7 +34,11 @@ class PostgresBroom:
 
     def sweep(self, *, dry: bool) -> Swept:
         """Remove it; ``dry``: only say what."""
-        with self._connections.borrowed() as connection, connection.transaction():
+        with (
+            self._connections.borrowed() as connection,
+            connection.patient_for(None),
+            connection.transaction(),
+        ):
             if not dry:
                 connection.execute("SET LOCAL lock_timeout = '5s'")
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
@@ -46,7 +51,7 @@ class PostgresBroom:
 
     def compact(self) -> int:
         """Have the server look for what is free now; how many bytes it gave back."""
-        with self._connections.borrowed() as connection:
+        with self._connections.borrowed() as connection, connection.patient_for(None):
             before = _bytes(connection)
             for table in _TABLES:
                 connection.execute(f"VACUUM holdfast.{table}")

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from typing import LiteralString
 
 from holdfast.contract.versions import Kept, Version
-from holdfast.record.postgres.connection import Connection, PostgresConnections
+from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.schema import migrate
 from holdfast.record.version_step import Row, row_of, version_of
 
@@ -41,7 +42,11 @@ class PostgresVersionTables:
         self._connections = PostgresConnections(url)
         try:
             # Not a borrowed one: that would be waited for, where a refusal is heard at once.
-            with self._connections.told(), self._connections.connect() as connection:
+            with (
+                self._connections.told(),
+                self._connections.connect() as connection,
+                connection.patient_for(None),
+            ):
                 migrate(connection)
         except BaseException:
             self._connections.close()

@@ -13,6 +13,7 @@ from holdfast.record.journal import StoreParts
 from holdfast.record.owner import Owner
 from holdfast.record.sql import Row
 from holdfast.record.sqlite.connection import Durability, open_reader, told
+from holdfast.record.sqlite.schema import check_up_to_date
 from holdfast.record.sqlite.search import SqliteIndex
 from holdfast.record.sqlite.store import SqliteCommitter
 from holdfast.record.sqlite.upkeep import SqliteBroom
@@ -55,7 +56,7 @@ class SqliteReader:
         try:
             reader = self._idle.get_nowait()
         except Empty:
-            reader = open_reader(self._path)
+            reader = self._opened()
         with told(self._path):
             try:
                 found = reader.execute(statement, values).fetchall()
@@ -69,9 +70,19 @@ class SqliteReader:
     def snapshot(self) -> Generator["SqliteSnapshot"]:
         """The file as it is at one moment, whatever is written meanwhile."""
         self._owner.check()
-        with told(self._path), closing(open_reader(self._path)) as connection:
+        with told(self._path), closing(self._opened()) as connection:
             connection.execute("BEGIN")
             yield SqliteSnapshot(self._path, connection)
+
+    def _opened(self) -> sqlite3.Connection:
+        reader = open_reader(self._path)
+        with told(self._path):
+            try:
+                check_up_to_date(reader)
+            except BaseException:
+                reader.close()
+                raise
+        return reader
 
     def close(self) -> None:
         """Let go of the file; in a forked child it is the parent's to do."""

@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.sqlite.place_tables import PLACES
 from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
+from holdfast.record.store import not_up_to_date
 
 _FIRST = """
 CREATE TABLE chat_sessions (
@@ -90,8 +92,18 @@ def migrate(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        # A full disk makes SQLite take it all back by itself. Whoever closes it does the same.
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
         raise
+
+
+def check_up_to_date(connection: sqlite3.Connection) -> None:
+    """Whoever only reads changes no tables, and says who does; JournalUnavailable."""
+    check_ours(connection)
+    version = version_of(connection)
+    if version < len(MIGRATIONS):
+        raise JournalUnavailable(not_up_to_date(version, len(MIGRATIONS)))
 
 
 def _statements(step: str) -> Iterator[str]:

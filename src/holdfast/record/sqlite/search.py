@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.contract.archive import Found
 from holdfast.record import sql
-from holdfast.record.indexing import Batch, Reached, found_in, next_batch
+from holdfast.record.indexing import Batch, Reached, found_among, next_batch
 from holdfast.record.sqlite.connection import open_tidier, told
 from holdfast.record.words import phrases_of
 
@@ -46,7 +46,7 @@ class SqliteIndex:
             _catch_up(connection)
             values = (asked, session_id, session_id, max(0, limit))
             rows = connection.execute(_FIND, values).fetchall()
-        return [found_in(row, wanted) for row in rows]
+        return found_among(rows, wanted)
 
 
 def _catch_up(connection: sqlite3.Connection) -> None:

@@ -1,0 +1,86 @@
+"""A desk on a PostgreSQL: the rows of many sessions are read at once, and written at once.
+
+Sessions are locked, and new ones inserted, in the order of their ids, so that processes never wait
+for each other in a circle.
+"""
+
+from collections.abc import Iterable
+
+from holdfast.record import sql
+from holdfast.record.appending import Appending, SessionWork
+from holdfast.record.group_commit import Work
+from holdfast.record.postgres.patience import Connection
+from holdfast.record.postgres.statements import query
+from holdfast.record.rows import Desk, Loads, PartRow, SessionRow
+
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, true)"
+_LOCKED = f"{sql.SESSION.replace('id = ?', 'id = ANY(?)')} ORDER BY id FOR UPDATE"
+_NUMBER = "SELECT nextval('holdfast.session_numbers')"
+_PARTS = sql.PART.replace(
+    'message_id = ? AND "index" = ?',
+    '(message_id, "index") IN (SELECT * FROM unnest(?::text[], ?::bigint[]))',
+)
+
+
+def session_of(work: Work[Desk]) -> str | None:
+    """The session that a work is about."""
+    return work.session_id if isinstance(work, Appending | SessionWork) else None
+
+
+def desk_on(connection: Connection, works: Iterable[Work[Desk]], lock_seconds: float) -> Desk:
+    """A desk with the rows that works are going to ask for, locked and read at once."""
+    wanted = sorted({name for name in map(session_of, works) if name is not None})
+    sessions = {row.id: row for row in _locked(connection, wanted, lock_seconds)}
+    places = {
+        (call.message_id, call.part)
+        for row in sessions.values()
+        for call in row.state.calls.values()
+    }
+    parts = {(part.message_id, part.number): part for part in _parts(connection, places)}
+
+    def one(statement: str, *values: object) -> sql.Row | None:
+        return connection.execute(query(statement), values).fetchone()
+
+    def session(session_id: str) -> SessionRow | None:
+        return sessions.get(session_id)
+
+    def part(message_id: str, number: int) -> PartRow | None:
+        if (message_id, number) in parts:
+            return parts[message_id, number]
+        row = one(sql.PART, message_id, number)
+        return None if row is None else sql.part_of(row)
+
+    def has_event(session_id: str, event_id: str) -> bool:
+        return one(sql.EVENT_EXISTS, session_id, event_id) is not None
+
+    def was_called(session_id: str, call_id: str) -> bool:
+        return one(sql.WAS_CALLED, session_id, call_id) is not None
+
+    def new_number() -> int:
+        (number,) = one(_NUMBER) or (1,)
+        return number
+
+    return Desk(Loads(session, part, has_event, was_called, new_number))
+
+
+def _locked(connection: Connection, wanted: list[str], lock_seconds: float) -> Iterable[SessionRow]:
+    with connection.pipeline():
+        connection.execute(_LOCK_TIMEOUT, (f"{int(lock_seconds * 1000)}ms",))
+        found = connection.execute(query(_LOCKED), (wanted,))
+    return map(sql.session_of, found.fetchall())
+
+
+def _parts(connection: Connection, places: set[tuple[str, int]]) -> Iterable[PartRow]:
+    if not places:
+        return ()
+    values = ([message for message, _ in places], [number for _, number in places])
+    return map(sql.part_of, connection.execute(query(_PARTS), values).fetchall())
+
+
+def write(desk: Desk, connection: Connection) -> None:
+    """Write what is on a desk."""
+    with connection.pipeline():
+        cursor = connection.cursor()
+        for statement, rows in sql.writes(desk):
+            in_order = sorted(rows) if statement == sql.NEW_SESSION else rows
+            cursor.executemany(query(statement), in_order)
