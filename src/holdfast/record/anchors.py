@@ -3,17 +3,22 @@
 Every process that writes has a file of its own, mapped into memory, so that telling costs no system
 call and survives the end of the process at any moment. Files of processes that are gone are added
 up into one. A place that was half written when its process ended is passed over.
+
+Room is taken before it is mapped: writing to a page that a full disk has no room for would end the
+process. What finds no room waits in memory, and counts as told when there is some.
 """
 
+import errno
 import fcntl
+import logging
 import mmap
 import os
 import secrets
 import struct
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -29,6 +34,10 @@ _LIVE = ".live"
 _NO_HASH = bytes(32)
 TAKEN_AWAY = (1 << 63) - 1
 """Stands for the number of events of a session that was taken away on purpose."""
+_NOT_ABLE = (errno.EOPNOTSUPP, errno.EINVAL)
+"""How a file system says that it cannot set room aside."""
+
+_log = logging.getLogger("holdfast")
 
 
 class Anchor(NamedTuple):
@@ -63,6 +72,19 @@ class NoAnchors:
 NO_ANCHORS = NoAnchors()
 
 
+class _Told:
+    """What is known here of one session."""
+
+    __slots__ = ("hash", "place", "sequence", "session_id")
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.place: int | None = None
+        """Where in the file; None: there was no room yet."""
+        self.sequence = 0
+        self.hash = _NO_HASH
+
+
 class AnchorFiles:
     """The files of one store, in a folder of their own. Safe to use from several threads."""
 
@@ -70,40 +92,64 @@ class AnchorFiles:
         """Adds up what processes left that are gone. Blocking; JournalUnavailable."""
         self._folder = folder
         self._lock = threading.Lock()
-        self._places: dict[str, int] = {}
+        self._told: dict[str, _Told] = {}
+        self._waiting: list[_Told] = []
+        self._used = 0
+        self._failing = False
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _add_up(folder)
-            self._own = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
-            self._handle = _opened(self._own)
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
-            self._map = self._grown(_SLOTS_AT_ONCE)
+            with _alone(folder):
+                _add_up(folder)
+                self._handle, self._map = _begun(folder)
         except OSError as problem:
             raise JournalUnavailable(f"{folder}: {problem.strerror}") from None
 
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
-        """A session has come this far, and that is committed."""
+        """A session has come this far, and that is committed. Where there is no room, it waits."""
         with self._lock:
-            place = self._places.get(session_id)
-            if place is None:
-                place = self._places[session_id] = len(self._places) * _SLOT.size
-                if place == len(self._map):
-                    self._map = self._grown(2 * len(self._places))
-            end = place + _SLOT.size
-            self._map[place:end] = _packed(session_id, sequence, found)
+            one = self._told.get(session_id)
+            if one is None:
+                one = self._told[session_id] = _Told(session_id)
+                self._waiting.append(one)
+            if sequence > one.sequence:
+                one.sequence, one.hash = sequence, found
+                self._write(one)
+            if self._waiting:
+                self._make_room()
 
     def close(self) -> None:
         """Add it to what others told."""
         with self._lock:
-            self._map.flush()
+            self._make_room()
             self._map.close()
             os.close(self._handle)
-        with suppress(OSError):  # it stays as it is, and is added up by the next one
+        with suppress(OSError), _alone(self._folder):  # else the next one adds it up
             _add_up(self._folder)
 
-    def _grown(self, slots: int) -> mmap.mmap:
-        os.truncate(self._handle, slots * _SLOT.size)
-        return mmap.mmap(self._handle, slots * _SLOT.size)
+    def _write(self, one: _Told) -> None:
+        if one.place is not None:
+            end = one.place + _SLOT.size
+            self._map[one.place : end] = _packed(one.session_id, one.sequence, one.hash)
+
+    def _make_room(self) -> None:
+        """Find places for those that wait; one that cannot be had fails nobody, and is said."""
+        try:
+            while self._waiting:
+                if self._used == len(self._map):
+                    self._map = _grown(self._handle, self._map)
+                one = self._waiting.pop()
+                one.place = self._used
+                self._used += _SLOT.size
+                self._write(one)
+        except OSError as problem:
+            if not self._failing:
+                _log.warning(
+                    "how far sessions have come cannot be kept in %s (%s); make room there: until"
+                    " then `holdfast audit verify` may not notice what is cut off their ends",
+                    self._folder,
+                    problem.strerror,
+                )
+            self._failing = True
 
 
 def read_anchors(folder: Path) -> Mapping[str, Anchor]:
@@ -140,23 +186,67 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _add_up(folder: Path) -> None:
-    """Put what processes left that are gone into one file, all of it or nothing."""
+def _begun(folder: Path) -> tuple[int, mmap.mmap]:
+    """A file of one's own, held until it is closed."""
+    path = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
+    handle = _opened(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        size = _SLOTS_AT_ONCE * _SLOT.size
+        _take_room(handle, 0, size)
+        return handle, mmap.mmap(handle, size)
+    except BaseException:
+        os.close(handle)
+        path.unlink()
+        raise
+
+
+def _grown(handle: int, mapped: mmap.mmap) -> mmap.mmap:
+    """The same with twice the places; what is mapped stays as it is when there is no room."""
+    size = 2 * len(mapped)
+    _take_room(handle, len(mapped), size)
+    grown = mmap.mmap(handle, size)
+    mapped.close()
+    return grown
+
+
+def _take_room(handle: int, start: int, end: int) -> None:
+    """Make a file larger by what the disk has room for, not by a hole. Raises OSError."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(handle, start, end - start)
+        except OSError as problem:
+            if problem.errno not in _NOT_ABLE:
+                raise
+        else:
+            return
+    while start < end:
+        start += os.pwrite(handle, bytes(end - start), start)
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Nobody else adds up or begins a file meanwhile: a new one, not held yet, would look left."""
     lock = _opened(folder / ".lock")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        left = [path for path in folder.iterdir() if path.name.endswith(_LIVE) and _is_left(path)]
-        if not left:
-            return
-        found: dict[str, Anchor] = {}
-        for path in (folder / _SUM, *left):
-            with suppress(FileNotFoundError):
-                _merge(found, _slots(path.read_bytes()))
-        _replaced(folder / _SUM, found)
-        for path in left:
-            path.unlink()
+        yield
     finally:
         os.close(lock)
+
+
+def _add_up(folder: Path) -> None:
+    """Put what processes left that are gone into one file, all of it or nothing."""
+    left = [path for path in folder.iterdir() if path.name.endswith(_LIVE) and _is_left(path)]
+    if not left:
+        return
+    found: dict[str, Anchor] = {}
+    for path in (folder / _SUM, *left):
+        with suppress(FileNotFoundError):
+            _merge(found, _slots(path.read_bytes()))
+    _replaced(folder / _SUM, found)
+    for path in left:
+        path.unlink()
 
 
 def _is_left(path: Path) -> bool:
