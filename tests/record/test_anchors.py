@@ -4,16 +4,21 @@ import errno
 import fcntl
 import os
 import resource
+import struct
 import subprocess
 import sys
+import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchors import TAKEN_AWAY, Anchor, AnchorFiles, read_anchors
+from holdfast.record.anchors import TAKEN_AWAY, Anchor, AnchorFiles, anchor_name, read_anchors
 
 FIRST_PLACES = 256
 HASH = b"h" * 32
@@ -32,6 +37,61 @@ def files_no_larger_than(size: int) -> Generator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def repeated(beginning: str, times: int, rest: str) -> str:
+    return beginning * times + rest
+
+
+_texts = st.text(max_size=300)
+_alike = st.builds(
+    repeated,
+    st.sampled_from(["s", "ü", "日", "😀", "\0", "sha256:"]),
+    st.integers(0, 120),
+    st.sampled_from(["", "a", "b", "\0", "\0\0", "ü"]),
+)
+_either: st.SearchStrategy[str] = st.one_of(_texts, _alike)
+_ids = st.lists(st.one_of(_either, _either.map(anchor_name)), unique=True, max_size=8)
+
+
+@given(ids=_ids, others=_ids)
+@example(ids=["s" * 95, "s" * 96, "s" * 97, "s" * 200], others=["s" * 94, "s" * 98])
+@example(ids=["s", "s\0", "s\0\0"], others=["s\0s"])
+@example(ids=["é" * 47, "é" * 48, "é" * 48 + "a"], others=["é" * 49])
+@example(ids=["s" * 300, anchor_name("s" * 300)], others=[anchor_name(anchor_name("s" * 300))])
+@example(ids=["\ud800", "?"], others=["\ud801"])
+def test_what_is_noted_is_found_for_this_id_and_no_other(ids: list[str], others: list[str]) -> None:
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        anchors = AnchorFiles(folder)
+        for number, one in enumerate(ids, 1):
+            anchors.note(one, number, bytes([number]) * 32)
+        expected = [Anchor(number, bytes([number]) * 32) for number, _ in enumerate(ids, 1)]
+        found = read_anchors(folder)
+        assert [found[anchor_name(one)] for one in ids] == expected
+        anchors.close()
+        found = read_anchors(folder)
+        assert [found[anchor_name(one)] for one in ids] == expected
+        assert len(found) == len(ids)
+        assert all(anchor_name(one) not in found for one in set(others) - set(ids))
+
+
+def earlier(session_id: str, sequence: int) -> bytes:
+    """What was written before long ids had names of their own: they were cut."""
+    rest = struct.pack(">96sQ32s", session_id.encode(), sequence, HASH)
+    return zlib.crc32(rest).to_bytes(4, "big") + rest
+
+
+def test_what_an_earlier_version_wrote_is_read_and_what_it_cut_is_passed_over(folder: Path) -> None:
+    folder.mkdir()
+    short = ["ses_1", "s" * 95, "日" * 31, "a\0b", "line\nline"]
+    cut = ["t" * 97, "日" * 33]
+    for name in ("sum", "1-abc.live"):
+        (folder / name).write_bytes(b"".join(earlier(one, 7) for one in [*short, *cut]))
+        assert read_anchors(folder) == dict.fromkeys(short, Anchor(7, HASH))
+    AnchorFiles(folder).close()
+    assert [path.name for path in folder.glob("[!.]*")] == ["sum"]
+    assert read_anchors(folder) == {anchor_name(one): Anchor(7, HASH) for one in short}
 
 
 def test_what_finds_no_room_fails_nobody_is_said_once_and_is_told_when_there_is_some(

@@ -13,7 +13,7 @@ from record.store_places import at
 
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchors import AnchorFiles, read_anchors
+from holdfast.record.anchors import AnchorFiles, anchor_name, read_anchors
 from holdfast.record.codec import GENESIS, Chain, Unwritten, stored
 from holdfast.record.decisions import decisions
 from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
@@ -194,6 +194,48 @@ async def test_a_session_that_was_taken_away_on_purpose_is_not_missed_but_may_no
         path.unlink()
     (root / "copy.db").rename(root / "h.db")
     assert Problem("ses_1", None, "back again", "it had been taken away") in problems(root)
+
+
+LONG_IDS = ("s" * 96, "s" * 96 + "a", "s" * 96 + "b", "ü" * 60, "nul", "nul\0", "a\0b")
+
+
+async def test_sessions_with_long_and_strange_ids_are_vouched_for_each_on_its_own(
+    tmp_path: Path,
+) -> None:
+    store = opened(tmp_path)
+    for number, name in enumerate(LONG_IDS):
+        said = [UserMessage(message=str(one)) for one in range(number)]
+        await store.journal.create(name, [SessionCreated(), *said])
+    await store.journal.close()
+    found = {one.session_id: one for one in looked_at(tmp_path)}
+    assert found == {
+        name: Verified(name, number, number, ()) for number, name in enumerate(LONG_IDS, 1)
+    }
+    for name in LONG_IDS:
+        assert looked_at(tmp_path, only=name) == [found[name]]
+
+
+async def test_a_session_with_a_long_id_is_missed_under_the_id_that_was_asked_for(
+    tmp_path: Path,
+) -> None:
+    store = opened(tmp_path)
+    for name in LONG_IDS[:2]:
+        await store.journal.create(name, [SessionCreated()])
+    await store.journal.close()
+    changed(
+        tmp_path,
+        f"DELETE FROM events WHERE {at(LONG_IDS[1], 1)}",
+        f"DELETE FROM chat_sessions WHERE id = '{LONG_IDS[1]}'",
+    )
+    (problem,) = problems(tmp_path)
+    assert (problem.session_id, problem.trouble) == (anchor_name(LONG_IDS[1]), "gone")
+    ((_, _, _, (asked,)),) = looked_at(tmp_path, only=LONG_IDS[1])
+    assert asked == problem._replace(session_id=LONG_IDS[1])
+    store = opened(tmp_path)
+    await store.archive.delete(LONG_IDS[0])
+    await store.journal.close()
+    assert problems(tmp_path) == [problem]
+    assert looked_at(tmp_path, only=LONG_IDS[0]) == looked_at(tmp_path, only="s") == []
 
 
 async def test_rows_beside_the_journal_that_were_edited_are_found(root: Path) -> None:

@@ -19,15 +19,20 @@ import threading
 import zlib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from holdfast.contract.journal import JournalUnavailable
 
-_SESSION = struct.Struct(">96sQ32s")
-"""The session, the number of its last event, and that event's hash."""
-_SLOT = struct.Struct(">I96sQ32s")
+_NAME_BYTES = 96
+_SESSION = struct.Struct(f">{_NAME_BYTES}sQ32s")
+"""The session's name, the number of its last event, and that event's hash."""
+_SLOT = struct.Struct(f">I{_NAME_BYTES}sQ32s")
 """The same behind its checksum."""
+_LONGEST_NAME = _NAME_BYTES - 1
+"""One byte stays empty: a name without one is of an earlier version, which cut longer ids there."""
+_HASHED = "sha256:"
 _SLOTS_AT_ONCE = 256
 _SUM = "sum"
 _LIVE = ".live"
@@ -75,10 +80,10 @@ NO_ANCHORS = NoAnchors()
 class _Told:
     """What is known here of one session."""
 
-    __slots__ = ("hash", "place", "sequence", "session_id")
+    __slots__ = ("hash", "name", "place", "sequence")
 
-    def __init__(self, session_id: str) -> None:
-        self.session_id = session_id
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.place: int | None = None
         """Where in the file; None: there was no room yet."""
         self.sequence = 0
@@ -109,7 +114,7 @@ class AnchorFiles:
         with self._lock:
             one = self._told.get(session_id)
             if one is None:
-                one = self._told[session_id] = _Told(session_id)
+                one = self._told[session_id] = _Told(anchor_name(session_id))
                 self._waiting.append(one)
             if sequence > one.sequence:
                 one.sequence, one.hash = sequence, found
@@ -129,7 +134,7 @@ class AnchorFiles:
     def _write(self, one: _Told) -> None:
         if one.place is not None:
             end = one.place + _SLOT.size
-            self._map[one.place : end] = _packed(one.session_id, one.sequence, one.hash)
+            self._map[one.place : end] = _packed(one.name, one.sequence, one.hash)
 
     def _make_room(self) -> None:
         """Find places for those that wait; one that cannot be had fails nobody, and is said."""
@@ -152,8 +157,21 @@ class AnchorFiles:
             self._failing = True
 
 
+def anchor_name(session_id: str) -> str:
+    """Under which name the anchor of a session is kept: its id, or what stands for a long one."""
+    told = session_id.encode(errors="surrogatepass")
+    is_whole = len(told) <= _LONGEST_NAME and not told.endswith(b"\0")
+    is_text = told == session_id.encode(errors="replace")
+    if is_whole and is_text and not session_id.startswith(_HASHED):
+        return session_id
+    return _HASHED + sha256(told).hexdigest()
+
+
 def read_anchors(folder: Path) -> Mapping[str, Anchor]:
-    """How far every session had come, as far as anybody told. Blocking; raises OSError."""
+    """How far every session had come, by its `anchor_name`, as far as anybody told.
+
+    Blocking; raises OSError.
+    """
     found: dict[str, Anchor] = {}
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
@@ -163,23 +181,26 @@ def read_anchors(folder: Path) -> Mapping[str, Anchor]:
     return found
 
 
-def _packed(session_id: str, sequence: int, found: bytes) -> bytes:
-    rest = _SESSION.pack(session_id.encode(), sequence, found)
+def _packed(name: str, sequence: int, found: bytes) -> bytes:
+    rest = _SESSION.pack(name.encode(), sequence, found)
     return zlib.crc32(rest).to_bytes(4, "big") + rest
 
 
 def _slots(content: bytes) -> Iterator[tuple[str, Anchor]]:
     for place in range(0, len(content) - _SLOT.size + 1, _SLOT.size):
         checksum, name, sequence, found = _SLOT.unpack_from(content, place)
-        if sequence and zlib.crc32(content[place + 4 : place + _SLOT.size]) == checksum:
-            yield name.rstrip(b"\0").decode(errors="replace"), Anchor(sequence, found)
+        told = name.rstrip(b"\0")
+        if not sequence or len(told) > _LONGEST_NAME:
+            continue
+        if zlib.crc32(content[place + 4 : place + _SLOT.size]) == checksum:
+            yield told.decode(errors="replace"), Anchor(sequence, found)
 
 
 def _merge(found: dict[str, Anchor], more: Iterator[tuple[str, Anchor]]) -> None:
-    for session_id, anchor in more:
-        known = found.get(session_id)
+    for name, anchor in more:
+        known = found.get(name)
         if known is None or anchor.sequence > known.sequence:
-            found[session_id] = anchor
+            found[name] = anchor
 
 
 def _opened(path: Path) -> int:
@@ -266,8 +287,8 @@ def _replaced(path: Path, found: Mapping[str, Anchor]) -> None:
     part = path.with_name(".sum.part")  # one at a time: whoever adds up holds the lock
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as out:
-        for session_id, anchor in sorted(found.items()):
-            out.write(_packed(session_id, anchor.sequence, anchor.hash))
+        for name, anchor in sorted(found.items()):
+            out.write(_packed(name, anchor.sequence, anchor.hash))
         out.flush()
         os.fsync(out.fileno())
     part.replace(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from holdfast.record import sql
-from holdfast.record.anchors import TAKEN_AWAY, Anchor
+from holdfast.record.anchors import TAKEN_AWAY, Anchor, anchor_name
 from holdfast.record.codec import GENESIS, Chain, Stored, UnreadableEvent, is_genuine
 from holdfast.record.journal import Reader, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
@@ -51,15 +51,15 @@ def verify(
 ) -> Iterator[Verified]:
     """Look at every session, one after the other. Blocking."""
     ids = {str(row[0]) for row in reader.rows(sql.ALL_SESSION_IDS, ())}
-    for session_id in sorted(ids | anchors.keys()):
-        if only is None or session_id == only:
-            anchor = anchors.get(session_id)
-            if session_id in ids:
-                yield _session(reader, chain, session_id, anchor)
-            elif anchor is not None and anchor.sequence != TAKEN_AWAY:
-                told = f"it had come to event {anchor.sequence}, and is not there any more"
-                problem = Problem(session_id, None, "gone", told)
-                yield Verified(session_id, 0, anchor.sequence, (problem,))
+    named = {anchor_name(one): one for one in ids if only in (None, one)}
+    for name in sorted(named.keys() | (anchors.keys() if only is None else {anchor_name(only)})):
+        session_id, anchor = named.get(name), anchors.get(name)
+        if session_id is not None:
+            yield _session(reader, chain, session_id, anchor)
+        elif anchor is not None and anchor.sequence != TAKEN_AWAY:
+            told = f"it had come to event {anchor.sequence}, and is not there any more"
+            problem = Problem(only or name, None, "gone", told)
+            yield Verified(only or name, 0, anchor.sequence, (problem,))
 
 
 def _session(reader: Reader, chain: Chain, session_id: str, anchor: Anchor | None) -> Verified:
