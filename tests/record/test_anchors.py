@@ -10,15 +10,18 @@ import sys
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchors import TAKEN_AWAY, Anchor, AnchorFiles, anchor_name, read_anchors
+from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
+from holdfast.record.anchors import AnchorFiles, read_anchors, taken_away
 
 FIRST_PLACES = 256
 HASH = b"h" * 32
@@ -94,6 +97,90 @@ def test_what_an_earlier_version_wrote_is_read_and_what_it_cut_is_passed_over(fo
     assert read_anchors(folder) == {anchor_name(one): Anchor(7, HASH) for one in short}
 
 
+@pytest.mark.parametrize("order", list(permutations((5, 7, 9))))
+def test_of_several_files_the_largest_number_counts(folder: Path, order: tuple[int, ...]) -> None:
+    folder.mkdir()
+    for name, number in zip(("1-a.live", "2-b.live", "sum"), order, strict=True):
+        (folder / name).write_bytes(earlier("ses_1", number))
+    assert read_anchors(folder) == {"ses_1": Anchor(9, HASH)}
+    AnchorFiles(folder).close()
+    assert read_anchors(folder) == {"ses_1": Anchor(9, HASH)}
+
+
+Step = tuple[Literal["append", "delete", "restore", "close"], int, int]
+_steps: st.SearchStrategy[list[Step]] = st.lists(
+    st.tuples(
+        st.sampled_from(["append", "append", "delete", "restore", "close"]),
+        st.integers(0, 2),
+        st.integers(0, 5),
+    ),
+    max_size=20,
+)
+
+
+@given(steps=_steps)
+def test_whoever_tells_it_the_last_life_counts_and_a_session_taken_away_stays_away(
+    steps: list[Step],
+) -> None:
+    """Three processes, or their followers, and one session; also what is away is appended to."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        processes = [AnchorFiles(folder) for _ in range(3)]
+        sequence, is_away = 0, False
+        expected: tuple[int, bytes] | None = None
+        for number, (what, who, many) in enumerate(steps, 1):
+            found = bytes([number]) * 32
+            if what == "append":
+                sequence += 1
+                processes[who].note("ses_1", sequence, found)
+                expected = expected if is_away else (sequence, found)
+            elif what == "delete":
+                taken_away(processes[who], "ses_1")
+                is_away, expected = True, (TAKEN_AWAY, bytes(32))
+            elif what == "restore":
+                sequence, is_away, expected = many, False, (many, found)
+                processes[who].restored("ses_1", many, found)
+            else:
+                processes[who].close()
+                processes[who] = AnchorFiles(folder)
+            anchor = read_anchors(folder).get("ses_1")
+            assert (anchor and anchor[:2]) == expected
+        for one in processes:
+            one.close()
+        anchor = read_anchors(folder).get("ses_1")
+        assert (anchor and anchor[:2]) == expected
+
+
+def test_a_restored_session_without_room_is_told_to_others_when_there_is_some(folder: Path) -> None:
+    here, there = AnchorFiles(folder), AnchorFiles(folder)
+    there.note("ses_x", 9, HASH)
+    with files_no_larger_than(50_000):
+        for number in range(FIRST_PLACES):
+            here.note(f"ses_{number}", 1, HASH)
+        here.restored("ses_x", 2, HASH)
+        assert read_anchors(folder)["ses_x"].sequence == 9
+    here.note("ses_0", 2, HASH)
+    assert read_anchors(folder)["ses_x"].sequence == 2
+    there.note("ses_x", 3, HASH)
+    assert read_anchors(folder)["ses_x"].sequence == 3
+    here.close()
+    there.close()
+
+
+def test_what_could_not_be_said_to_others_is_said_later(folder: Path) -> None:
+    here, there = AnchorFiles(folder), AnchorFiles(folder)
+    there.note("ses_x", 9, HASH)
+    (folder / ".lock").unlink()
+    (folder / ".lock").mkdir()
+    here.restored("ses_x", 2, HASH)
+    (folder / ".lock").rmdir()
+    here.note("ses_x", 3, HASH)
+    there.note("ses_x", 4, HASH)
+    assert read_anchors(folder)["ses_x"].sequence == 4
+    here.close()
+    there.close()
+
+
 def test_what_finds_no_room_fails_nobody_is_said_once_and_is_told_when_there_is_some(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -129,7 +216,7 @@ def test_what_still_waits_at_the_end_is_told_then(folder: Path) -> None:
 def test_anchors_that_cannot_be_begun_are_an_error_and_leave_nothing(folder: Path) -> None:
     with files_no_larger_than(10_000), pytest.raises(JournalUnavailable, match=str(folder)):
         AnchorFiles(folder)
-    assert [path.name for path in folder.iterdir()] == [".lock"]
+    assert list(folder.glob("[!.]*")) == []
 
 
 @pytest.mark.parametrize("code", [errno.EOPNOTSUPP, errno.EINVAL, None])
@@ -185,7 +272,7 @@ ON_A_FULL_DISK = """
 import logging, sys
 from pathlib import Path
 import anyio
-from record.test_verifying import opened
+from record.verified_stores import opened
 from holdfast.contract.events import SessionCreated
 
 async def main(root, filler):

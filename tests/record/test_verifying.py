@@ -10,60 +10,34 @@ from pathlib import Path
 
 import pytest
 from record.store_places import at
+from record.verified_stores import (
+    CHAIN,
+    EVENTS,
+    changed,
+    cut_off,
+    looked_at,
+    opened,
+    problems,
+    written,
+)
 
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchors import AnchorFiles, anchor_name, read_anchors
+from holdfast.record.anchor_form import anchor_name
+from holdfast.record.anchors import AnchorFiles, read_anchors
 from holdfast.record.codec import GENESIS, Chain, Unwritten, stored
 from holdfast.record.decisions import decisions
 from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
-from holdfast.record.store import Store
-from holdfast.record.verifying import Problem, Verified, verify
+from holdfast.record.verifying import Problem, Verified
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
 pytestmark = pytest.mark.anyio
 
-CHAIN = Chain(b"k" * 32)
-EVENTS = 6
-
-
-def opened(root: Path) -> Store:
-    clock = SystemClock()
-    anchors = AnchorFiles(root / "anchors")
-    return open_sqlite(root / "h.db", CHAIN, clock, TimeIds(clock), anchors=anchors)
-
 
 @pytest.fixture
 async def root(tmp_path: Path) -> Path:
-    """Two sessions of six events each, written and closed."""
-    store = opened(tmp_path)
-    for name in ("ses_1", "ses_2"):
-        await store.journal.create(name, [SessionCreated()])
-        for number in range(EVENTS - 1):
-            await store.journal.append(name, [UserMessage(message=f"{name} {number}")])
-    await store.journal.close()
-    return tmp_path
-
-
-def looked_at(root: Path, chain: Chain = CHAIN, only: str | None = None) -> list[Verified]:
-    reader = SqliteReader(root / "h.db")
-    try:
-        return list(verify(reader, chain, read_anchors(root / "anchors"), only))
-    finally:
-        reader.close()
-
-
-def problems(root: Path, chain: Chain = CHAIN) -> list[Problem]:
-    return [problem for one in looked_at(root, chain) for problem in one.problems]
-
-
-def changed(root: Path, *statements: str) -> None:
-    connection = sqlite3.connect(root / "h.db")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    return await written(tmp_path)
 
 
 async def test_what_was_written_is_as_it_was_written(root: Path) -> None:
@@ -136,12 +110,7 @@ async def test_a_dropped_event_is_missed(root: Path) -> None:
 async def test_a_tail_that_was_cut_off_is_missed_also_when_the_head_agrees(
     root: Path, left: int
 ) -> None:
-    changed(
-        root,
-        *(f"DELETE FROM events WHERE {at('ses_1', one)}" for one in range(left + 1, EVENTS + 1)),
-        f"UPDATE chat_sessions SET sequence = {left}, hash = (SELECT hash FROM events"
-        f" WHERE {at('ses_1', left)}) WHERE id = 'ses_1'",
-    )
+    cut_off(root, "ses_1", left, EVENTS)
     told = f"it ends with event {left}, and had come to event {EVENTS}"
     assert Problem("ses_1", left, "cut off", told) in problems(root)
 
@@ -176,24 +145,6 @@ async def test_a_session_that_vanished_is_missed(root: Path) -> None:
     )
     (problem,) = problems(root)
     assert (problem.session_id, problem.trouble) == ("ses_1", "gone")
-
-
-async def test_a_session_that_was_taken_away_on_purpose_is_not_missed_but_may_not_return(
-    root: Path,
-) -> None:
-    copy = sqlite3.connect(root / "copy.db")
-    original = sqlite3.connect(root / "h.db")
-    original.backup(copy)
-    original.close()
-    copy.close()
-    store = opened(root)
-    await store.archive.delete("ses_1")
-    await store.journal.close()
-    assert problems(root) == []
-    for path in root.glob("h.db*"):
-        path.unlink()
-    (root / "copy.db").rename(root / "h.db")
-    assert Problem("ses_1", None, "back again", "it had been taken away") in problems(root)
 
 
 LONG_IDS = ("s" * 96, "s" * 96 + "a", "s" * 96 + "b", "ü" * 60, "nul", "nul\0", "a\0b")
@@ -253,7 +204,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import anyio
-from record.test_verifying import opened
+from record.verified_stores import opened
 from holdfast.contract.events import SessionCreated, UserMessage
 
 async def main(root):

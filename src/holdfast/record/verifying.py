@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from holdfast.record import sql
-from holdfast.record.anchors import TAKEN_AWAY, Anchor, anchor_name
+from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
 from holdfast.record.codec import GENESIS, Chain, Stored, UnreadableEvent, is_genuine
 from holdfast.record.journal import Reader, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
@@ -83,7 +83,7 @@ class _Walk:
         self._anchor = anchor
         self._expected = 1
         self._previous: bytes = GENESIS
-        self._anchored = anchor is None
+        self._anchored = anchor is None or not anchor.sequence
         self.count = 0
         self.problems: list[Problem] = []
 
