@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from record.verified_stores import (
     cut_off,
     looked_at,
     opened,
+    opened_beside,
     problems,
     written,
 )
@@ -24,7 +25,7 @@ from record.verified_stores import (
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.anchor_form import anchor_name
-from holdfast.record.anchors import AnchorFiles, read_anchors
+from holdfast.record.anchors import AnchorFiles, read_anchors, taken_away
 from holdfast.record.codec import GENESIS, Chain, Unwritten, stored
 from holdfast.record.decisions import decisions
 from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
@@ -104,6 +105,7 @@ async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Pat
 async def test_a_dropped_event_is_missed(root: Path) -> None:
     changed(root, f"DELETE FROM events WHERE {at('ses_1', 3)}")
     assert Problem("ses_1", 4, "dropped", "after event 2 comes event 4") in problems(root)
+    assert "rows" not in {problem.trouble for problem in problems(root)}  # they follow from it
 
 
 @pytest.mark.parametrize("left", [1, EVENTS - 1])
@@ -113,6 +115,48 @@ async def test_a_tail_that_was_cut_off_is_missed_also_when_the_head_agrees(
     cut_off(root, "ses_1", left, EVENTS)
     told = f"it ends with event {left}, and had come to event {EVENTS}"
     assert Problem("ses_1", left, "cut off", told) in problems(root)
+
+
+REWRITTEN = Problem("ses_1", EVENTS, "edited", "it is not the event that was anchored")
+
+
+async def written_again(root: Path) -> None:
+    """The last event, by somebody who has the key and not the anchors."""
+    cut_off(root, "ses_1", EVENTS - 1, EVENTS)
+    store = opened_beside(root)
+    await store.archive.rebuild("ses_1", repair=True)
+    await store.journal.append("ses_1", [UserMessage(message="something else")])
+    await store.journal.close()
+
+
+async def test_a_last_event_that_is_genuine_and_another_one_is_found(root: Path) -> None:
+    await written_again(root)
+    assert problems(root) == [REWRITTEN]
+
+
+async def _cut_off(root: Path) -> None:
+    cut_off(root, "ses_1", 1, EVENTS)
+    store = opened_beside(root)
+    await store.archive.rebuild("ses_1", repair=True)
+    await store.journal.close()
+
+
+async def _back_again(root: Path) -> None:
+    anchors = AnchorFiles(root / "anchors")
+    taken_away(anchors, "ses_1")
+    anchors.close()
+
+
+@pytest.mark.parametrize("happens", [written_again, _cut_off, _back_again])
+async def test_rows_are_compared_also_where_the_anchor_is_not_reached(
+    root: Path, happens: Callable[[Path], Awaitable[None]]
+) -> None:
+    await happens(root)
+    (before,) = problems(root)
+    changed(root, "UPDATE chat_sessions SET state_json = '{}' WHERE id = 'ses_1'")
+    first, *rows = problems(root)
+    assert first == before
+    assert [(one.session_id, one.trouble) for one in rows] == [("ses_1", "rows")]
 
 
 async def test_events_that_changed_places_are_found(root: Path) -> None:

@@ -24,6 +24,12 @@ def opened(root: Path) -> Store:
     return open_sqlite(root / "h.db", CHAIN, clock, TimeIds(clock), anchors=anchors)
 
 
+def opened_beside(root: Path) -> Store:
+    """The same with the key, and nobody told."""
+    clock = SystemClock()
+    return open_sqlite(root / "h.db", CHAIN, clock, TimeIds(clock))
+
+
 async def written(root: Path) -> Path:
     """Two sessions of six events each, written and closed."""
     store = opened(root)

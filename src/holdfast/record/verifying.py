@@ -68,10 +68,10 @@ def _session(reader: Reader, chain: Chain, session_id: str, anchor: Anchor | Non
         walk.step(row)
     head = sql.session_of(reader.rows(sql.SESSION, (session_id,))[0])
     problems = [*walk.problems, *walk.at_the_end(head.sequence, head.hash)]
-    if not problems:
-        problems += _rows(reader, session_id)
+    rows = () if problems else _rows(reader, session_id)  # of broken events nothing can be made
     anchored = 0 if anchor is None else anchor.sequence
-    return Verified(session_id, walk.count, anchored, tuple(problems))
+    found = (*problems, *walk.beside_the_anchor(), *rows)
+    return Verified(session_id, walk.count, anchored, found)
 
 
 class _Walk:
@@ -83,7 +83,7 @@ class _Walk:
         self._anchor = anchor
         self._expected = 1
         self._previous: bytes = GENESIS
-        self._anchored = anchor is None or not anchor.sequence
+        self._at_anchor: bytes | None = None
         self.count = 0
         self.problems: list[Problem] = []
 
@@ -98,23 +98,30 @@ class _Walk:
         if not is_genuine(row, self._chain):
             self._note(row.sequence, "edited", f"{row.type} {row.id} is not what was written")
         if self._anchor is not None and row.sequence == self._anchor.sequence:
-            self._anchored = True
-            if row.hash != self._anchor.hash:
-                self._note(row.sequence, "edited", "it is not the event that was anchored")
+            self._at_anchor = row.hash
         self._expected = row.sequence + 1
         self._previous = row.hash
 
     def at_the_end(self, sequence: int, found: bytes) -> Iterator[Problem]:
-        """What the end of it tells."""
+        """Whether the session's head is where its events end."""
         last = self._expected - 1
         if (sequence, found) != (last, self._previous):
             told = f"its head says event {sequence}, its last event is {last}"
             yield Problem(self._session_id, None, "head", told)
-        if self._anchor is not None and self._anchor.sequence == TAKEN_AWAY:
+
+    def beside_the_anchor(self) -> Iterator[Problem]:
+        """Whether it is what was told of it outside of the store, however whole it is in itself."""
+        if self._anchor is None or not self._anchor.sequence:
+            return
+        sequence, last = self._anchor.sequence, self._expected - 1
+        if sequence == TAKEN_AWAY:
             yield Problem(self._session_id, None, "back again", "it had been taken away")
-        elif self._anchor is not None and not self._anchored:
-            told = f"it ends with event {last}, and had come to event {self._anchor.sequence}"
+        elif self._at_anchor is None:
+            told = f"it ends with event {last}, and had come to event {sequence}"
             yield Problem(self._session_id, last, "cut off", told)
+        elif self._at_anchor != self._anchor.hash:
+            told = "it is not the event that was anchored"
+            yield Problem(self._session_id, sequence, "edited", told)
 
     def _note(self, sequence: int, trouble: Trouble, told: str) -> None:
         self.problems.append(Problem(self._session_id, sequence, trouble, told))
