@@ -5,65 +5,40 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from record.store_places import at
+from record.verified_stores import (
+    CHAIN,
+    EVENTS,
+    changed,
+    cut_off,
+    looked_at,
+    opened,
+    opened_beside,
+    problems,
+    written,
+)
 
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchors import AnchorFiles, read_anchors
+from holdfast.record.anchor_form import anchor_name
+from holdfast.record.anchors import AnchorFiles, read_anchors, taken_away
 from holdfast.record.codec import GENESIS, Chain, Unwritten, stored
 from holdfast.record.decisions import decisions
 from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
-from holdfast.record.store import Store
-from holdfast.record.verifying import Problem, Verified, verify
+from holdfast.record.verifying import Problem, Verified
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
 pytestmark = pytest.mark.anyio
 
-CHAIN = Chain(b"k" * 32)
-EVENTS = 6
-
-
-def opened(root: Path) -> Store:
-    clock = SystemClock()
-    anchors = AnchorFiles(root / "anchors")
-    return open_sqlite(root / "h.db", CHAIN, clock, TimeIds(clock), anchors=anchors)
-
 
 @pytest.fixture
 async def root(tmp_path: Path) -> Path:
-    """Two sessions of six events each, written and closed."""
-    store = opened(tmp_path)
-    for name in ("ses_1", "ses_2"):
-        await store.journal.create(name, [SessionCreated()])
-        for number in range(EVENTS - 1):
-            await store.journal.append(name, [UserMessage(message=f"{name} {number}")])
-    await store.journal.close()
-    return tmp_path
-
-
-def looked_at(root: Path, chain: Chain = CHAIN, only: str | None = None) -> list[Verified]:
-    reader = SqliteReader(root / "h.db")
-    try:
-        return list(verify(reader, chain, read_anchors(root / "anchors"), only))
-    finally:
-        reader.close()
-
-
-def problems(root: Path, chain: Chain = CHAIN) -> list[Problem]:
-    return [problem for one in looked_at(root, chain) for problem in one.problems]
-
-
-def changed(root: Path, *statements: str) -> None:
-    connection = sqlite3.connect(root / "h.db")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    return await written(tmp_path)
 
 
 async def test_what_was_written_is_as_it_was_written(root: Path) -> None:
@@ -130,20 +105,58 @@ async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Pat
 async def test_a_dropped_event_is_missed(root: Path) -> None:
     changed(root, f"DELETE FROM events WHERE {at('ses_1', 3)}")
     assert Problem("ses_1", 4, "dropped", "after event 2 comes event 4") in problems(root)
+    assert "rows" not in {problem.trouble for problem in problems(root)}  # they follow from it
 
 
 @pytest.mark.parametrize("left", [1, EVENTS - 1])
 async def test_a_tail_that_was_cut_off_is_missed_also_when_the_head_agrees(
     root: Path, left: int
 ) -> None:
-    changed(
-        root,
-        *(f"DELETE FROM events WHERE {at('ses_1', one)}" for one in range(left + 1, EVENTS + 1)),
-        f"UPDATE chat_sessions SET sequence = {left}, hash = (SELECT hash FROM events"
-        f" WHERE {at('ses_1', left)}) WHERE id = 'ses_1'",
-    )
+    cut_off(root, "ses_1", left, EVENTS)
     told = f"it ends with event {left}, and had come to event {EVENTS}"
     assert Problem("ses_1", left, "cut off", told) in problems(root)
+
+
+REWRITTEN = Problem("ses_1", EVENTS, "edited", "it is not the event that was anchored")
+
+
+async def written_again(root: Path) -> None:
+    """The last event, by somebody who has the key and not the anchors."""
+    cut_off(root, "ses_1", EVENTS - 1, EVENTS)
+    store = opened_beside(root)
+    await store.archive.rebuild("ses_1", repair=True)
+    await store.journal.append("ses_1", [UserMessage(message="something else")])
+    await store.journal.close()
+
+
+async def test_a_last_event_that_is_genuine_and_another_one_is_found(root: Path) -> None:
+    await written_again(root)
+    assert problems(root) == [REWRITTEN]
+
+
+async def _cut_off(root: Path) -> None:
+    cut_off(root, "ses_1", 1, EVENTS)
+    store = opened_beside(root)
+    await store.archive.rebuild("ses_1", repair=True)
+    await store.journal.close()
+
+
+async def _back_again(root: Path) -> None:
+    anchors = AnchorFiles(root / "anchors")
+    taken_away(anchors, "ses_1")
+    anchors.close()
+
+
+@pytest.mark.parametrize("happens", [written_again, _cut_off, _back_again])
+async def test_rows_are_compared_also_where_the_anchor_is_not_reached(
+    root: Path, happens: Callable[[Path], Awaitable[None]]
+) -> None:
+    await happens(root)
+    (before,) = problems(root)
+    changed(root, "UPDATE chat_sessions SET state_json = '{}' WHERE id = 'ses_1'")
+    first, *rows = problems(root)
+    assert first == before
+    assert [(one.session_id, one.trouble) for one in rows] == [("ses_1", "rows")]
 
 
 async def test_events_that_changed_places_are_found(root: Path) -> None:
@@ -178,22 +191,46 @@ async def test_a_session_that_vanished_is_missed(root: Path) -> None:
     assert (problem.session_id, problem.trouble) == ("ses_1", "gone")
 
 
-async def test_a_session_that_was_taken_away_on_purpose_is_not_missed_but_may_not_return(
-    root: Path,
+LONG_IDS = ("s" * 96, "s" * 96 + "a", "s" * 96 + "b", "ü" * 60, "nul", "nul\0", "a\0b")
+
+
+async def test_sessions_with_long_and_strange_ids_are_vouched_for_each_on_its_own(
+    tmp_path: Path,
 ) -> None:
-    copy = sqlite3.connect(root / "copy.db")
-    original = sqlite3.connect(root / "h.db")
-    original.backup(copy)
-    original.close()
-    copy.close()
-    store = opened(root)
-    await store.archive.delete("ses_1")
+    store = opened(tmp_path)
+    for number, name in enumerate(LONG_IDS):
+        said = [UserMessage(message=str(one)) for one in range(number)]
+        await store.journal.create(name, [SessionCreated(), *said])
     await store.journal.close()
-    assert problems(root) == []
-    for path in root.glob("h.db*"):
-        path.unlink()
-    (root / "copy.db").rename(root / "h.db")
-    assert Problem("ses_1", None, "back again", "it had been taken away") in problems(root)
+    found = {one.session_id: one for one in looked_at(tmp_path)}
+    assert found == {
+        name: Verified(name, number, number, ()) for number, name in enumerate(LONG_IDS, 1)
+    }
+    for name in LONG_IDS:
+        assert looked_at(tmp_path, only=name) == [found[name]]
+
+
+async def test_a_session_with_a_long_id_is_missed_under_the_id_that_was_asked_for(
+    tmp_path: Path,
+) -> None:
+    store = opened(tmp_path)
+    for name in LONG_IDS[:2]:
+        await store.journal.create(name, [SessionCreated()])
+    await store.journal.close()
+    changed(
+        tmp_path,
+        f"DELETE FROM events WHERE {at(LONG_IDS[1], 1)}",
+        f"DELETE FROM chat_sessions WHERE id = '{LONG_IDS[1]}'",
+    )
+    (problem,) = problems(tmp_path)
+    assert (problem.session_id, problem.trouble) == (anchor_name(LONG_IDS[1]), "gone")
+    ((_, _, _, (asked,), _),) = looked_at(tmp_path, only=LONG_IDS[1])
+    assert asked == problem._replace(session_id=LONG_IDS[1])
+    store = opened(tmp_path)
+    await store.archive.delete(LONG_IDS[0])
+    await store.journal.close()
+    assert problems(tmp_path) == [problem]
+    assert looked_at(tmp_path, only=LONG_IDS[0]) == looked_at(tmp_path, only="s") == []
 
 
 async def test_rows_beside_the_journal_that_were_edited_are_found(root: Path) -> None:
@@ -211,7 +248,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import anyio
-from record.test_verifying import opened
+from record.verified_stores import opened
 from holdfast.contract.events import SessionCreated, UserMessage
 
 async def main(root):

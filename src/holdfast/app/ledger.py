@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import DATABASE, anchor_folder, known_key, store_url
-from holdfast.record.anchors import Anchor, read_anchors
+from holdfast.record.anchor_form import Anchor
+from holdfast.record.anchors import read_anchors
 from holdfast.record.codec import Chain
 from holdfast.record.decisions import Decision, decisions
 from holdfast.record.journal import Reader

@@ -2,40 +2,50 @@
 
 Every process that writes has a file of its own, mapped into memory, so that telling costs no system
 call and survives the end of the process at any moment. Files of processes that are gone are added
-up into one. A place that was half written when its process ended is passed over.
+up into one.
+
+Room is taken before it is mapped: writing to a page that a full disk has no room for would end the
+process. What finds no room waits in memory, and counts as told when there is some.
+
+A session that was restored begins a new life, which counts more than whatever was told of the one
+before, its end included. Whoever restores changes a mark that all processes have mapped: so each
+knows, without a system call, when lives have to be read again.
 """
 
+import errno
 import fcntl
+import logging
 import mmap
 import os
 import secrets
-import struct
 import threading
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.anchor_form import (
+    NO_HASH,
+    SLOT_BYTES,
+    TAKEN_AWAY,
+    Anchor,
+    anchor_name,
+    packed,
+    slots,
+)
+from holdfast.record.codec import GENESIS, Stored
 
-_SESSION = struct.Struct(">96sQ32s")
-"""The session, the number of its last event, and that event's hash."""
-_SLOT = struct.Struct(">I96sQ32s")
-"""The same behind its checksum."""
 _SLOTS_AT_ONCE = 256
 _SUM = "sum"
+_LIVES = ".lives"
+_MARK_BYTES = 8
+_NOBODY_RESTORED = bytes(_MARK_BYTES)
 _LIVE = ".live"
-_NO_HASH = bytes(32)
-TAKEN_AWAY = (1 << 63) - 1
-"""Stands for the number of events of a session that was taken away on purpose."""
+_NOT_ABLE = (errno.EOPNOTSUPP, errno.EINVAL)
+"""How a file system says that it cannot set room aside."""
 
-
-class Anchor(NamedTuple):
-    """How far a session had come."""
-
-    sequence: int
-    hash: bytes
+_log = logging.getLogger("holdfast")
 
 
 class Anchors(Protocol):
@@ -43,6 +53,10 @@ class Anchors(Protocol):
 
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """A session has come this far, and that is committed."""
+        ...
+
+    def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
+        """A session was put in on purpose, and that is committed: nothing told before counts."""
         ...
 
     def close(self) -> None:
@@ -56,11 +70,26 @@ class NoAnchors:
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """Nobody remembers."""
 
+    def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
+        """Nobody remembers what was before."""
+
     def close(self) -> None:
         """There is nothing to add."""
 
 
 NO_ANCHORS = NoAnchors()
+
+
+class _Told:
+    """What is known here of one session."""
+
+    __slots__ = ("anchor", "name", "place")
+
+    def __init__(self, name: str, life: int) -> None:
+        self.name = name
+        self.place: int | None = None
+        """Where in the file; None: there was no room yet."""
+        self.anchor = Anchor(0, NO_HASH, life)
 
 
 class AnchorFiles:
@@ -70,93 +99,210 @@ class AnchorFiles:
         """Adds up what processes left that are gone. Blocking; JournalUnavailable."""
         self._folder = folder
         self._lock = threading.Lock()
-        self._places: dict[str, int] = {}
+        self._told: dict[str, _Told] = {}
+        self._waiting: list[_Told] = []
+        self._used = 0
+        self._lives: dict[str, int] = {}
+        self._seen = _NOBODY_RESTORED
+        self._unsaid = False
+        self._failing = False
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _add_up(folder)
-            self._own = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
-            self._handle = _opened(self._own)
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
-            self._map = self._grown(_SLOTS_AT_ONCE)
+            with _alone(folder):
+                _add_up(folder)
+                self._mark = _mapped_mark(folder / _LIVES)
+                self._handle, self._map = _begun(folder)
         except OSError as problem:
             raise JournalUnavailable(f"{folder}: {problem.strerror}") from None
 
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
-        """A session has come this far, and that is committed."""
+        """A session has come this far, and that is committed. Where there is no room, it waits."""
         with self._lock:
-            place = self._places.get(session_id)
-            if place is None:
-                place = self._places[session_id] = len(self._places) * _SLOT.size
-                if place == len(self._map):
-                    self._map = self._grown(2 * len(self._places))
-            end = place + _SLOT.size
-            self._map[place:end] = _packed(session_id, sequence, found)
+            if self._mark[:] != self._seen:
+                self._learn()
+            one = self._told.get(session_id) or self._new(session_id)
+            if sequence > one.anchor.sequence:
+                self._write(one, Anchor(sequence, found, one.anchor.life))
+            if self._waiting or self._unsaid:
+                self._catch_up()
+
+    def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
+        """A session was put in on purpose, and that is committed: nothing told before counts."""
+        with self._lock:
+            if self._mark[:] != self._seen:
+                self._learn()
+            one = self._told.get(session_id) or self._new(session_id)
+            self._lives[one.name] = life = one.anchor.life + 1
+            self._write(one, Anchor(sequence, found, life))
+            self._unsaid = True
+            self._catch_up()
 
     def close(self) -> None:
         """Add it to what others told."""
         with self._lock:
-            self._map.flush()
+            self._catch_up()
             self._map.close()
+            self._mark.close()
             os.close(self._handle)
-        with suppress(OSError):  # it stays as it is, and is added up by the next one
+        with suppress(OSError), _alone(self._folder):  # else the next one adds it up
             _add_up(self._folder)
 
-    def _grown(self, slots: int) -> mmap.mmap:
-        os.truncate(self._handle, slots * _SLOT.size)
-        return mmap.mmap(self._handle, slots * _SLOT.size)
+    def _new(self, session_id: str) -> _Told:
+        name = anchor_name(session_id)
+        one = self._told[session_id] = _Told(name, self._lives.get(name, 0))
+        self._waiting.append(one)
+        return one
+
+    def _write(self, one: _Told, anchor: Anchor) -> None:
+        one.anchor = anchor
+        if one.place is not None:
+            self._map[one.place : one.place + SLOT_BYTES] = packed(one.name, anchor)
+
+    def _catch_up(self) -> None:
+        """Find places for those that wait; what cannot be had fails nobody, and is said."""
+        try:
+            while self._waiting:
+                if self._used == len(self._map):
+                    self._map = _grown(self._handle, self._map)
+                one = self._waiting.pop()
+                one.place = self._used
+                self._used += SLOT_BYTES
+                self._write(one, one.anchor)
+            if self._unsaid:
+                self._say()
+        except OSError as problem:
+            self._warn(problem)
+
+    def _say(self) -> None:
+        """Let others read lives again."""
+        with _alone(self._folder):
+            if self._mark[:] != self._seen:
+                self._learn()
+            self._mark[:] = self._seen = secrets.token_bytes(_MARK_BYTES)
+        self._unsaid = False
+
+    def _learn(self) -> None:
+        """Which sessions have begun new lives, here or elsewhere."""
+        seen = self._mark[:]
+        try:
+            found = read_anchors(self._folder)
+        except OSError as problem:
+            self._warn(problem)
+            return
+        self._lives |= {name: anchor.life for name, anchor in found.items() if anchor.life}
+        for one in self._told.values():
+            life = self._lives.get(one.name, 0)
+            if life > one.anchor.life:
+                one.anchor = Anchor(0, NO_HASH, life)
+        self._seen = seen
+
+    def _warn(self, problem: OSError) -> None:
+        if not self._failing:
+            _log.warning(
+                "how far sessions have come cannot be kept in %s (%s); make room there: until"
+                " then `holdfast audit verify` may not notice what is cut off their ends",
+                self._folder,
+                problem.strerror,
+            )
+        self._failing = True
 
 
 def read_anchors(folder: Path) -> Mapping[str, Anchor]:
-    """How far every session had come, as far as anybody told. Blocking; raises OSError."""
+    """How far every session had come, by its `anchor_name`, as far as anybody told.
+
+    Blocking; raises OSError.
+    """
+    live = sorted(folder.glob(f"*{_LIVE}")) if folder.is_dir() else ()
+    return _added(*live, folder / _SUM)  # what is added up meanwhile is in the last one
+
+
+def _added(*paths: Path) -> dict[str, Anchor]:
+    """Of each session what counts most, whichever file tells it; one that is not there is none."""
     found: dict[str, Anchor] = {}
-    if folder.is_dir():
-        for path in sorted(folder.iterdir()):
-            if path.name == _SUM or path.name.endswith(_LIVE):
-                with suppress(FileNotFoundError):  # it was added up meanwhile
-                    _merge(found, _slots(path.read_bytes()))
+    for path in paths:
+        with suppress(FileNotFoundError):
+            for name, anchor in slots(path.read_bytes()):
+                known = found.get(name)
+                if known is None or _weight(anchor) > _weight(known):
+                    found[name] = anchor
     return found
 
 
-def _packed(session_id: str, sequence: int, found: bytes) -> bytes:
-    rest = _SESSION.pack(session_id.encode(), sequence, found)
-    return zlib.crc32(rest).to_bytes(4, "big") + rest
-
-
-def _slots(content: bytes) -> Iterator[tuple[str, Anchor]]:
-    for place in range(0, len(content) - _SLOT.size + 1, _SLOT.size):
-        checksum, name, sequence, found = _SLOT.unpack_from(content, place)
-        if sequence and zlib.crc32(content[place + 4 : place + _SLOT.size]) == checksum:
-            yield name.rstrip(b"\0").decode(errors="replace"), Anchor(sequence, found)
-
-
-def _merge(found: dict[str, Anchor], more: Iterator[tuple[str, Anchor]]) -> None:
-    for session_id, anchor in more:
-        known = found.get(session_id)
-        if known is None or anchor.sequence > known.sequence:
-            found[session_id] = anchor
+def _weight(anchor: Anchor) -> tuple[int, int]:
+    return anchor.life, anchor.sequence
 
 
 def _opened(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _add_up(folder: Path) -> None:
-    """Put what processes left that are gone into one file, all of it or nothing."""
+def _begun(folder: Path) -> tuple[int, mmap.mmap]:
+    """A file of one's own, held until it is closed."""
+    path = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
+    handle = _opened(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        size = _SLOTS_AT_ONCE * SLOT_BYTES
+        _take_room(handle, 0, size)
+        return handle, mmap.mmap(handle, size)
+    except BaseException:
+        os.close(handle)
+        path.unlink()
+        raise
+
+
+def _mapped_mark(path: Path) -> mmap.mmap:
+    handle = _opened(path)
+    try:
+        if os.fstat(handle).st_size < _MARK_BYTES:
+            os.pwrite(handle, _NOBODY_RESTORED, 0)
+        return mmap.mmap(handle, _MARK_BYTES)
+    finally:
+        os.close(handle)
+
+
+def _grown(handle: int, mapped: mmap.mmap) -> mmap.mmap:
+    """The same with twice the places; what is mapped stays as it is when there is no room."""
+    size = 2 * len(mapped)
+    _take_room(handle, len(mapped), size)
+    grown = mmap.mmap(handle, size)
+    mapped.close()
+    return grown
+
+
+def _take_room(handle: int, start: int, end: int) -> None:
+    """Make a file larger by what the disk has room for, not by a hole. Raises OSError."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(handle, start, end - start)
+        except OSError as problem:
+            if problem.errno not in _NOT_ABLE:
+                raise
+        else:
+            return
+    while start < end:
+        start += os.pwrite(handle, bytes(end - start), start)
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Nobody else adds up or begins a file meanwhile: a new one, not held yet, would look left."""
     lock = _opened(folder / ".lock")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        left = [path for path in folder.iterdir() if path.name.endswith(_LIVE) and _is_left(path)]
-        if not left:
-            return
-        found: dict[str, Anchor] = {}
-        for path in (folder / _SUM, *left):
-            with suppress(FileNotFoundError):
-                _merge(found, _slots(path.read_bytes()))
-        _replaced(folder / _SUM, found)
-        for path in left:
-            path.unlink()
+        yield
     finally:
         os.close(lock)
+
+
+def _add_up(folder: Path) -> None:
+    """Put what processes left that are gone into one file, all of it or nothing."""
+    left = [path for path in folder.iterdir() if path.name.endswith(_LIVE) and _is_left(path)]
+    if not left:
+        return
+    _replaced(folder / _SUM, _added(folder / _SUM, *left))
+    for path in left:
+        path.unlink()
 
 
 def _is_left(path: Path) -> bool:
@@ -176,8 +322,8 @@ def _replaced(path: Path, found: Mapping[str, Anchor]) -> None:
     part = path.with_name(".sum.part")  # one at a time: whoever adds up holds the lock
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as out:
-        for session_id, anchor in sorted(found.items()):
-            out.write(_packed(session_id, anchor.sequence, anchor.hash))
+        for name, anchor in sorted(found.items()):
+            out.write(packed(name, anchor))
         out.flush()
         os.fsync(out.fileno())
     part.replace(path)
@@ -185,4 +331,12 @@ def _replaced(path: Path, found: Mapping[str, Anchor]) -> None:
 
 def taken_away(anchors: Anchors, session_id: str) -> None:
     """Tell that a session was taken away on purpose."""
-    anchors.note(session_id, TAKEN_AWAY, _NO_HASH)
+    anchors.note(session_id, TAKEN_AWAY, NO_HASH)
+
+
+def restored(anchors: Anchors, session_id: str, rows: Sequence[Stored]) -> None:
+    """Tell that a session was put in on purpose, with these events."""
+    if rows:
+        anchors.restored(session_id, rows[-1].sequence, rows[-1].hash)
+    else:
+        anchors.restored(session_id, 0, GENESIS)

@@ -12,7 +12,7 @@ from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
-from holdfast.record.anchors import taken_away
+from holdfast.record.anchors import restored, taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
@@ -91,8 +91,7 @@ class StoreArchive:
             session_id, told, self._chain, creates=True, named=True, beginning=IMPORTED
         )
         rows = await self._writer.do(wanted)
-        if rows:
-            self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
+        restored(self._anchors, session_id, rows)
 
     async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
         """Take a session away with all that belongs to it; UnknownSession, LeaseHeld.

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record import sql
-from holdfast.record.anchors import TAKEN_AWAY, Anchor
+from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
 from holdfast.record.codec import GENESIS, IMPORTED, Chain, Stored, UnreadableEvent, is_genuine
 from holdfast.record.journal import Reader, Rows, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
@@ -56,11 +56,17 @@ def verify(
 ) -> Iterator[Verified]:
     """Look at every session, one after the other. Blocking."""
     ids = {str(row[0]) for row in reader.rows(sql.ALL_SESSION_IDS, ())}
-    for session_id in sorted(ids | anchors.keys()):
-        if only is None or session_id == only:
+    named = {anchor_name(one): one for one in ids if only in (None, one)}
+    for name in sorted(named.keys() | (anchors.keys() if only is None else {anchor_name(only)})):
+        session_id, anchor = named.get(name), anchors.get(name)
+        if session_id is not None:
             # As it is at one moment: it may be written to, or be taken away, meanwhile.
             with reader.snapshot() as seen:
-                yield from _looked_at(seen, chain, session_id, anchors.get(session_id))
+                yield from _looked_at(seen, chain, session_id, anchor)
+        elif anchor is not None and anchor.sequence != TAKEN_AWAY:
+            told = f"it had come to event {anchor.sequence}, and is not there any more"
+            problem = Problem(only or name, None, "gone", told)
+            yield Verified(only or name, 0, anchor.sequence, (problem,))
     for number, count in reader.rows(sql.LOST_EVENTS, ()) if only is None else ():
         told = f"{count} events are kept under number {number}, and belong to no session"
         yield Verified("", count, 0, (Problem("", None, "added", told),))
@@ -73,10 +79,6 @@ def _looked_at(
         found = reader.rows(sql.SESSION, (session_id,))
         if found:
             yield _session(reader, chain, sql.session_of(found[0]), anchor)
-        elif anchor is not None and anchor.sequence != TAKEN_AWAY:
-            told = f"it had come to event {anchor.sequence}, and is not there any more"
-            problem = Problem(session_id, None, "gone", told)
-            yield Verified(session_id, 0, anchor.sequence, (problem,))
     except JournalUnavailable as unread:
         reader.rows(sql.NOTHING, ())  # unless it is the store that cannot be read
         problem = Problem(session_id, None, "unreadable", str(unread))
@@ -88,10 +90,10 @@ def _session(reader: Rows, chain: Chain, head: SessionRow, anchor: Anchor | None
     for row in stored_events(reader, head.id):
         walk.step(row)
     problems = [*walk.problems, *walk.at_the_end(head.sequence, head.hash)]
-    if not problems:
-        problems += _rows(reader, head.id)
+    rows = () if problems else _rows(reader, head.id)  # of broken events nothing can be made
     anchored = 0 if anchor is None else anchor.sequence
-    return Verified(head.id, walk.count, anchored, tuple(problems), walk.imported)
+    found = (*problems, *walk.beside_the_anchor(), *rows)
+    return Verified(head.id, walk.count, anchored, found, walk.imported)
 
 
 class _Walk:
@@ -103,7 +105,7 @@ class _Walk:
         self._anchor = anchor
         self._expected = 1
         self._previous: bytes = GENESIS
-        self._anchored = anchor is None
+        self._at_anchor: bytes | None = None
         self.count = 0
         self.imported = False
         self.problems: list[Problem] = []
@@ -121,23 +123,32 @@ class _Walk:
         if not is_genuine(row, self._chain):
             self._note(row.sequence, "edited", f"{row.type} {row.id} is not what was written")
         if self._anchor is not None and row.sequence == self._anchor.sequence:
-            self._anchored = True
-            if row.hash != self._anchor.hash:
-                self._note(row.sequence, "edited", "it is not the event that was anchored")
+            self._at_anchor = row.hash
         self._expected = row.sequence + 1
         self._previous = row.hash
 
     def at_the_end(self, sequence: int, found: bytes) -> Iterator[Problem]:
-        """What the end of it tells."""
+        """Whether the session's head is where its events end."""
         last = self._expected - 1
+        if not self.count and found == IMPORTED:
+            self.imported, self._previous = True, IMPORTED
         if (sequence, found) != (last, self._previous):
             told = f"its head says event {sequence}, its last event is {last}"
             yield Problem(self._session_id, None, "head", told)
-        if self._anchor is not None and self._anchor.sequence == TAKEN_AWAY:
+
+    def beside_the_anchor(self) -> Iterator[Problem]:
+        """Whether it is what was told of it outside of the store, however whole it is in itself."""
+        if self._anchor is None or not self._anchor.sequence:
+            return
+        sequence, last = self._anchor.sequence, self._expected - 1
+        if sequence == TAKEN_AWAY:
             yield Problem(self._session_id, None, "back again", "it had been taken away")
-        elif self._anchor is not None and not self._anchored:
-            told = f"it ends with event {last}, and had come to event {self._anchor.sequence}"
+        elif self._at_anchor is None:
+            told = f"it ends with event {last}, and had come to event {sequence}"
             yield Problem(self._session_id, last, "cut off", told)
+        elif self._at_anchor != self._anchor.hash:
+            told = "it is not the event that was anchored"
+            yield Problem(self._session_id, sequence, "edited", told)
 
     def _note(self, sequence: int, trouble: Trouble, told: str) -> None:
         self.problems.append(Problem(self._session_id, sequence, trouble, told))
