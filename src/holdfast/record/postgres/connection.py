@@ -53,7 +53,7 @@ _TOLD = (
     ),
     (
         errors.LockNotAvailable,
-        "another client of the database keeps it locked ({text}); nothing was written: end that"
+        "somebody keeps it locked ({text}); nothing was written: end that"
         " client's transaction (see pg_stat_activity), then try again",
     ),
     (
