@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cli.stored_sessions import TALK, appended, in_store, made
+from cli.stored_sessions import TALK, answered, appended, in_store, made
 from command import HOLDFAST, Cli
 
 from holdfast.contract import events
@@ -44,6 +44,24 @@ def test_people_see_a_table(cli: Cli, home: Path) -> None:
     at = f"{said.at:%Y-%m-%d %H:%M:%S}.{said.at.microsecond // 1000:03}"
     words = '     user.message     waits: message="Fix the flaky test\\nplease"'
     assert second == f"2      {at}{words[3:]}"
+
+
+def test_what_a_call_brought_stands_first_and_all_of_it_with_full(cli: Cli, home: Path) -> None:
+    long = b'"%s"' % (b"x" * 300)
+    made(home, "ses_1", [*TALK[:1], *answered(b"[1,2]"), *answered(long, "cal_2")])
+    words = ("sessions", "events", "last", "--type", "call.settled")
+    _, short, cut_short = cli(*words).out.splitlines()
+    assert short.endswith("  tool=bash result=[1,2] call_id=cal_1")
+    assert cut_short.endswith("xxx…")
+    _, first, second = cli(*words, "--full").out.splitlines()
+    assert first.endswith(' envelope={"call_id":"cal_1","ok":true,"result":[1,2]}')
+    assert second.endswith(f'"result":"{"x" * 300}"}}')
+
+
+def test_why_a_call_failed_is_shown_too(cli: Cli, kept: tuple[Event, ...]) -> None:
+    assert kept
+    out = cli("sessions", "events", "last", "--type", "call.settled").out
+    assert out.endswith('tool=bash kind=timeout message="the tests took too long" call_id=cal_1\n')
 
 
 def test_programs_get_them_on_the_wire(cli: Cli, kept: tuple[Event, ...]) -> None:

@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from holdfast.app.session_store import opened_store
-from holdfast.contract.events import KINDS, Event, SessionClosed
+from holdfast.contract.events import KINDS, CallSettled, Event, Payload, SessionClosed
 from holdfast.contract.journal import EventQuery, Journal
 from holdfast.record.export import event_line
 from holdfast.surfaces.cli.looks import printable
@@ -27,6 +27,14 @@ _TYPES = tuple(str(kind.__struct_config__.tag) for kind in KINDS)
 _PLAIN = re.compile(r"[\w./:@-]+")
 """A text that needs no quotes."""
 _HEADINGS = ("EVENT", "TIME (UTC)", "TYPE", "WHAT")
+
+
+class _Form(NamedTuple):
+    """How an event is shown."""
+
+    as_json: bool
+    full: bool
+    """All that it says, on one line however long."""
 
 
 class _Wanted(NamedTuple):
@@ -48,17 +56,18 @@ class _Wanted(NamedTuple):
 async def show_events(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     wanted = _wanted(arguments)
+    form = _Form(as_json=arguments.json, full=arguments.full)
     async with opened_store() as store:
         session_id = await store.archive.called(arguments.words[0])
         head = await store.journal.session(session_id)
         query = await _query(arguments, wanted, store.journal, session_id, head.sequence)
         found = await store.journal.find(session_id, query)
-        _show(found, screen, follow=arguments.follow, as_json=arguments.json)
+        _show(found, screen, form, follow=arguments.follow)
         if arguments.follow and head.state.status != "terminated":
             shown = found[-1].sequence if found else 0
             async for event in _new_events(store.journal, session_id, head.sequence, screen):
                 if event.sequence > shown and wanted.fits(event):
-                    screen.raw(_line(event, as_json=arguments.json))
+                    screen.raw(_line(event, form))
     return 0
 
 
@@ -140,34 +149,45 @@ async def _new_events(
         await anyio.sleep(LOOK_SECONDS)
 
 
-def _show(found: tuple[Event, ...], screen: Screen, *, follow: bool, as_json: bool) -> None:
-    if as_json or follow:
+def _show(found: tuple[Event, ...], screen: Screen, form: _Form, *, follow: bool) -> None:
+    if form.as_json or follow:
         for event in found:
-            screen.raw(_line(event, as_json=as_json))
+            screen.raw(_line(event, form))
     elif found:
-        screen.look.table(_HEADINGS, [_row(event) for event in found])
+        screen.look.table(_HEADINGS, [_row(event, form) for event in found])
     else:
         screen.look.text("No event fits.")
 
 
-def _line(event: Event, *, as_json: bool) -> str:
-    if as_json:
+def _line(event: Event, form: _Form) -> str:
+    if form.as_json:
         return event_line(event).decode()
-    number, time, kind, said = _row(event)
+    number, time, kind, said = _row(event, form)
     return f"{number:>5}  {time}  {kind:{_TYPE_COLUMN}}  {said}"
 
 
-def _row(event: Event) -> tuple[str, ...]:
+def _row(event: Event, form: _Form) -> tuple[str, ...]:
     waits = "waits: " if event.processed_at is None else ""
     time = f"{event.at:%Y-%m-%d %H:%M:%S}.{event.at.microsecond // 1000:03}"
-    said = cut(_said(event), _SAID_CHARACTERS)
+    fields = msgspec.structs.asdict(event.payload) if form.full else _chosen(event.payload)
+    said = _said(fields) if form.full else cut(_said(fields), _SAID_CHARACTERS)
     return (str(event.sequence), time, printable(event.type), one_line(f"{waits}{said}"))
 
 
-def _said(event: Event) -> str:
-    """What its fields say, those that say anything."""
-    fields = msgspec.structs.asdict(event.payload).items()
-    told = ((name, value) for name, value in fields if value not in (None, (), {}, ""))
+def _chosen(payload: Payload) -> dict[str, object]:
+    """Its fields; of a call that was settled what it brought: its envelope ends with that."""
+    if not isinstance(payload, CallSettled):
+        return msgspec.structs.asdict(payload)
+    told: dict[str, object] = msgspec.json.decode(payload.envelope, type=dict[str, object])
+    brought = {name: told.get(name) for name in ("kind", "message")}
+    if "result" in told:
+        brought = {"result": msgspec.Raw(msgspec.json.encode(told["result"]))}
+    return {"tool": payload.tool, **brought, "call_id": payload.call_id}
+
+
+def _said(fields: dict[str, object]) -> str:
+    """What the fields say, those that say anything."""
+    told = ((name, value) for name, value in fields.items() if value not in (None, (), {}, ""))
     return " ".join(f"{name}={_short(value)}" for name, value in told)
 
 

@@ -55,7 +55,7 @@ def add_arguments(parser: Parser) -> None:
         "words", metavar="ID | WORDS | PATH", nargs="*", default=[], help="what it is about"
     )
     _add_filters(parser)
-    parser.add_argument("--full", action="store_true", help="show: texts whole, not folded")
+    parser.add_argument("--full", action="store_true", help="show, events: all of it, not folded")
     parser.add_argument("--form", choices=_FORMS, help="export: events by default")
     parser.add_argument("--to", metavar="FILE", help="export: a new file or folder")
     parser.add_argument(
@@ -129,7 +129,7 @@ _ANSWERS = {
     "list": _Answer(list_sessions, ("agent", "status", "parent", "limit")),
     "show": _Answer(show, ("full",), "ID"),
     "events": _Answer(
-        show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow"), "ID"
+        show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow", "full"), "ID"
     ),
     "trace": _Answer(show_trace, ("wake",), "ID"),
     "search": _Answer(search, ("session", "limit"), "WORDS", many=True),
