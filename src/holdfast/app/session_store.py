@@ -10,12 +10,13 @@ from contextlib import asynccontextmanager
 from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
-from holdfast.app.holders import is_gone, this_process
+from holdfast.app.holders import is_gone, may_run, this_process
 from holdfast.app.settings import Surroundings
 from holdfast.app.store import DATABASE, shared_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import JournalError, Lease, LeaseHeld, UnknownSession
 from holdfast.contract.ports import Clock
+from holdfast.contract.session_state import Runner
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
@@ -64,6 +65,14 @@ def is_live(lease: Lease | None, clock: Clock) -> bool:
     if lease is None or is_gone(lease.holder):
         return False
     return lease.until_micros > clock.unix_ns() // 1000
+
+
+def runner_of(lease: Lease | None, clock: Clock) -> Runner:
+    """Who runs a session, by its lease. One of this machine may be late, and still run it."""
+    if lease is None:
+        return "nobody"
+    late = lease.until_micros <= clock.unix_ns() // 1000
+    return "somebody" if may_run(lease.holder, late=late) else "gone"
 
 
 async def delete_session(store: Store, session_id: str) -> str | None:

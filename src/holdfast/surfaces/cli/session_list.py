@@ -6,12 +6,13 @@ from typing import get_args
 
 import msgspec
 
-from holdfast.app.session_store import NothingStored, opened_store
+from holdfast.app.session_store import NothingStored, opened_store, runner_of
 from holdfast.contract.archive import Found, SessionQuery
 from holdfast.contract.journal import Session
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.session_state import ReportedStatus, reported
+from holdfast.contract.session_state import ReportedStatus, Runner, is_left, reported
 from holdfast.record.export import moment_text, session_document
+from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
@@ -22,8 +23,11 @@ STATUSES = (*get_args(ReportedStatus), CLOSED)
 _ALL = 2**31
 _MOST_LISTED = 100
 _MOST_FOUND = 20
+_MOST_NAMED = 3
 _TITLE_CHARACTERS = 50
 _HEADINGS = ("SESSION", "AGENT", "STATUS", "LAST ACTIVE (UTC)", "EVENTS", "OPEN CALLS", "TITLE")
+LEFT = "its program is gone: take it up with Holdfast(session=...)"
+"""What to do about a session that ended in the middle of something."""
 _NONE_YET = "There is no session yet."
 _encode = msgspec.json.Encoder().encode
 
@@ -42,6 +46,8 @@ async def list_sessions(arguments: Namespace, screen: Screen) -> int:
         screen.look.table(_HEADINGS, [_row(one) for one in shown])
     else:
         screen.look.text(nothing)
+    if not arguments.json:
+        _tell_left(shown, screen)
     if len(found) > limit:
         screen.remark(f"{len(found) - limit} more; give --limit {len(found)} to see all")
     return 0
@@ -57,9 +63,26 @@ async def _sessions(arguments: Namespace) -> list[Session]:
     return [one for one in found if arguments.status in {None, *_statuses(one)}]
 
 
+def _tell_left(shown: list[Session], screen: Screen) -> None:
+    """Name those whose program ended in the middle of something, and say what to do."""
+    left = [printable(one.id) for one in shown if is_left(one.state, _runner(one))]
+    if left:
+        more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
+        screen.remark(f"{', '.join(left[:_MOST_NAMED])}{more}: {LEFT}")
+
+
+def status_of(session: Session) -> ReportedStatus:
+    """What it is shown to be doing."""
+    return reported(session.state, _runner(session))
+
+
+def _runner(session: Session) -> Runner:
+    return runner_of(session.lease, SystemClock())
+
+
 def _statuses(session: Session) -> tuple[str, ...]:
     """What it is shown as; a closed one is also found as such."""
-    shown = reported(session.state)
+    shown = status_of(session)
     return (shown, CLOSED) if session.state.status == CLOSED else (shown,)
 
 
@@ -68,8 +91,9 @@ def summary(session: Session) -> JsonObject:
     lease = session.lease
     return {
         **session_document(session),
-        "reported": reported(session.state),
+        "reported": status_of(session),
         "open_calls": len(session.state.calls),
+        "runner": _runner(session),
         "lease": None if lease is None else {"holder": lease.holder, "epoch": lease.epoch},
     }
 
@@ -79,7 +103,7 @@ def _row(session: Session) -> tuple[str, ...]:
     shown = (
         session.id,
         state.agent_id or "-",
-        reported(state),
+        status_of(session),
         shown_time(session.updated_at),
         f"{session.sequence:,}",
         str(len(state.calls)),

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 import msgspec
 
 from holdfast.app.holders import is_gone
-from holdfast.app.session_store import is_live, opened_store
+from holdfast.app.session_store import is_live, opened_store, runner_of
 from holdfast.contract.archive import Message, Part
 from holdfast.contract.journal import Lease, Session
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.contract.session_state import reported
+from holdfast.contract.session_state import is_left
 from holdfast.record.export import moment_text
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
@@ -18,7 +18,7 @@ from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import cut, shown_time, summary
+from holdfast.surfaces.cli.session_list import LEFT, cut, shown_time, status_of, summary
 
 _PAGE = 200
 _FOLDED_LINES = 8
@@ -65,13 +65,14 @@ def _head(session: Session) -> dict[str, str]:
         "profile": state.profile or "-",
         "workspace": state.workspace or "-",
         "parent": state.parent_id or "",
-        "status": reported(state) + (" (closed)" if state.status == "terminated" else ""),
+        "status": status_of(session) + (" (closed)" if state.status == "terminated" else ""),
         "begun": f"{shown_time(session.created_at)} UTC",
         "last active": f"{shown_time(session.updated_at)} UTC",
         "events": f"{session.sequence:,}",
         "turns": f"{state.turns:,}",
         "usage": ", ".join(f"{name} {count:,}" for name, count in state.usage.items()) or "-",
         "run by": _runner(session.lease),
+        "left": LEFT if is_left(state, runner_of(session.lease, SystemClock())) else "",
         "open calls": ", ".join(f"{name} ({one.stage})" for name, one in state.calls.items()),
         "open questions": "; ".join(_questions(session)),
     }
