@@ -14,10 +14,12 @@ import pytest
 from cli.stored_sessions import TALK, answered, appended, in_store, made
 from command import HOLDFAST, Cli
 
+from holdfast.app.holders import this_process
 from holdfast.contract import events
 from holdfast.contract.events import Event
 from holdfast.record.export import event_line
 from holdfast.record.store import Store
+from holdfast.surfaces.cli.session_events import QUIET_SECONDS
 
 
 @pytest.fixture
@@ -188,6 +190,42 @@ def test_a_session_that_is_deleted_meanwhile_ends_it(home: Path) -> None:
         _, err = process.communicate(timeout=10)
         assert process.returncode == 2
         assert "there is no session ses_1" in err
+
+
+def test_one_that_was_closed_and_taken_up_is_followed_until_it_is_closed_again(home: Path) -> None:
+    closed = events.SessionClosed(reason="closed")
+    again = events.StatusChanged(from_status="terminated", to_status="idle", reason="taken up")
+    made(home, "ses_1", [*TALK[:1], closed, again])
+    with following(home, "--json") as process:
+        for number in (1, 2, 3):
+            assert json.loads(read_line(process))["sequence"] == number
+        appended(home, "ses_1", closed, again, TALK[1])
+        for number in (4, 5, 6):
+            assert json.loads(read_line(process))["sequence"] == number
+        assert process.poll() is None
+        appended(home, "ses_1", closed)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, json.loads(out)["sequence"], err) == (0, 7, "")
+
+
+def test_whoever_follows_is_told_once_that_its_program_is_gone(home: Path) -> None:
+    made(home, "ses_1", TALK[:1])
+
+    async def leased(store: Store) -> None:
+        await store.journal.lease("ses_1", f"{this_process().rpartition('/')[0]}/1-99999999999", 60)
+
+    in_store(home, leased)
+    with following(home) as process:
+        read_line(process)
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said.startswith("holdfast: nothing new: its program is gone: take it up with Holdf")
+        appended(home, "ses_1", events.UserMessage(message="more"))
+        assert read_line(process).endswith("waits: message=more\n")
+        time.sleep(QUIET_SECONDS + 1)
+        appended(home, "ses_1", events.SessionClosed(reason="done"))
+        _, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (0, "")
 
 
 def test_one_that_is_closed_is_shown_and_no_more(cli: Cli, home: Path) -> None:

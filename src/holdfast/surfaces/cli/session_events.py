@@ -8,17 +8,21 @@ from typing import NamedTuple
 import anyio
 import msgspec
 
-from holdfast.app.session_store import opened_store
-from holdfast.contract.events import KINDS, CallSettled, Event, Payload, SessionClosed
+from holdfast.app.session_store import opened_store, runner_of
+from holdfast.contract.events import KINDS, CallSettled, Event, Payload
 from holdfast.contract.journal import EventQuery, Journal
 from holdfast.record.export import event_line
+from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import count_in, cut
+from holdfast.surfaces.cli.session_list import LEFT, count_in, cut
 
 LOOK_SECONDS = 0.2
 """How often somebody who follows is shown what is new."""
+
+QUIET_SECONDS = 2.0
+"""How long nothing is new before somebody who follows hears that nobody runs the session."""
 
 _AROUND = 10
 _SAID_CHARACTERS = 100
@@ -135,16 +139,22 @@ async def _new_events(
     journal: Journal, session_id: str, after: int, screen: Screen
 ) -> AsyncIterator[Event]:
     """What is new, until the session is closed; UnknownSession when it is deleted."""
+    clock = SystemClock()
+    heard, told = clock.ticks(), False
     while True:
         page = await journal.events(session_id, after=after)
         for event in page:
             yield event
-            if isinstance(event.payload, SessionClosed):
-                return
         if page:
-            after = page[-1].sequence
+            after, heard = page[-1].sequence, clock.ticks()
         else:
-            await journal.session(session_id)
+            session = await journal.session(session_id)
+            if session.state.status == "terminated" and session.sequence == after:
+                return
+            quiet = clock.ticks() - heard > QUIET_SECONDS * 1e9
+            if quiet and not told and runner_of(session.lease, clock) == "gone":
+                told = True
+                screen.remark(f"nothing new: {LEFT}; what happens then is shown")
         screen.show_now()
         await anyio.sleep(LOOK_SECONDS)
 
