@@ -211,6 +211,8 @@ def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     assert read_stream(map(json.loads, later))[0].parts[-1]["text"] == "Two files."
     assert json.loads(later[0])["type"] == "start"
     assert "What is here?" not in "".join(later)
+    message = whole.index(later[0])
+    assert whole[message + 1 : message + 4] == later[1:4]  # it is told from its beginning
     database = sqlite3.connect(home / "data" / "holdfast.db")
     (event_id,) = database.execute("SELECT id FROM session_events WHERE sequence = 8").fetchone()
     database.close()

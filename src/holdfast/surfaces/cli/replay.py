@@ -34,7 +34,7 @@ examples:
   holdfast replay ses_019 --json        its chunks, one JSON object a line
   holdfast replay last --sse            as a server would send them
   holdfast replay last --speed 1        as fast as it was; 2 is twice as fast
-  holdfast replay last --from 12        from event 12 on, or from an event's id
+  holdfast replay last --from 12        from the message on that event 12 is part of
   holdfast replay last --strict --tools mine.py
                                         would the same be written down now?
 """
@@ -46,7 +46,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
     parser.add_argument("--sse", action="store_true", help="server-sent events")
     parser.add_argument("--speed", metavar="N", help="with its pauses, N times as fast; 0: at once")
-    parser.add_argument("--from", dest="first", metavar="EVENT", help="begin with this event")
+    parser.add_argument(
+        "--from", dest="first", metavar="EVENT", help="begin with the message it is part of"
+    )
     parser.add_argument(
         "--strict", action="store_true", help="settle its calls once more, and name what differs"
     )
