@@ -203,6 +203,14 @@ def test_a_terminal_gets_panels(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "output-available ─╯" in out.getvalue()
 
 
+@pytest.mark.parametrize("words", [(), ("--strict",)])
+def test_looking_makes_nothing(cli: Cli, home: Path, words: tuple[str, ...]) -> None:
+    answered = cli("replay", "last", *words)
+    assert (answered.status, answered.out) == (2, "")
+    assert "there is no session yet; " in answered.err
+    assert list(home.iterdir()) == []
+
+
 def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     session_in(home, *CONVERSATION)
     whole = cli("replay", "last", "--json").out.splitlines()

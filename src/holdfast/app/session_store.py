@@ -11,7 +11,7 @@ from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.holders import is_gone, may_run, this_process
-from holdfast.app.settings import Surroundings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import DATABASE, shared_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import JournalError, Lease, LeaseHeld, UnknownSession
@@ -34,15 +34,20 @@ class NothingStored(UnknownSession):
 
 
 @asynccontextmanager
-async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
-    """The store; NothingStored where there is none, unless it is to be made. JournalError."""
-    settings = load_configuration(None).settings
+async def opened_store(
+    settings: Settings | None = None, *, make: bool = False
+) -> AsyncGenerator[Store]:
+    """The store of the settings, else of the configuration of this machine. JournalError.
+
+    NothingStored where there is none, unless it is to be made.
+    """
+    settings = settings or load_configuration(None).settings
     around = surroundings_of_this_process(settings)
     if make and settings.store.kind == "none":
         raise JournalError(
             "store.kind = 'none' says that nothing is kept; set it to 'sqlite' and try again"
         )
-    if not make and settings.store.kind == "sqlite" and not _exists(around):
+    if not make and settings.store.kind == "sqlite" and not is_there(around):
         raise NothingStored
     clock = SystemClock()
     store = await shared_store(settings, around, clock, TimeIds(clock))
@@ -53,7 +58,8 @@ async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
             await store.journal.close()
 
 
-def _exists(around: Surroundings) -> bool:
+def is_there(around: Surroundings) -> bool:
+    """Whether anything was ever written down, in a file."""
     try:
         return (around.data_home / DATABASE).exists()
     except OSError:

@@ -6,21 +6,17 @@ No process is started, no network reached and no tool run, whatever the recordin
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import anyio
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.replaying import recording
-from holdfast.app.store import open_store
-from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.app.session_store import opened_store
 from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.execution.no_effects import no_effects
 from holdfast.record.live import LiveStream
 from holdfast.record.stream import DONE, AnyChunk, server_sent, text_of
-from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
 from holdfast.surfaces.cli.parsing import Parser, UsageError, overrides_in
 from holdfast.surfaces.cli.retelling import Retelling
 from holdfast.surfaces.cli.screen import Screen
@@ -118,14 +114,8 @@ def _speed(given: str | None) -> float:
 
 
 async def _events(configuration: Configuration, name: str) -> tuple[Event, ...]:
-    settings, clock = configuration.settings, SystemClock()
-    around = surroundings_of_this_process(settings)
-    opened = partial(open_store, settings, around, clock, TimeIds(clock))
-    store = await anyio.to_thread.run_sync(opened)
-    try:
+    async with opened_store(configuration.settings) as store:
         return await recording(store.journal, store.archive, name)
-    finally:
-        await store.journal.close()
 
 
 def _place(events: Sequence[Event], wanted: str | None) -> int:
