@@ -14,9 +14,10 @@ from holdfast.contract.journal import EventQuery, Journal
 from holdfast.record.export import event_line
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.narrow import end_cut, narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import LEFT, count_in, cut
+from holdfast.surfaces.cli.session_list import LEFT, WIDE, count_in, cut
 
 LOOK_SECONDS = 0.2
 """How often somebody who follows is shown what is new."""
@@ -39,6 +40,13 @@ class _Form(NamedTuple):
     as_json: bool
     full: bool
     """All that it says, on one line however long."""
+    width: int | None
+    """Of the screen; None: there is no end to it."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the day and the milliseconds have no room."""
+        return self.width is not None and self.width < WIDE and not self.full
 
 
 class _Wanted(NamedTuple):
@@ -60,7 +68,7 @@ class _Wanted(NamedTuple):
 async def show_events(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     wanted = _wanted(arguments)
-    form = _Form(as_json=arguments.json, full=arguments.full)
+    form = _Form(arguments.json, arguments.full, screen.look.width)
     async with opened_store() as store:
         session_id = await store.archive.called(arguments.words[0])
         head = await store.journal.session(session_id)
@@ -164,7 +172,9 @@ def _show(found: tuple[Event, ...], screen: Screen, form: _Form, *, follow: bool
         for event in found:
             screen.raw(_line(event, form))
     elif found:
-        screen.look.table(_HEADINGS, [_row(event, form) for event in found])
+        width = form.width if form.is_narrow else None
+        rows = [_row(event, form) for event in found]
+        screen.look.table(*narrowed(_HEADINGS, rows, width, ()))
     else:
         screen.look.text("No event fits.")
 
@@ -173,12 +183,15 @@ def _line(event: Event, form: _Form) -> str:
     if form.as_json:
         return event_line(event).decode()
     number, time, kind, said = _row(event, form)
-    return f"{number:>5}  {time}  {kind:{_TYPE_COLUMN}}  {said}"
+    line = f"{number:>5}  {time}  {kind:{_TYPE_COLUMN}}  {said}"
+    return end_cut(line, form.width) if form.is_narrow and form.width else line
 
 
 def _row(event: Event, form: _Form) -> tuple[str, ...]:
     waits = "waits: " if event.processed_at is None else ""
     time = f"{event.at:%Y-%m-%d %H:%M:%S}.{event.at.microsecond // 1000:03}"
+    if form.is_narrow:
+        time = short_time(event.at, SystemClock().now())
     fields = msgspec.structs.asdict(event.payload) if form.full else _chosen(event.payload)
     said = _said(fields) if form.full else cut(_said(fields), _SAID_CHARACTERS)
     return (str(event.sequence), time, printable(event.type), one_line(f"{waits}{said}"))

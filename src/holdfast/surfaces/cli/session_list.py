@@ -14,6 +14,7 @@ from holdfast.contract.session_state import ReportedStatus, Runner, is_left, rep
 from holdfast.record.export import moment_text, session_document
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.narrow import narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 
@@ -25,7 +26,9 @@ _MOST_LISTED = 100
 _MOST_FOUND = 20
 _MOST_NAMED = 3
 _TITLE_CHARACTERS = 50
-_HEADINGS = ("SESSION", "AGENT", "STATUS", "LAST ACTIVE (UTC)", "EVENTS", "OPEN CALLS", "TITLE")
+_DROPPED_FIRST = ("OPEN CALLS", "EVENTS", "AGENT")
+WIDE = 130
+"""A screen of this many characters has room for everything."""
 LEFT = "its program is gone: take it up with Holdfast(session=...)"
 """What to do about a session that ended in the middle of something."""
 _NONE_YET = "There is no session yet."
@@ -43,7 +46,9 @@ async def list_sessions(arguments: Namespace, screen: Screen) -> int:
     if arguments.json:
         screen.document({"sessions": [summary(one) for one in shown]})
     elif shown:
-        screen.look.table(_HEADINGS, [_row(one) for one in shown])
+        width = screen.look.width
+        rows = [_row(one, width) for one in shown]
+        screen.look.table(*narrowed(_headings(width), rows, width, _DROPPED_FIRST))
     else:
         screen.look.text(nothing)
     if not arguments.json:
@@ -98,13 +103,18 @@ def summary(session: Session) -> JsonObject:
     }
 
 
-def _row(session: Session) -> tuple[str, ...]:
+def _headings(width: int | None) -> tuple[str, ...]:
+    time = "LAST ACTIVE (UTC)" if width is None or width >= WIDE else "ACTIVE"
+    return ("SESSION", "AGENT", "STATUS", time, "EVENTS", "OPEN CALLS", "TITLE")
+
+
+def _row(session: Session, width: int | None) -> tuple[str, ...]:
     state = session.state
     shown = (
         session.id,
         state.agent_id or "-",
         status_of(session),
-        shown_time(session.updated_at),
+        time_for(session.updated_at, width),
         f"{session.sequence:,}",
         str(len(state.calls)),
         cut(state.title or "-", _TITLE_CHARACTERS),
@@ -148,6 +158,13 @@ def _found_row(one: Found) -> tuple[str, ...]:
 def shown_time(moment: datetime) -> str:
     """A moment for people, in UTC."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def time_for(moment: datetime, width: int | None) -> str:
+    """A moment for people, short on a narrow screen."""
+    if width is None or width >= WIDE:
+        return shown_time(moment)
+    return short_time(moment, SystemClock().now())
 
 
 def cut(text: str, characters: int) -> str:
