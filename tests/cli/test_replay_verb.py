@@ -172,7 +172,7 @@ def test_people_see_what_has_no_end_and_what_failed(cli: Cli, home: Path) -> Non
     out = cli("replay", "last").out
     assert "[run] output-error" in out
     assert "  > too \\u001b late\n" in out
-    assert "[rm] output-denied\n  < {no json\n" in out
+    assert "[rm] output-denied\n  < {no json\n  > no\n" in out
     assert "[wait] waits for approval\n  < {}\n" in out
     assert "[late] input-streaming\n" in out
     assert "  < … 28 more lines\n" in out

@@ -8,11 +8,12 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 
 import anyio
+import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.replaying import recording
 from holdfast.app.session_store import opened_store
-from holdfast.contract.events import Event
+from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.execution.no_effects import no_effects
 from holdfast.record.live import LiveStream
@@ -83,7 +84,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
             if arguments.strict:
                 return held_against_now(events, arguments, screen)
             first = _place(events, arguments.first)
-            anyio.run(tell, events, first, speed, _teller(arguments, screen))
+            anyio.run(tell, events, first, speed, _teller(arguments, events, screen))
         except UnknownSession as problem:
             raise UsageError(str(problem)) from None
         except JournalError as problem:
@@ -131,13 +132,28 @@ def _place(events: Sequence[Event], wanted: str | None) -> int:
     return found[0]
 
 
-def _teller(arguments: Namespace, screen: Screen) -> Callable[[AnyChunk], None]:
+def _teller(
+    arguments: Namespace, events: Sequence[Event], screen: Screen
+) -> Callable[[AnyChunk], None]:
     def told(form: Callable[[str], str]) -> Callable[[AnyChunk], None]:
         return lambda chunk: screen.raw(form(text_of(chunk)))
 
     if arguments.sse:
         return told(server_sent)
-    return told(str) if arguments.json else Retelling(screen.look).show
+    return told(str) if arguments.json else Retelling(screen.look, _refusals(events)).show
+
+
+class _Failed(msgspec.Struct):
+    """What an envelope says of a failure."""
+
+    message: str | None = None
+
+
+def _refusals(events: Sequence[Event]) -> dict[str, str]:
+    """What was answered to calls that failed, by their ids."""
+    ends = (one.payload for one in events if isinstance(one.payload, CallSettled))
+    said = {one.call_id: msgspec.json.decode(one.envelope, type=_Failed).message for one in ends}
+    return {call_id: message for call_id, message in said.items() if message}
 
 
 async def tell(

@@ -9,6 +9,7 @@ import anyio
 import msgspec
 
 from holdfast.app.session_store import opened_store, runner_of
+from holdfast.app.spelling import advice
 from holdfast.contract.events import KINDS, CallSettled, Event, Payload
 from holdfast.contract.journal import EventQuery, Journal
 from holdfast.record.export import event_line
@@ -87,7 +88,7 @@ def _wanted(arguments: Namespace) -> _Wanted:
     types: list[str] = arguments.types or []
     for one in types:
         if one not in _TYPES:
-            raise UsageError(f"--type {one}: there is no such event; one of {', '.join(_TYPES)}")
+            raise UsageError(f"--type {one}: there is no such event; {advice(one, _TYPES)}")
     if arguments.around is None and (arguments.before_limit or arguments.after_limit):
         raise UsageError("--before-limit and --after-limit are for --around EVENT; give that, too")
     if arguments.around is not None and (arguments.after or arguments.before):

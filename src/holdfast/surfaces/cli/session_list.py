@@ -178,5 +178,5 @@ def count_in(given: str | None, option: str) -> int | None:
     if given is None:
         return None
     if not given.isascii() or not given.isdigit() or len(given) > 9 or not int(given):
-        raise UsageError(f"{option} {given}: it is no number; give 1 or more")
+        raise UsageError(f"{option} {given}: give a number from 1 to 999999999")
     return int(given)

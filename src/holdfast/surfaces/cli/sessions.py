@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import anyio
 
+from holdfast.app.spelling import advice
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record.codec import UnreadableEvent
 from holdfast.record.importing import UnreadableExport
@@ -50,7 +51,10 @@ class _Answer(NamedTuple):
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
-    parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="list by default")
+    parser.add_argument(
+        "what", metavar="WHAT", nargs="?", help=f"{', '.join(_ANSWERS)}; list by default"
+    )
+    parser.offer("what", _ANSWERS)
     parser.add_argument(
         "words", metavar="ID | WORDS | PATH", nargs="*", default=[], help="what it is about"
     )
@@ -96,7 +100,9 @@ def _add_filters(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     what = arguments.what or "list"
-    answer = _ANSWERS[what]
+    answer = _ANSWERS.get(what)
+    if answer is None:
+        raise UsageError(f"sessions does not know {what!r}; {advice(what, _ANSWERS)}")
     _check(what, answer, arguments)
     try:
         return anyio.run(answer.do, arguments, screen)
