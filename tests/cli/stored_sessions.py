@@ -63,3 +63,10 @@ def appended(home: Path, session_id: str, *payloads: Payload) -> tuple[Event, ..
         return await store.journal.append(session_id, payloads)
 
     return in_store(home, work)
+
+
+def answered(result: bytes, call_id: str = "cal_1") -> tuple[Payload, ...]:
+    """A call that brought this."""
+    envelope = Raw(b'{"call_id":"%s","ok":true,"result":%s}' % (call_id.encode(), result))
+    settled = events.CallSettled(call_id=call_id, tool="bash", envelope=envelope)
+    return (events.CallAsked(call_id=call_id, tool="bash", arguments="{}"), settled)

@@ -55,6 +55,18 @@ def test_a_person_is_asked_and_an_empty_store_is_no_failure(
     assert (document["dry_run"], document["removed"], document["bytes"]) == (True, [], 0)
 
 
+@pytest.mark.parametrize("with_folder", [False, True])
+def test_looking_makes_nothing(cli: Cli, home: Path, with_folder: bool) -> None:
+    if with_folder:
+        (home / "data" / "sessions" / ".going-1").mkdir(parents=True)
+    before = sorted(home.rglob("*"))
+    answered = cli("prune", "--keep", "1", "--dry-run")
+    assert (answered.status, answered.err) == (0, "")
+    folders = "1 folder" if with_folder else "0 folders"
+    assert answered.out.startswith(f"would be removed: 0 sessions, {folders} that no session has")
+    assert sorted(home.rglob("*")) == before
+
+
 def test_a_folder_that_cannot_be_removed_is_a_failure(
     cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,7 +172,7 @@ def test_people_see_what_has_no_end_and_what_failed(cli: Cli, home: Path) -> Non
     out = cli("replay", "last").out
     assert "[run] output-error" in out
     assert "  > too \\u001b late\n" in out
-    assert "[rm] output-denied\n  < {no json\n" in out
+    assert "[rm] output-denied\n  < {no json\n  > no\n" in out
     assert "[wait] waits for approval\n  < {}\n" in out
     assert "[late] input-streaming\n" in out
     assert "  < … 28 more lines\n" in out
@@ -203,6 +203,14 @@ def test_a_terminal_gets_panels(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "output-available ─╯" in out.getvalue()
 
 
+@pytest.mark.parametrize("words", [(), ("--strict",)])
+def test_looking_makes_nothing(cli: Cli, home: Path, words: tuple[str, ...]) -> None:
+    answered = cli("replay", "last", *words)
+    assert (answered.status, answered.out) == (2, "")
+    assert "there is no session yet; " in answered.err
+    assert list(home.iterdir()) == []
+
+
 def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     session_in(home, *CONVERSATION)
     whole = cli("replay", "last", "--json").out.splitlines()
@@ -211,6 +219,8 @@ def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     assert read_stream(map(json.loads, later))[0].parts[-1]["text"] == "Two files."
     assert json.loads(later[0])["type"] == "start"
     assert "What is here?" not in "".join(later)
+    message = whole.index(later[0])
+    assert whole[message + 1 : message + 4] == later[1:4]  # it is told from its beginning
     database = sqlite3.connect(home / "data" / "holdfast.db")
     (event_id,) = database.execute("SELECT id FROM session_events WHERE sequence = 8").fetchone()
     database.close()

@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cli.stored_sessions import TALK, appended, in_store, made
+from cli.stored_sessions import TALK, answered, appended, in_store, made
 from command import HOLDFAST, Cli
 
+from holdfast.app.holders import this_process
 from holdfast.contract import events
 from holdfast.contract.events import Event
 from holdfast.record.export import event_line
 from holdfast.record.store import Store
+from holdfast.surfaces.cli.session_events import QUIET_SECONDS
 
 
 @pytest.fixture
@@ -44,6 +46,24 @@ def test_people_see_a_table(cli: Cli, home: Path) -> None:
     at = f"{said.at:%Y-%m-%d %H:%M:%S}.{said.at.microsecond // 1000:03}"
     words = '     user.message     waits: message="Fix the flaky test\\nplease"'
     assert second == f"2      {at}{words[3:]}"
+
+
+def test_what_a_call_brought_stands_first_and_all_of_it_with_full(cli: Cli, home: Path) -> None:
+    long = b'"%s"' % (b"x" * 300)
+    made(home, "ses_1", [*TALK[:1], *answered(b"[1,2]"), *answered(long, "cal_2")])
+    words = ("sessions", "events", "last", "--type", "call.settled")
+    _, short, cut_short = cli(*words).out.splitlines()
+    assert short.endswith("  tool=bash result=[1,2] call_id=cal_1")
+    assert cut_short.endswith("xxx…")
+    _, first, second = cli(*words, "--full").out.splitlines()
+    assert first.endswith(' envelope={"call_id":"cal_1","ok":true,"result":[1,2]}')
+    assert second.endswith(f'"result":"{"x" * 300}"}}')
+
+
+def test_why_a_call_failed_is_shown_too(cli: Cli, kept: tuple[Event, ...]) -> None:
+    assert kept
+    out = cli("sessions", "events", "last", "--type", "call.settled").out
+    assert out.endswith('tool=bash kind=timeout message="the tests took too long" call_id=cal_1\n')
 
 
 def test_programs_get_them_on_the_wire(cli: Cli, kept: tuple[Event, ...]) -> None:
@@ -94,11 +114,12 @@ def test_those_of_a_wake_are_found(cli: Cli, home: Path, kept: tuple[Event, ...]
         (("--before", "6"), "--before 6: session ses_1 has no such event"),
         (("--around", "0"), "--around 0: session ses_1 has no such event"),
         (("--around", "9" * 40), "has no such event"),
-        (("--type", "user.dream"), "--type user.dream: there is no such event; one of user.mess"),
+        (("--type", "x"), "--type x: there is no such event; known: agent.chunk, agent.custom_too"),
+        (("--type", "call.setled"), "there is no such event; did you mean 'call.settled'?"),
         (("--after-limit", "2"), "are for --around EVENT"),
         (("--around", "2", "--after", "1"), "give either --around or --after and --before"),
         (("--follow", "--before", "2"), "--follow has no end"),
-        (("--around", "2", "--before-limit", "x"), "--before-limit x: it is no number"),
+        (("--around", "2", "--before-limit", "x"), "--before-limit x: give a number from 1"),
     ],
 )
 @pytest.mark.usefixtures("kept")
@@ -170,6 +191,42 @@ def test_a_session_that_is_deleted_meanwhile_ends_it(home: Path) -> None:
         _, err = process.communicate(timeout=10)
         assert process.returncode == 2
         assert "there is no session ses_1" in err
+
+
+def test_one_that_was_closed_and_taken_up_is_followed_until_it_is_closed_again(home: Path) -> None:
+    closed = events.SessionClosed(reason="closed")
+    again = events.StatusChanged(from_status="terminated", to_status="idle", reason="taken up")
+    made(home, "ses_1", [*TALK[:1], closed, again])
+    with following(home, "--json") as process:
+        for number in (1, 2, 3):
+            assert json.loads(read_line(process))["sequence"] == number
+        appended(home, "ses_1", closed, again, TALK[1])
+        for number in (4, 5, 6):
+            assert json.loads(read_line(process))["sequence"] == number
+        assert process.poll() is None
+        appended(home, "ses_1", closed)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, json.loads(out)["sequence"], err) == (0, 7, "")
+
+
+def test_whoever_follows_is_told_once_that_its_program_is_gone(home: Path) -> None:
+    made(home, "ses_1", TALK[:1])
+
+    async def leased(store: Store) -> None:
+        await store.journal.lease("ses_1", f"{this_process().rpartition('/')[0]}/1-99999999999", 60)
+
+    in_store(home, leased)
+    with following(home) as process:
+        read_line(process)
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said.startswith("holdfast: nothing new: its program is gone: take it up with Holdf")
+        appended(home, "ses_1", events.UserMessage(message="more"))
+        assert read_line(process).endswith("waits: message=more\n")
+        time.sleep(QUIET_SECONDS + 1)
+        appended(home, "ses_1", events.SessionClosed(reason="done"))
+        _, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (0, "")
 
 
 def test_one_that_is_closed_is_shown_and_no_more(cli: Cli, home: Path) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.stored_sessions import ASKED, TALK, in_store, made
+from cli.stored_sessions import ASKED, TALK, answered, in_store, made
 from command import Cli
+from msgspec import Raw
 
 from holdfast.app.holders import this_process
 from holdfast.app.store import journal_key
@@ -118,6 +119,46 @@ def test_one_is_shown_with_its_conversation(cli: Cli, home: Path) -> None:
     assert whole.endswith("  line 10\n  line 11\n")
 
 
+def result_shown(cli: Cli, *words: str) -> list[str]:
+    card, *result = cli("sessions", "show", "last", *words).out.split("\n\n")[1].splitlines()[1:]
+    assert card.startswith("  > bash {}  [output-available, ")
+    return result
+
+
+@pytest.mark.parametrize(
+    ("result", "folded", "full"),
+    [
+        (b"3", ["3"], ["3"]),
+        (b"null", ["null"], ["null"]),
+        (b'""', ['""'], ['""']),
+        (b'"one\\ntwo"', ["one", "two"], ["one", "two"]),
+        (b'{"sum":4}', ['{"sum":4}'], ["{", '  "sum": 4', "}"]),
+        (
+            b'"1\\n2\\n3\\n4\\n5\\n6"',
+            ["1", "2", "3", "4", "… 2 more lines; see all with --full"],
+            ["1", "2", "3", "4", "5", "6"],
+        ),
+        (b'"%s"' % (b"x" * 300), ["x" * 199 + "…"], ["x" * 300]),
+    ],
+)
+def test_what_a_call_brought_is_shown_below_it(
+    cli: Cli, home: Path, result: bytes, folded: list[str], full: list[str]
+) -> None:
+    made(home, "ses_1", [events.SessionCreated(), *answered(result)])
+    assert result_shown(cli) == [f"    {line}" for line in folded]
+    assert result_shown(cli, "--full") == [f"    {line}" for line in full]
+
+
+def test_what_a_call_was_given_and_why_it_failed_is_shown_whole(cli: Cli, home: Path) -> None:
+    long = "x" * 300
+    asked = events.CallAsked(call_id="c", tool="x", arguments=f'{{"a":"{long}"}}')
+    envelope = Raw(f'{{"ok":false,"message":"{long}"}}'.encode())
+    settled = events.CallSettled(call_id="c", tool="x", envelope=envelope)
+    made(home, "ses_1", [events.SessionCreated(), asked, settled])
+    assert long not in cli("sessions", "show", "last").out
+    assert cli("sessions", "show", "last", "--full").out.count(long) == 2
+
+
 def test_who_runs_it_and_what_it_waits_for_is_shown(cli: Cli, home: Path) -> None:
     use: dict[str, Any] = {"request_id": "req_1", "tool_name": "deploy", "input": None}
     waits = [events.ToolUse(**use, ownership="m", permission_policy="p")]
@@ -201,14 +242,15 @@ def test_words_are_found(cli: Cli, home: Path) -> None:
         (("list", "x"), "sessions list takes no 'x'; see holdfast sessions --help"),
         (("show", "a", "b"), "sessions show takes one ID, and not also 'b'"),
         (("show", "a", "--follow"), "--follow is for events, not for show"),
-        (("events", "ses_1", "--limit", "0"), "--limit 0: it is no number; give 1 or more"),
+        (("events", "ses_1", "--limit", "0"), "--limit 0: give a number from 1 to 999999999"),
         (
             ("delete", "a", "--limit", "2"),
             "--limit is for list and events and search, not for dele",
         ),
         (("list", "--type", "x"), "--type is for events, not for list"),
         (("--status", "asleep"), "invalid choice: 'asleep'"),
-        (("dream",), "invalid choice: 'dream'"),
+        (("dream",), "sessions does not know 'dream'; known: delete, events, export, import, list"),
+        (("shwo",), "sessions does not know 'shwo'; did you mean 'show'?"),
         (("show", "ses_9"), "there is no session ses_9; see: holdfast sessions"),
         (("show", "ses_"), "several sessions begin with ses_: ses_1, ses_2"),
     ],

@@ -7,7 +7,7 @@ import anyio
 import pytest
 from runtime.shaky_journal import Shaky, When
 
-from holdfast.contract.events import SessionCreated, UserMessage
+from holdfast.contract.events import SessionCreated, StatusChanged, UserMessage
 from holdfast.contract.journal import (
     Journal,
     JournalError,
@@ -196,6 +196,69 @@ async def test_a_session_is_taken_up_from_whoever_is_gone(
     assert (await kinds(journal))[-1] == "user.message"
 
 
+async def closed_by_the_first(journal: Shaky, clock: FakeClock) -> None:
+    first = log_on(journal, clock, "first")
+    await first.append([HELLO])
+    await first.close()
+
+
+async def test_a_session_that_was_closed_is_opened_again_and_that_is_written(
+    journal: Shaky, clock: FakeClock
+) -> None:
+    await closed_by_the_first(journal, clock)
+    log = log_on(journal, clock)
+    await log.take_up(lambda _: False)
+    *_, told = await journal.events("ses_1")
+    assert told.payload == StatusChanged(
+        from_status="terminated", to_status="idle", reason="taken up"
+    )
+    assert (await journal.session("ses_1")).state.status == "idle"
+    await log.append([HELLO])
+    await log.close()
+    assert (await kinds(journal))[3:] == [
+        *("session.status_changed", "user.message", "session.closed"),
+    ]
+    assert (await journal.session("ses_1")).state.status == "terminated"
+
+
+async def test_used_again_after_it_was_closed_it_is_open(journal: Shaky, clock: FakeClock) -> None:
+    log = log_on(journal, clock)
+    await log.append([HELLO])
+    await log.close()
+    await log.append([HELLO])
+    assert (await kinds(journal))[2:] == [
+        *("session.closed", "session.status_changed", "user.message"),
+    ]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_opening_again_that_failed_is_tried_again_and_written_once(
+    journal: Shaky, clock: FakeClock, when: When
+) -> None:
+    await closed_by_the_first(journal, clock)
+    log = log_on(journal, clock)
+    journal.fails["append"] = [when]
+    with pytest.raises(JournalUnavailable):
+        await log.take_up(lambda _: False)
+    await log.append([HELLO])
+    await log.close()
+    assert (await kinds(journal))[3:] == [
+        *("session.status_changed", "user.message", "session.closed"),
+    ]
+    assert (await journal.session("ses_1")).lease is None
+
+
+async def test_opening_again_that_failed_leaves_no_lease(journal: Shaky, clock: FakeClock) -> None:
+    await closed_by_the_first(journal, clock)
+    log = log_on(journal, clock)
+    journal.fails["append"] = ["before"]
+    with pytest.raises(JournalUnavailable):
+        await log.take_up(lambda _: False)
+    await log.close()
+    session = await journal.session("ses_1")
+    assert (session.lease, session.state.status) == (None, "terminated")
+
+
 async def test_a_session_that_is_not_there_cannot_be_taken_up(
     journal: Shaky, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -319,5 +382,6 @@ async def test_on_a_file_the_same_holds(tmp_path: Path) -> None:
     again = SessionLog(opening, SessionCreated(), "ses_1", "you", clock)
     journal, epoch = await again.take_up(lambda _: False)
     assert epoch == 2
-    assert await kinds(journal) == ["session.created", *["user.message"] * 9, "session.closed"]
+    told = ["session.created", *["user.message"] * 9, "session.closed", "session.status_changed"]
+    assert await kinds(journal) == told
     await again.close()

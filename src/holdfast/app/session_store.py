@@ -3,19 +3,28 @@
 Looking makes nothing: without a store there is no session.
 """
 
+import os
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
-from holdfast.app.holders import is_gone, this_process
-from holdfast.app.settings import Surroundings
+from holdfast.app.holders import is_gone, may_run, this_process
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import DATABASE, shared_store
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.journal import JournalError, Lease, LeaseHeld, UnknownSession
+from holdfast.contract.journal import (
+    JournalError,
+    JournalUnavailable,
+    Lease,
+    LeaseHeld,
+    UnknownSession,
+)
 from holdfast.contract.ports import Clock
+from holdfast.contract.session_state import Runner
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
@@ -23,6 +32,11 @@ from holdfast.runtime.ids import TimeIds
 
 SESSIONS_FOLDER = "sessions"
 _DELETING_SECONDS = 60.0
+_LOCKED = (
+    "{place} may only be read, and a store is read only where it can be written; copy the folder"
+    " that holds data and state to a place of your own (cp -r, then chmod -R u+w), and let"
+    " HOLDFAST_HOME name the copy"
+)
 
 
 class NothingStored(UnknownSession):
@@ -33,18 +47,29 @@ class NothingStored(UnknownSession):
 
 
 @asynccontextmanager
-async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
-    """The store; NothingStored where there is none, unless it is to be made. JournalError."""
-    settings = load_configuration(None).settings
+async def opened_store(
+    settings: Settings | None = None, *, make: bool = False
+) -> AsyncGenerator[Store]:
+    """The store of the settings, else of the configuration of this machine. JournalError.
+
+    NothingStored where there is none, unless it is to be made.
+    """
+    settings = settings or load_configuration(None).settings
     around = surroundings_of_this_process(settings)
     if make and settings.store.kind == "none":
         raise JournalError(
             "store.kind = 'none' says that nothing is kept; set it to 'sqlite' and try again"
         )
-    if not make and settings.store.kind == "sqlite" and not _exists(around):
+    if not make and settings.store.kind == "sqlite" and not is_there(around):
         raise NothingStored
     clock = SystemClock()
-    store = await shared_store(settings, around, clock, TimeIds(clock))
+    try:
+        store = await shared_store(settings, around, clock, TimeIds(clock))
+    except JournalUnavailable:
+        locked = None if settings.store.kind != "sqlite" else _not_writable(around)
+        if locked is None:
+            raise
+        raise JournalUnavailable(_LOCKED.format(place=locked)) from None
     try:
         yield store
     finally:
@@ -52,7 +77,15 @@ async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
             await store.journal.close()
 
 
-def _exists(around: Surroundings) -> bool:
+def _not_writable(around: Surroundings) -> Path | None:
+    """The first of the places of a store that may only be read; None: all can be written."""
+    state = () if around.state_home is None else (around.state_home, around.state_home / "anchors")
+    places = (around.data_home, around.data_home / DATABASE, *state)
+    return next((one for one in places if one.exists() and not os.access(one, os.W_OK)), None)
+
+
+def is_there(around: Surroundings) -> bool:
+    """Whether anything was ever written down, in a file."""
     try:
         return (around.data_home / DATABASE).exists()
     except OSError:
@@ -64,6 +97,14 @@ def is_live(lease: Lease | None, clock: Clock) -> bool:
     if lease is None or is_gone(lease.holder):
         return False
     return lease.until_micros > clock.unix_ns() // 1000
+
+
+def runner_of(lease: Lease | None, clock: Clock) -> Runner:
+    """Who runs a session, by its lease. One of this machine may be late, and still run it."""
+    if lease is None:
+        return "nobody"
+    late = lease.until_micros <= clock.unix_ns() // 1000
+    return "somebody" if may_run(lease.holder, late=late) else "gone"
 
 
 async def delete_session(store: Store, session_id: str) -> str | None:

@@ -15,6 +15,9 @@ ReportedStatus = Literal[
 ]
 """What a session is shown to be doing."""
 
+Runner = Literal["somebody", "nobody", "gone"]
+"""Who runs a session: somebody, as far as can be told; nobody; or one who ended without a word."""
+
 
 class ConfirmationRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A tool that a person has to confirm before it runs."""
@@ -42,6 +45,8 @@ class CustomRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 CallStage = Literal["streaming", "asked", "waiting", "answered", "intended"]
 """How far an open call has come: what may still happen to it."""
+_AT_IT = frozenset({"asked", "answered", "intended"})
+"""Stages in which whoever runs the session has the next step."""
 
 
 class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
@@ -100,16 +105,28 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     chat: ChatCursor = ChatCursor()
 
 
-def reported(state: SessionState) -> ReportedStatus:
-    """What a session is shown to be doing."""
+def reported(state: SessionState, runner: Runner = "nobody") -> ReportedStatus:
+    """What a session is shown to be doing, by what is written and by who runs it."""
     if state.status == "terminated":
         return "error" if state.failed else "idle"
     if any(call.stage == "waiting" for call in state.calls.values()):
         return "waiting_on_approval"
     if state.status == "requires_action":
         return "waiting_on_user_input" if state.custom is not None else "waiting_on_approval"
-    if state.status == "running":
+    if _is_busy(state, runner):
         return "busy"
     if state.status == "rescheduling":
         return "retrying"
     return "error" if state.failed else "idle"
+
+
+def _is_busy(state: SessionState, runner: Runner) -> bool:
+    if state.status == "running":
+        return runner != "gone"
+    return runner == "somebody" and any(call.stage in _AT_IT for call in state.calls.values())
+
+
+def is_left(state: SessionState, runner: Runner) -> bool:
+    """Whether its program ended in the middle of something: somebody has to take it up."""
+    unfinished = state.calls or state.status == "running"
+    return runner == "gone" and state.status != "terminated" and bool(unfinished)

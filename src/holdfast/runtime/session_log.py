@@ -9,13 +9,15 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from anyio import Lock
 
-from holdfast.contract.events import Event, Payload, SessionClosed, SessionCreated
+from holdfast.contract.events import Event, Payload, SessionClosed, SessionCreated, StatusChanged
 from holdfast.contract.journal import Journal, JournalError, JournalUnavailable, Lease, LeaseHeld
 from holdfast.contract.ports import Clock
 
 _log = logging.getLogger("holdfast")
 
 LEASE_SECONDS = 600.0
+TAKEN_UP = "taken up"
+"""Why a session that was closed is not closed any more."""
 
 
 class SessionLog:
@@ -39,7 +41,7 @@ class SessionLog:
         self._journal: Journal | None = None
         self._lease: Lease | None = None
         self._renew_at = 0
-        self._taken_up = self._was_begun = False
+        self._taken_up = self._reopened = self._was_begun = False
         self._begin_in_doubt = self._lease_in_doubt = False
         """It was asked for, and nobody has heard what became of it."""
 
@@ -65,11 +67,11 @@ class SessionLog:
             self._taken_up = self._was_begun = True
             if self._journal is None:
                 self._journal = await self._opening()
-            lease = await self._leased(self._journal, is_gone)
+            lease = await self._resumed(self._journal, is_gone)
             return self._journal, lease.epoch
 
     async def close(self) -> None:
-        """Let go of the journal; a session that was begun here has ended."""
+        """Let go of the journal; a session that was begun or opened again here has ended."""
         async with self._lock:
             journal, lease = self._journal, self._lease
             self._journal = self._lease = None
@@ -90,7 +92,7 @@ class SessionLog:
                 await journal.close()
 
     async def _end(self, journal: Journal, lease: Lease) -> None:
-        if not self._taken_up:
+        if self._reopened or not self._taken_up:
             closed = SessionClosed(reason="closed")
             await journal.append(self._session_id, [closed], epoch=lease.epoch)
         await journal.release(lease)
@@ -100,12 +102,30 @@ class SessionLog:
         async with self._lock:
             if self._journal is None:
                 self._journal = await self._opening()
-            if not self._was_begun:
-                await self._begin(self._journal)
-            lease = self._lease or await self._leased(self._journal, _nobody_is_gone)
+            lease = self._lease or await self._new_lease(self._journal)
             if self._clock.unix_ns() > self._renew_at:
                 lease = self._keep(await self._journal.renew(lease, LEASE_SECONDS))
             return self._journal, lease
+
+    async def _new_lease(self, journal: Journal) -> Lease:
+        if self._was_begun:
+            return await self._resumed(journal, _nobody_is_gone)
+        await self._begin(journal)
+        return await self._leased(journal, _nobody_is_gone)
+
+    async def _resumed(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
+        """Take the right to run a session of before; one that was closed is open from here on."""
+        lease = await self._leased(journal, is_gone)
+        try:
+            status = (await journal.session(self._session_id)).state.status
+            if status == "terminated":
+                self._reopened = True  # also if nobody hears whether it was written
+                again = StatusChanged(from_status=status, to_status="idle", reason=TAKEN_UP)
+                await journal.append(self._session_id, [again], epoch=lease.epoch)
+        except BaseException:
+            self._lease, self._lease_in_doubt = None, True  # whoever tries again begins here
+            raise
+        return lease
 
     async def _begin(self, journal: Journal) -> None:
         """Begin the session; an attempt before may have succeeded without our hearing of it."""

@@ -60,6 +60,11 @@ class Line(NamedTuple):
 class Look(Protocol):
     """Shows things to somebody."""
 
+    @property
+    def width(self) -> int | None:
+        """How many characters a line has room for; None: there is no end to it."""
+        ...
+
     def text(self, text: str, /) -> None:
         """A paragraph."""
         ...
@@ -116,6 +121,11 @@ class PlainLook:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+
+    @property
+    def width(self) -> int | None:
+        """A file or a pipe has no edge."""
+        return None
 
     def text(self, text: str, /) -> None:
         """A paragraph."""

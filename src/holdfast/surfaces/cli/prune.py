@@ -10,13 +10,15 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
-from holdfast.app.pruning import Plan, Pruned, Pruning
+from holdfast.app.pruning import YOUNGEST_SECONDS, Plan, Pruned, Pruning
+from holdfast.app.session_store import SESSIONS_FOLDER, is_there
 from holdfast.app.settings import RetentionSettings, Settings, Surroundings
 from holdfast.app.store import open_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Clock
+from holdfast.contract.upkeep import Swept
 from holdfast.execution.session_folders import SessionFolders
 from holdfast.record.retention import Going, Limits
 from holdfast.runtime.clock import SystemClock
@@ -80,10 +82,15 @@ async def _pruned(
     surroundings: Surroundings,
 ) -> int:
     clock = SystemClock()
+    folders = SessionFolders(surroundings.data_home / SESSIONS_FOLDER)
+    looks_only = arguments.dry_run and settings.store.kind == "sqlite"
+    if looks_only and not is_there(surroundings):
+        plan = await to_thread.run_sync(_plan_of_nothing, folders, clock)
+        _show_plan(plan, screen, as_json=arguments.json)
+        return 0
     opening = partial(open_store, settings, surroundings, clock, TimeIds(clock))
     store = await to_thread.run_sync(opening)
     try:
-        folders = SessionFolders(surroundings.data_home / "sessions")
         pruning = Pruning(store, folders, clock)
         plan = await pruning.plan(limits)
         if arguments.dry_run:
@@ -98,6 +105,12 @@ async def _pruned(
         await store.journal.close()
     _show_done(plan, done, freed, screen, as_json=arguments.json)
     return _FAILED if done.left or len(done.folders) < len(plan.lost) else 0
+
+
+def _plan_of_nothing(folders: SessionFolders, clock: Clock) -> Plan:
+    """What may go where no store is: folders of no session. Looking makes none. Blocking."""
+    lost = folders.lost((), clock.unix_ns() / 1e9 - YOUNGEST_SECONDS)
+    return Plan(going=(), needed=(), staying=0, lost=lost, swept=Swept())
 
 
 def _limits(arguments: Namespace, retention: RetentionSettings, clock: Clock) -> Limits:

@@ -6,21 +6,18 @@ No process is started, no network reached and no tool run, whatever the recordin
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import anyio
+import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.replaying import recording
-from holdfast.app.store import open_store
-from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.events import Event
+from holdfast.app.session_store import opened_store
+from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.execution.no_effects import no_effects
 from holdfast.record.live import LiveStream
 from holdfast.record.stream import DONE, AnyChunk, server_sent, text_of
-from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
 from holdfast.surfaces.cli.parsing import Parser, UsageError, overrides_in
 from holdfast.surfaces.cli.retelling import Retelling
 from holdfast.surfaces.cli.screen import Screen
@@ -34,7 +31,7 @@ examples:
   holdfast replay ses_019 --json        its chunks, one JSON object a line
   holdfast replay last --sse            as a server would send them
   holdfast replay last --speed 1        as fast as it was; 2 is twice as fast
-  holdfast replay last --from 12        from event 12 on, or from an event's id
+  holdfast replay last --from 12        from the message on that event 12 is part of
   holdfast replay last --strict --tools mine.py
                                         would the same be written down now?
 """
@@ -46,7 +43,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
     parser.add_argument("--sse", action="store_true", help="server-sent events")
     parser.add_argument("--speed", metavar="N", help="with its pauses, N times as fast; 0: at once")
-    parser.add_argument("--from", dest="first", metavar="EVENT", help="begin with this event")
+    parser.add_argument(
+        "--from", dest="first", metavar="EVENT", help="begin with the message it is part of"
+    )
     parser.add_argument(
         "--strict", action="store_true", help="settle its calls once more, and name what differs"
     )
@@ -85,7 +84,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
             if arguments.strict:
                 return held_against_now(events, arguments, screen)
             first = _place(events, arguments.first)
-            anyio.run(tell, events, first, speed, _teller(arguments, screen))
+            anyio.run(tell, events, first, speed, _teller(arguments, events, screen))
         except UnknownSession as problem:
             raise UsageError(str(problem)) from None
         except JournalError as problem:
@@ -116,14 +115,8 @@ def _speed(given: str | None) -> float:
 
 
 async def _events(configuration: Configuration, name: str) -> tuple[Event, ...]:
-    settings, clock = configuration.settings, SystemClock()
-    around = surroundings_of_this_process(settings)
-    opened = partial(open_store, settings, around, clock, TimeIds(clock))
-    store = await anyio.to_thread.run_sync(opened)
-    try:
+    async with opened_store(configuration.settings) as store:
         return await recording(store.journal, store.archive, name)
-    finally:
-        await store.journal.close()
 
 
 def _place(events: Sequence[Event], wanted: str | None) -> int:
@@ -139,13 +132,28 @@ def _place(events: Sequence[Event], wanted: str | None) -> int:
     return found[0]
 
 
-def _teller(arguments: Namespace, screen: Screen) -> Callable[[AnyChunk], None]:
+def _teller(
+    arguments: Namespace, events: Sequence[Event], screen: Screen
+) -> Callable[[AnyChunk], None]:
     def told(form: Callable[[str], str]) -> Callable[[AnyChunk], None]:
         return lambda chunk: screen.raw(form(text_of(chunk)))
 
     if arguments.sse:
         return told(server_sent)
-    return told(str) if arguments.json else Retelling(screen.look).show
+    return told(str) if arguments.json else Retelling(screen.look, _refusals(events)).show
+
+
+class _Failed(msgspec.Struct):
+    """What an envelope says of a failure."""
+
+    message: str | None = None
+
+
+def _refusals(events: Sequence[Event]) -> dict[str, str]:
+    """What was answered to calls that failed, by their ids."""
+    ends = (one.payload for one in events if isinstance(one.payload, CallSettled))
+    said = {one.call_id: msgspec.json.decode(one.envelope, type=_Failed).message for one in ends}
+    return {call_id: message for call_id, message in said.items() if message}
 
 
 async def tell(

@@ -1,13 +1,18 @@
 """A stream of chunks shown to people: what was said, and a card for every call.
 
-It knows the chunks alone, as any reader of the stream does.
+It knows the chunks, as any reader of the stream does, and why calls were refused: chunks have no
+room for that.
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.record.stream import AnyChunk, text_of
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import Card, Look, Status, printable
 
+NO_REFUSALS: Mapping[str, str] = MappingProxyType({})
 _WIDTH = 90
 _MOST_LINES = 12
 _SPEAKERS = {"user": "You", "assistant": "Agent"}
@@ -17,8 +22,10 @@ _STATUS: dict[str, Status] = {"output-available": "OK", "output-error": "FAIL"}
 class Retelling:
     """Shows chunks as they come; what has no end yet is shown when its message ends."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, refusals: Mapping[str, str] = NO_REFUSALS) -> None:
+        """``refusals``: why a call was refused, by its id."""
         self._look = look
+        self._refusals = refusals
         self._texts: dict[str, str] = {}
         self._calls: dict[str, JsonObject] = {}
 
@@ -65,7 +72,9 @@ class Retelling:
             case "approval-request":
                 call["state"] = "waits for approval"
             case "output-available" | "output-error" | "output-denied":
-                self._show_call(self._calls.pop(call_id), step, said)
+                why = self._refusals.get(call_id) if step == "output-denied" else None
+                told = said if why is None else {**said, "errorText": why}
+                self._show_call(self._calls.pop(call_id), step, told)
             case _:
                 call["sent"] = ""
 

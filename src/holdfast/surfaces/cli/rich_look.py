@@ -26,6 +26,11 @@ class RichLook:
     def __init__(self, out: TextIO) -> None:
         self._console = Console(file=out, highlight=False, markup=False, emoji=False)
 
+    @property
+    def width(self) -> int | None:
+        """Of the terminal."""
+        return self._console.width
+
     def text(self, text: str, /) -> None:
         """A paragraph."""
         self._console.print(Text(text))

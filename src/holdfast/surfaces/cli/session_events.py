@@ -8,17 +8,23 @@ from typing import NamedTuple
 import anyio
 import msgspec
 
-from holdfast.app.session_store import opened_store
-from holdfast.contract.events import KINDS, Event, SessionClosed
+from holdfast.app.session_store import opened_store, runner_of
+from holdfast.app.spelling import advice
+from holdfast.contract.events import KINDS, CallSettled, Event, Payload
 from holdfast.contract.journal import EventQuery, Journal
 from holdfast.record.export import event_line
+from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.narrow import end_cut, narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import count_in, cut
+from holdfast.surfaces.cli.session_list import LEFT, WIDE, count_in, cut
 
 LOOK_SECONDS = 0.2
 """How often somebody who follows is shown what is new."""
+
+QUIET_SECONDS = 2.0
+"""How long nothing is new before somebody who follows hears that nobody runs the session."""
 
 _AROUND = 10
 _SAID_CHARACTERS = 100
@@ -27,6 +33,21 @@ _TYPES = tuple(str(kind.__struct_config__.tag) for kind in KINDS)
 _PLAIN = re.compile(r"[\w./:@-]+")
 """A text that needs no quotes."""
 _HEADINGS = ("EVENT", "TIME (UTC)", "TYPE", "WHAT")
+
+
+class _Form(NamedTuple):
+    """How an event is shown."""
+
+    as_json: bool
+    full: bool
+    """All that it says, on one line however long."""
+    width: int | None
+    """Of the screen; None: there is no end to it."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the day and the milliseconds have no room."""
+        return self.width is not None and self.width < WIDE and not self.full
 
 
 class _Wanted(NamedTuple):
@@ -48,17 +69,18 @@ class _Wanted(NamedTuple):
 async def show_events(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     wanted = _wanted(arguments)
+    form = _Form(arguments.json, arguments.full, screen.look.width)
     async with opened_store() as store:
         session_id = await store.archive.called(arguments.words[0])
         head = await store.journal.session(session_id)
         query = await _query(arguments, wanted, store.journal, session_id, head.sequence)
         found = await store.journal.find(session_id, query)
-        _show(found, screen, follow=arguments.follow, as_json=arguments.json)
+        _show(found, screen, form, follow=arguments.follow)
         if arguments.follow and head.state.status != "terminated":
             shown = found[-1].sequence if found else 0
             async for event in _new_events(store.journal, session_id, head.sequence, screen):
                 if event.sequence > shown and wanted.fits(event):
-                    screen.raw(_line(event, as_json=arguments.json))
+                    screen.raw(_line(event, form))
     return 0
 
 
@@ -66,7 +88,7 @@ def _wanted(arguments: Namespace) -> _Wanted:
     types: list[str] = arguments.types or []
     for one in types:
         if one not in _TYPES:
-            raise UsageError(f"--type {one}: there is no such event; one of {', '.join(_TYPES)}")
+            raise UsageError(f"--type {one}: there is no such event; {advice(one, _TYPES)}")
     if arguments.around is None and (arguments.before_limit or arguments.after_limit):
         raise UsageError("--before-limit and --after-limit are for --around EVENT; give that, too")
     if arguments.around is not None and (arguments.after or arguments.before):
@@ -126,48 +148,70 @@ async def _new_events(
     journal: Journal, session_id: str, after: int, screen: Screen
 ) -> AsyncIterator[Event]:
     """What is new, until the session is closed; UnknownSession when it is deleted."""
+    clock = SystemClock()
+    heard, told = clock.ticks(), False
     while True:
         page = await journal.events(session_id, after=after)
         for event in page:
             yield event
-            if isinstance(event.payload, SessionClosed):
-                return
         if page:
-            after = page[-1].sequence
+            after, heard = page[-1].sequence, clock.ticks()
         else:
-            await journal.session(session_id)
+            session = await journal.session(session_id)
+            if session.state.status == "terminated" and session.sequence == after:
+                return
+            quiet = clock.ticks() - heard > QUIET_SECONDS * 1e9
+            if quiet and not told and runner_of(session.lease, clock) == "gone":
+                told = True
+                screen.remark(f"nothing new: {LEFT}; what happens then is shown")
         screen.show_now()
         await anyio.sleep(LOOK_SECONDS)
 
 
-def _show(found: tuple[Event, ...], screen: Screen, *, follow: bool, as_json: bool) -> None:
-    if as_json or follow:
+def _show(found: tuple[Event, ...], screen: Screen, form: _Form, *, follow: bool) -> None:
+    if form.as_json or follow:
         for event in found:
-            screen.raw(_line(event, as_json=as_json))
+            screen.raw(_line(event, form))
     elif found:
-        screen.look.table(_HEADINGS, [_row(event) for event in found])
+        width = form.width if form.is_narrow else None
+        rows = [_row(event, form) for event in found]
+        screen.look.table(*narrowed(_HEADINGS, rows, width, ()))
     else:
         screen.look.text("No event fits.")
 
 
-def _line(event: Event, *, as_json: bool) -> str:
-    if as_json:
+def _line(event: Event, form: _Form) -> str:
+    if form.as_json:
         return event_line(event).decode()
-    number, time, kind, said = _row(event)
-    return f"{number:>5}  {time}  {kind:{_TYPE_COLUMN}}  {said}"
+    number, time, kind, said = _row(event, form)
+    line = f"{number:>5}  {time}  {kind:{_TYPE_COLUMN}}  {said}"
+    return end_cut(line, form.width) if form.is_narrow and form.width else line
 
 
-def _row(event: Event) -> tuple[str, ...]:
+def _row(event: Event, form: _Form) -> tuple[str, ...]:
     waits = "waits: " if event.processed_at is None else ""
     time = f"{event.at:%Y-%m-%d %H:%M:%S}.{event.at.microsecond // 1000:03}"
-    said = cut(_said(event), _SAID_CHARACTERS)
+    if form.is_narrow:
+        time = short_time(event.at, SystemClock().now())
+    fields = msgspec.structs.asdict(event.payload) if form.full else _chosen(event.payload)
+    said = _said(fields) if form.full else cut(_said(fields), _SAID_CHARACTERS)
     return (str(event.sequence), time, printable(event.type), one_line(f"{waits}{said}"))
 
 
-def _said(event: Event) -> str:
-    """What its fields say, those that say anything."""
-    fields = msgspec.structs.asdict(event.payload).items()
-    told = ((name, value) for name, value in fields if value not in (None, (), {}, ""))
+def _chosen(payload: Payload) -> dict[str, object]:
+    """Its fields; of a call that was settled what it brought: its envelope ends with that."""
+    if not isinstance(payload, CallSettled):
+        return msgspec.structs.asdict(payload)
+    told: dict[str, object] = msgspec.json.decode(payload.envelope, type=dict[str, object])
+    brought = {name: told.get(name) for name in ("kind", "message")}
+    if "result" in told:
+        brought = {"result": msgspec.Raw(msgspec.json.encode(told["result"]))}
+    return {"tool": payload.tool, **brought, "call_id": payload.call_id}
+
+
+def _said(fields: dict[str, object]) -> str:
+    """What the fields say, those that say anything."""
+    told = ((name, value) for name, value in fields.items() if value not in (None, (), {}, ""))
     return " ".join(f"{name}={_short(value)}" for name, value in told)
 
 

@@ -6,13 +6,15 @@ from typing import get_args
 
 import msgspec
 
-from holdfast.app.session_store import NothingStored, opened_store
+from holdfast.app.session_store import NothingStored, opened_store, runner_of
 from holdfast.contract.archive import Found, SessionQuery
 from holdfast.contract.journal import Session
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.session_state import ReportedStatus, reported
+from holdfast.contract.session_state import ReportedStatus, Runner, is_left, reported
 from holdfast.record.export import moment_text, session_document
+from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.narrow import narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 
@@ -22,8 +24,13 @@ STATUSES = (*get_args(ReportedStatus), CLOSED)
 _ALL = 2**31
 _MOST_LISTED = 100
 _MOST_FOUND = 20
+_MOST_NAMED = 3
 _TITLE_CHARACTERS = 50
-_HEADINGS = ("SESSION", "AGENT", "STATUS", "LAST ACTIVE (UTC)", "EVENTS", "OPEN CALLS", "TITLE")
+_DROPPED_FIRST = ("OPEN CALLS", "EVENTS", "AGENT")
+WIDE = 130
+"""A screen of this many characters has room for everything."""
+LEFT = "its program is gone: take it up with Holdfast(session=...)"
+"""What to do about a session that ended in the middle of something."""
 _NONE_YET = "There is no session yet."
 _encode = msgspec.json.Encoder().encode
 
@@ -39,9 +46,13 @@ async def list_sessions(arguments: Namespace, screen: Screen) -> int:
     if arguments.json:
         screen.document({"sessions": [summary(one) for one in shown]})
     elif shown:
-        screen.look.table(_HEADINGS, [_row(one) for one in shown])
+        width = screen.look.width
+        rows = [_row(one, width) for one in shown]
+        screen.look.table(*narrowed(_headings(width), rows, width, _DROPPED_FIRST))
     else:
         screen.look.text(nothing)
+    if not arguments.json:
+        _tell_left(shown, screen)
     if len(found) > limit:
         screen.remark(f"{len(found) - limit} more; give --limit {len(found)} to see all")
     return 0
@@ -57,9 +68,26 @@ async def _sessions(arguments: Namespace) -> list[Session]:
     return [one for one in found if arguments.status in {None, *_statuses(one)}]
 
 
+def _tell_left(shown: list[Session], screen: Screen) -> None:
+    """Name those whose program ended in the middle of something, and say what to do."""
+    left = [printable(one.id) for one in shown if is_left(one.state, _runner(one))]
+    if left:
+        more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
+        screen.remark(f"{', '.join(left[:_MOST_NAMED])}{more}: {LEFT}")
+
+
+def status_of(session: Session) -> ReportedStatus:
+    """What it is shown to be doing."""
+    return reported(session.state, _runner(session))
+
+
+def _runner(session: Session) -> Runner:
+    return runner_of(session.lease, SystemClock())
+
+
 def _statuses(session: Session) -> tuple[str, ...]:
     """What it is shown as; a closed one is also found as such."""
-    shown = reported(session.state)
+    shown = status_of(session)
     return (shown, CLOSED) if session.state.status == CLOSED else (shown,)
 
 
@@ -68,19 +96,25 @@ def summary(session: Session) -> JsonObject:
     lease = session.lease
     return {
         **session_document(session),
-        "reported": reported(session.state),
+        "reported": status_of(session),
         "open_calls": len(session.state.calls),
+        "runner": _runner(session),
         "lease": None if lease is None else {"holder": lease.holder, "epoch": lease.epoch},
     }
 
 
-def _row(session: Session) -> tuple[str, ...]:
+def _headings(width: int | None) -> tuple[str, ...]:
+    time = "LAST ACTIVE (UTC)" if width is None or width >= WIDE else "ACTIVE"
+    return ("SESSION", "AGENT", "STATUS", time, "EVENTS", "OPEN CALLS", "TITLE")
+
+
+def _row(session: Session, width: int | None) -> tuple[str, ...]:
     state = session.state
     shown = (
         session.id,
         state.agent_id or "-",
-        reported(state),
-        shown_time(session.updated_at),
+        status_of(session),
+        time_for(session.updated_at, width),
         f"{session.sequence:,}",
         str(len(state.calls)),
         cut(state.title or "-", _TITLE_CHARACTERS),
@@ -126,6 +160,13 @@ def shown_time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
+def time_for(moment: datetime, width: int | None) -> str:
+    """A moment for people, short on a narrow screen."""
+    if width is None or width >= WIDE:
+        return shown_time(moment)
+    return short_time(moment, SystemClock().now())
+
+
 def cut(text: str, characters: int) -> str:
     """A text on one line, no longer than this."""
     line = one_line(text)
@@ -137,5 +178,5 @@ def count_in(given: str | None, option: str) -> int | None:
     if given is None:
         return None
     if not given.isascii() or not given.isdigit() or len(given) > 9 or not int(given):
-        raise UsageError(f"{option} {given}: it is no number; give 1 or more")
+        raise UsageError(f"{option} {given}: give a number from 1 to 999999999")
     return int(given)

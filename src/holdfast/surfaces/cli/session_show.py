@@ -6,21 +6,24 @@ from collections.abc import AsyncIterator, Iterator
 import msgspec
 
 from holdfast.app.holders import is_gone
-from holdfast.app.session_store import is_live, opened_store
+from holdfast.app.session_store import is_live, opened_store, runner_of
 from holdfast.contract.archive import Message, Part
 from holdfast.contract.journal import Lease, Session
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.contract.session_state import reported
+from holdfast.contract.session_state import is_left
 from holdfast.record.export import moment_text
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import cut, shown_time, summary
+from holdfast.surfaces.cli.session_list import LEFT, cut, shown_time, status_of, summary
 
 _PAGE = 200
 _FOLDED_LINES = 8
+_RESULT_LINES = 4
+_LAID_OUT_WIDTH = 90
 _LINE_CHARACTERS = 200
 _CARD_CHARACTERS = 80
 
@@ -62,13 +65,14 @@ def _head(session: Session) -> dict[str, str]:
         "profile": state.profile or "-",
         "workspace": state.workspace or "-",
         "parent": state.parent_id or "",
-        "status": reported(state) + (" (closed)" if state.status == "terminated" else ""),
+        "status": status_of(session) + (" (closed)" if state.status == "terminated" else ""),
         "begun": f"{shown_time(session.created_at)} UTC",
         "last active": f"{shown_time(session.updated_at)} UTC",
         "events": f"{session.sequence:,}",
         "turns": f"{state.turns:,}",
         "usage": ", ".join(f"{name} {count:,}" for name, count in state.usage.items()) or "-",
         "run by": _runner(session.lease),
+        "left": LEFT if is_left(state, runner_of(session.lease, SystemClock())) else "",
         "open calls": ", ".join(f"{name} ({one.stage})" for name, one in state.calls.items()),
         "open questions": "; ".join(_questions(session)),
     }
@@ -97,32 +101,50 @@ def _questions(session: Session) -> Iterator[str]:
 
 def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
     if part.tool_call_id is not None:
-        yield _card(part)
+        yield from _call_lines(part, full=full)
         return
     text = part.data.get("text")
-    lines = str(text if isinstance(text, str) else part.text).splitlines()
     prefix = "" if part.type == "text" else f"[{part.type}] "
-    if full:
-        yield from (prefix + printable(line) for line in lines)
-        return
-    for line in lines[:_FOLDED_LINES]:
-        short = line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
-        yield prefix + printable(short)
-    if len(lines) > _FOLDED_LINES:
-        more = counted(len(lines) - _FOLDED_LINES, "more line")
-        yield f"… {more}; see all with --full"
+    lines = str(text if isinstance(text, str) else part.text).splitlines()
+    for line in lines if full else _folded(lines, _FOLDED_LINES):
+        yield prefix + printable(line)
 
 
-def _card(part: Part) -> str:
-    """A call in one line: what it was, how it ended, how long that took."""
+def _call_lines(part: Part, *, full: bool) -> Iterator[str]:
+    """What was called with what, how it ended, how long that took; below it what it brought."""
     seconds = (part.updated_at - part.created_at).total_seconds()
     sent = part.data.get("input", part.data.get("rawInput"))
-    arguments = "" if sent is None else msgspec.json.encode(sent).decode()
+    arguments = "" if sent is None else _flat(sent)
     why = part.data.get("errorText")
     ended = f": {one_line(str(why))}" if why else ""
-    name = part.type.removeprefix("tool-")
-    card = f"> {name} {cut(arguments, _CARD_CHARACTERS)}"
-    return printable(f"{card.rstrip()}  [{part.tool_state}, {seconds:.1f} s]{cut(ended, 200)}")
+    if not full:
+        arguments, ended = cut(arguments, _CARD_CHARACTERS), cut(ended, _LINE_CHARACTERS)
+    card = f"> {part.type.removeprefix('tool-')} {arguments}"
+    yield printable(f"{card.rstrip()}  [{part.tool_state}, {seconds:.1f} s]{ended}")
+    output = part.data.get("output")
+    if isinstance(output, dict) and "result" in output:
+        yield from (f"  {printable(line)}" for line in _result_lines(output["result"], full=full))
+
+
+def _result_lines(result: JsonValue, *, full: bool) -> list[str]:
+    """A text by its lines; anything else is JSON, laid out for reading where all is shown."""
+    if isinstance(result, str) and result:
+        lines = result.splitlines()
+    else:
+        lines = laid_out(result, _LAID_OUT_WIDTH).splitlines() if full else [_flat(result)]
+    return lines if full else list(_folded(lines, _RESULT_LINES))
+
+
+def _flat(value: JsonValue) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _folded(lines: list[str], most: int) -> Iterator[str]:
+    """The first lines, each bounded, and how many there are besides."""
+    for line in lines[:most]:
+        yield line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
+    if len(lines) > most:
+        yield f"… {counted(len(lines) - most, 'more line')}; see all with --full"
 
 
 def _plain(message: Message) -> JsonValue:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import anyio
 
+from holdfast.app.spelling import advice
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record.codec import UnreadableEvent
 from holdfast.record.importing import UnreadableExport
@@ -50,12 +51,15 @@ class _Answer(NamedTuple):
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
-    parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="list by default")
+    parser.add_argument(
+        "what", metavar="WHAT", nargs="?", help=f"{', '.join(_ANSWERS)}; list by default"
+    )
+    parser.offer("what", _ANSWERS)
     parser.add_argument(
         "words", metavar="ID | WORDS | PATH", nargs="*", default=[], help="what it is about"
     )
     _add_filters(parser)
-    parser.add_argument("--full", action="store_true", help="show: texts whole, not folded")
+    parser.add_argument("--full", action="store_true", help="show, events: all of it, not folded")
     parser.add_argument("--form", choices=_FORMS, help="export: events by default")
     parser.add_argument("--to", metavar="FILE", help="export: a new file or folder")
     parser.add_argument(
@@ -96,7 +100,9 @@ def _add_filters(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     what = arguments.what or "list"
-    answer = _ANSWERS[what]
+    answer = _ANSWERS.get(what)
+    if answer is None:
+        raise UsageError(f"sessions does not know {what!r}; {advice(what, _ANSWERS)}")
     _check(what, answer, arguments)
     try:
         return anyio.run(answer.do, arguments, screen)
@@ -129,7 +135,7 @@ _ANSWERS = {
     "list": _Answer(list_sessions, ("agent", "status", "parent", "limit")),
     "show": _Answer(show, ("full",), "ID"),
     "events": _Answer(
-        show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow"), "ID"
+        show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow", "full"), "ID"
     ),
     "trace": _Answer(show_trace, ("wake",), "ID"),
     "search": _Answer(search, ("session", "limit"), "WORDS", many=True),
