@@ -1,16 +1,20 @@
 """`holdfast audit`: which programs ran, who allowed what, and whether the journal is as written.
 
-Exit status: 0 it was shown, or all is as it was written; 1 it cannot be read, or is not.
+Exit status: 0 it was shown, or all is as it was written; 1 it cannot be read, or is not; 2 the
+words or the configuration cannot be used: no such session, no key, nothing that is kept.
 """
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
 
+from holdfast.app.ledger import NotUsable
+from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.surfaces.cli.audit_ledger import list_decisions, verify_journal
 from holdfast.surfaces.cli.audit_list import list_programs
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
+_FAILED = 1
 _EXAMPLES = """\
 examples:
   holdfast audit log                      every program, the oldest first
@@ -46,7 +50,15 @@ def run(arguments: Namespace, screen: Screen) -> int:
     answer = _ANSWERS.get(arguments.what)
     if answer is None:
         raise UsageError(f"what about the audit log? write: holdfast audit {' | '.join(_ANSWERS)}")
-    return answer(arguments, screen)
+    try:
+        return answer(arguments, screen)
+    except (UnknownSession, NotUsable) as problem:
+        raise UsageError(str(problem)) from None
+    except JournalError as problem:
+        screen.remark(str(problem))
+        if arguments.json:
+            screen.document({"error": str(problem)})
+        return _FAILED
 
 
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
