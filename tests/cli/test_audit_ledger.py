@@ -26,12 +26,12 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
 
-def decided(home: Path) -> None:
+def decided(home: Path, session_id: str = "ses_1") -> None:
     """Two calls, one allowed by a person, one refused by a rule."""
 
     async def work(store: Store) -> None:
         await store.journal.create(
-            "ses_1",
+            session_id,
             [
                 SessionCreated(),
                 CallAsked(call_id="cal_1", tool="bash", arguments="{}"),
@@ -218,6 +218,22 @@ def test_where_nothing_is_kept_nothing_can_be_verified(cli: Cli, home: Path) -> 
         answered = cli("audit", what)
         assert (answered.status, answered.out) == (2, "")
         assert "store.kind is none: no sessions are kept" in answered.err
+
+
+@pytest.mark.parametrize("what", ["verify", "decisions"])
+def test_a_session_is_called_by_its_beginning_or_last(cli: Cli, home: Path, what: str) -> None:
+    made(home, "ses_20")
+    made(home, "ses_21")
+    decided(home, "ses_1999")
+    whole = cli("audit", what, "--session", "ses_1999")
+    assert (whole.status, whole.out == "") == (0, False)
+    assert whole.out != cli("audit", what, "--session", "ses_20").out
+    for name in ("ses_19", "last"):
+        assert cli("audit", what, "--session", name) == whole
+    for name, said in (("nope", "there is no session nope"), ("ses_2", "several sessions begin")):
+        unknown = cli("audit", what, "--session", name)
+        assert (unknown.status, unknown.out) == (2, "")
+        assert said in unknown.err
 
 
 def test_another_key_is_told_once(cli: Cli, home: Path) -> None:

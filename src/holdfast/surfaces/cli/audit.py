@@ -37,7 +37,9 @@ def add_arguments(parser: Parser) -> None:
         "--since", metavar="WHEN", help="2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d"
     )
     parser.add_argument("--tool", metavar="NAME", help="started for this tool")
-    parser.add_argument("--session", metavar="ID", help="of this session; the beginning will do")
+    parser.add_argument(
+        "--session", metavar="ID", help="of this session; its beginning or last will do"
+    )
     parser.add_argument("--limit", metavar="N", help="the last N alone")
     parser.add_argument("--follow", action="store_true", help="go on until you interrupt it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
