@@ -63,19 +63,65 @@ def decided(home: Path, session_id: str = "ses_1") -> None:
 def test_decisions_are_listed_for_people_and_programs(cli: Cli, home: Path) -> None:
     assert cli("audit", "decisions").out == "Nothing was decided yet.\n"
     decided(home)
-    shown = cli("audit", "decisions").out
-    assert "approved by ada" in shown
-    lines = [json.loads(line) for line in cli("audit", "decisions", "--json").out.splitlines()]
-    assert [(one["decision"], one["by"]) for one in lines] == [
-        ("approved", "ada"),
-        ("allowed", "approved by ada"),
-        ("rejected", "nobody was there"),
-        ("denied", "a rule"),
+    heading, first, second, *_ = cli("audit", "decisions").out.splitlines()
+    assert heading.split() == [
+        "TIME",
+        "(UTC)",
+        *("SESSION", "CALL", "TOOL", "DECISION", "BY", "REASON", "ARGUMENTS"),
     ]
-    assert [one["arguments_hash"] for one in lines] == [None, "ab12", None, "c"]
+    assert first.split()[2:] == ["ses_1", "cal_1", "bash", "approved", "ada", "r", "ab12", "{}"]
+    assert second.split()[5:] == ["allowed", "ada", "approved", "by", "ada", "ab12", "{}"]
+    lines = [json.loads(line) for line in cli("audit", "decisions", "--json").out.splitlines()]
+    assert [(one["decision"], one["by"], one["reason"]) for one in lines] == [
+        ("approved", "ada", "r"),
+        ("allowed", "ada", "approved by ada"),
+        ("rejected", "nobody was there", "r"),
+        ("denied", "nobody was there", "a rule"),
+    ]
+    assert [one["arguments_hash"] for one in lines] == ["ab12", "ab12", "c", "c"]
+    assert [one["tool"] for one in lines] == ["bash", "bash", "rm", "rm"]
+    assert [one["arguments"] for one in lines] == ["{}"] * 4
     last = cli("audit", "decisions", "--json", "--limit", "1", "--tool", "bash").out
     assert json.loads(last)["call_id"] == "cal_1"
     assert cli("audit", "decisions", "--session", "ses_1", "--json").out.count("\n") == 4
+
+
+def test_decisions_of_all_sessions_are_in_the_order_of_time(cli: Cli, home: Path) -> None:
+    decided(home, "ses_2")
+    decided(home, "ses_1")
+    changed(home, "UPDATE events SET micros = micros + place % 4294967296")
+    changed(home, "UPDATE events SET micros = micros + 3600000000 WHERE type = 'call.refused'")
+
+    def listed(*words: str) -> list[tuple[str, str]]:
+        lines = cli("audit", "decisions", "--json", *words).out.splitlines()
+        found = [json.loads(line) for line in lines]
+        return [(one["session_id"], one["decision"]) for one in found]
+
+    first = ["approved", "allowed", "rejected"]
+    ordered = [(session, one) for session in ("ses_2", "ses_1") for one in first]
+    ordered += [("ses_2", "denied"), ("ses_1", "denied")]
+    assert listed() == ordered
+    assert listed("--limit", "3") == ordered[-3:]
+    assert listed("--limit", "9") == ordered
+
+
+@pytest.mark.parametrize(
+    ("what", "option"),
+    [
+        ("decisions", "--follow"),
+        ("decisions", "--since=2h"),
+        ("decisions", "--day=20260801"),
+        ("verify", "--follow"),
+        ("verify", "--tool=bash"),
+        ("verify", "--limit=1"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(cli: Cli, what: str, option: str) -> None:
+    answered = cli("audit", what, option)
+    assert (answered.status, answered.out) == (2, "")
+    name = option.partition("=")[0]
+    assert f"{name} is for log" in answered.err
+    assert f"not for {what}" in answered.err
 
 
 def test_verify_says_that_all_is_as_written_or_what_is_not(cli: Cli, home: Path) -> None:

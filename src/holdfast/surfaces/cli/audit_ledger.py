@@ -4,6 +4,7 @@ Exit status of `verify`: 0 all is as it was written, 1 something is not.
 """
 
 from argparse import Namespace
+from heapq import nlargest
 from itertools import count
 
 from holdfast.app.configuration import load_configuration
@@ -11,17 +12,19 @@ from holdfast.app.ledger import StoreProblem, Verdict, decided, verified
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.runtime import Progress
-from holdfast.record.decisions import Decision
+from holdfast.record.decisions import Decision, by_time
 from holdfast.record.verifying import Problem, Verified
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.audit_list import most_of
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.session_list import cut
 
 _NOT_AS_WRITTEN = 1
-_HEADINGS = ("TIME (UTC)", "SESSION", "CALL", "TOOL", "DECISION", "BY", "ARGUMENTS")
+_HEADINGS = ("TIME (UTC)", "SESSION", "CALL", "TOOL", "DECISION", "BY", "REASON", "ARGUMENTS")
 _HASH_CHARACTERS = 12
+_MOST_CHARACTERS = 60
 
 
 def verify_journal(arguments: Namespace, screen: Screen) -> int:
@@ -47,12 +50,16 @@ def list_decisions(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     settings = load_configuration(None).settings
     around = surroundings_of_this_process(settings)
-    found = [
+    limit = most_of(arguments.limit)
+    found = (
         one
         for one in decided(settings, around, arguments.session)
         if arguments.tool in (None, one.tool)
-    ]
-    shown = found[-(most_of(arguments.limit) or len(found)) :]
+    )
+    if limit is None:
+        shown = sorted(found, key=by_time)
+    else:
+        shown = nlargest(limit, found, key=by_time)[::-1]
     if arguments.json:
         for one in shown:
             screen.raw(_line(one))
@@ -97,10 +104,12 @@ def _plain(problem: Problem | StoreProblem) -> JsonObject:
 
 
 def _row(one: Decision) -> tuple[str, ...]:
-    shown = "" if one.arguments_hash is None else one.arguments_hash[:_HASH_CHARACTERS]
-    when = f"{one.at:%Y-%m-%d %H:%M:%S}"
-    cells = (when, one.session_id, one.call_id, one.tool or "", one.decision, one.by, shown)
-    return tuple(map(printable, cells))
+    what = f"{(one.arguments_hash or '')[:_HASH_CHARACTERS]} {one.arguments or ''}".strip()
+    return (
+        f"{one.at:%Y-%m-%d %H:%M:%S}",
+        *map(printable, (one.session_id, one.call_id, one.tool or "", one.decision)),
+        *(cut(text, _MOST_CHARACTERS) for text in (one.by, one.reason, what)),
+    )
 
 
 def _line(one: Decision) -> str:
