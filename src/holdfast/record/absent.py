@@ -7,9 +7,8 @@ from holdfast.record.journal import Rows
 from holdfast.record.sql import Row
 
 SQLITE_TABLES = "SELECT 1 FROM sqlite_master WHERE name = 'chat_sessions'"
-POSTGRES_TABLES = (
-    "SELECT 1 FROM pg_tables WHERE schemaname = 'holdfast' AND tablename = 'chat_sessions'"
-)
+POSTGRES_TABLES = "SELECT 1 WHERE to_regclass('chat_sessions') IS NOT NULL"
+"""The store puts the name into its own schema, as it does in every statement."""
 
 
 def is_made(reader: Rows, tables: str) -> bool:
