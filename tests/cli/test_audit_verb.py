@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from cli.stored_sessions import made
 from command import HOLDFAST, Cli, start
 
 from holdfast.contract.audit import ProgramRun
@@ -116,6 +117,23 @@ def test_what_is_shown_can_be_chosen(
 ) -> None:
     log(RUN, OTHER)
     assert times(cli, *words) == shown
+
+
+def test_the_last_session_is_that_of_the_store(cli: Cli, log: Log, home: Path) -> None:
+    log(RUN, OTHER)
+    made(home, "ses_three")
+    assert times(cli, "--session", "last") == []
+    made(home, "ses_one")
+    assert times(cli, "--session", "last") == [1]
+    assert times(cli, "--session", "ses_th") == []  # it is known, and ran nothing
+
+
+@pytest.mark.parametrize("name", ["nope", "last"])
+def test_a_session_that_nobody_knows_is_an_error(cli: Cli, log: Log, name: str) -> None:
+    log(RUN)
+    answered = cli("audit", "log", "--session", name)
+    assert (answered.status, answered.out) == (2, "")
+    assert "there is no session" in answered.err
 
 
 @pytest.mark.parametrize(("ago", "count"), [("30s", 1), ("2m", 2), ("2h", 3), ("2d", 4)])

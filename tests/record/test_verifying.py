@@ -335,7 +335,7 @@ async def test_decisions_are_told_in_order(tmp_path: Path) -> None:
     reader = SqliteReader(tmp_path / "h.db")
     (one,) = decisions(reader)
     assert (one.session_id, one.decision, one.by, one.arguments_hash, one.tool) == (
-        *("ses_1", "allowed", "a rule", "ab", "bash"),
+        *("ses_1", "allowed", "policy", "ab", "bash"),
     )
     assert list(decisions(reader, "ses_2")) == []
     reader.close()

@@ -40,7 +40,7 @@ _NO_URL = (
     "store.kind is postgres and store.url is missing; set HOLDFAST_STORE__URL to"
     " postgresql://user:password@host:port/database, or url in your own configuration file"
 )
-_NOTHING_KEPT = "store.kind is none: no sessions are kept; set store.kind = 'sqlite' to keep them"
+NOTHING_KEPT = "store.kind is none: no sessions are kept; set store.kind = 'sqlite' to keep them"
 
 
 def open_store(
@@ -49,7 +49,7 @@ def open_store(
     """The store that the settings name, made where there is none. Blocking; JournalUnavailable."""
     store = settings.store
     if store.kind == "none":
-        raise JournalUnavailable(_NOTHING_KEPT)
+        raise JournalUnavailable(NOTHING_KEPT)
     if store.kind == "postgres":
         return _opened(
             settings, surroundings, partial(open_postgres, store_url(store)), (clock, ids)
@@ -145,10 +145,13 @@ def known_key(state_home: Path | None) -> bytes:
 
 
 def anchor_folder(settings: Settings, surroundings: Surroundings) -> Path | None:
-    """Where the ends of this store's sessions are remembered: beside the key; None: nowhere."""
+    """Where the ends of this store's sessions are remembered: beside the key; None: nowhere.
+
+    A file is known by its way from there: a home that is moved as a whole keeps what it remembers.
+    """
     if surroundings.state_home is None:
         return None
-    place = str(surroundings.data_home / DATABASE)
+    place = os.path.relpath(surroundings.data_home / DATABASE, surroundings.state_home)
     if settings.store.kind == "postgres":
         place = _PASSWORD.sub("@", store_url(settings.store))
     name = hashlib.sha256(place.encode()).hexdigest()[:16]

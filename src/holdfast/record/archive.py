@@ -1,6 +1,6 @@
 """The archive port on any store: sessions listed and read as conversations, put in, taken away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol, TypeVar, cast
 
@@ -16,7 +16,7 @@ from holdfast.record.anchors import restored, taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
-from holdfast.record.journal import Reader, StoreParts, session_of
+from holdfast.record.journal import Reader, Rows, StoreParts, session_of
 from holdfast.record.rebuilding import differences, put_right, rebuilt
 from holdfast.record.rows import Desk, Rebuilt, text_suffix
 
@@ -56,20 +56,7 @@ class StoreArchive:
 
     async def called(self, beginning: str, /) -> str:
         """The one session whose id begins like this, or the `last`; UnknownSession."""
-        if beginning == LAST:
-            found = await self.sessions(SessionQuery(limit=1))
-            if not found:
-                raise UnknownSession("there is no session yet")
-            return found[0].id
-        rows = await to_thread.run_sync(
-            self._reader.rows, sql.SESSION_IDS, (beginning, beginning + "\x7f")
-        )
-        ids = [str(row[0]) for row in rows]
-        if beginning in ids or len(ids) == 1:
-            return beginning if beginning in ids else ids[0]
-        if ids:
-            raise UnknownSession(f"several sessions begin with {beginning}: {', '.join(ids[:5])}")
-        raise UnknownSession.named(beginning)
+        return await to_thread.run_sync(called, self._reader, beginning)
 
     async def messages(
         self, session_id: str, /, *, after: int = -1, limit: int = 1000
@@ -122,6 +109,26 @@ class StoreArchive:
 
     async def _do(self, session_id: str, work: Callable[[Desk], _T]) -> _T:
         return await self._writer.do(SessionWork(session_id, work))
+
+
+def called(reader: Rows, beginning: str, also: Iterable[str] = ()) -> str:
+    """The one session whose id begins like this, or the `last`; UnknownSession. Blocking.
+
+    ``also``: sessions that are known although they are not in the store.
+    """
+    if beginning == LAST:
+        newest = reader.rows(sql.SESSIONS, (1,))
+        if not newest:
+            raise UnknownSession("there is no session yet")
+        return str(newest[0][0])
+    rows = reader.rows(sql.SESSION_IDS, (beginning, beginning + "\x7f"))
+    elsewhere = (one for one in also if one.startswith(beginning))
+    ids = sorted({*(str(row[0]) for row in rows), *elsewhere})
+    if beginning in ids or len(ids) == 1:
+        return beginning if beginning in ids else ids[0]
+    if ids:
+        raise UnknownSession(f"several sessions begin with {beginning}: {', '.join(ids[:5])}")
+    raise UnknownSession.named(beginning)
 
 
 def _compared(reader: Reader, session_id: str) -> tuple[Rebuilt, tuple[Difference, ...]]:

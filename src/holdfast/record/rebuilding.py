@@ -8,7 +8,7 @@ from holdfast.contract.archive import Difference
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record import sql
 from holdfast.record.appending import applied, known
-from holdfast.record.codec import Stored, event_of
+from holdfast.record.codec import GENESIS, Stored, event_of
 from holdfast.record.journal import Rows, stored_events
 from holdfast.record.rows import Desk, Draft, Loads, Mark, Rebuilt, fresh
 
@@ -25,7 +25,8 @@ def rebuilt(reader: Rows, session_id: str) -> Rebuilt:
     desk = Desk(_loads(called))
     first = reader.rows(sql.EVENTS_AFTER, (session_id, 0, 1))
     created_at = Stored(*first[0][:10]).micros if first else kept.created_at
-    draft = Draft(desk, fresh(session_id, created_at, kept.number))
+    beginning = GENESIS if first else kept.hash
+    draft = Draft(desk, fresh(session_id, created_at, kept.number, beginning))
     processed: dict[str, Mark] = {}
     for row in takewhile(
         lambda one: one.sequence <= kept.sequence, stored_events(reader, session_id)

@@ -107,9 +107,11 @@ ALL_PARTS = (
 )
 DECISIONS = (
     f"{_TOLD_EVENTS} WHERE {_BEHIND}"
-    " AND type IN ('call.intended', 'call.refused', 'approval.answered')"
+    " AND type IN ('call.asked', 'approval.asked',"
+    " 'call.intended', 'call.refused', 'approval.answered')"
     " ORDER BY place LIMIT ?"
 )
+"""What was decided, and what it was about."""
 MARKS = f"SELECT events.id, processed_at FROM chat_sessions, events WHERE {_OF_SESSION}"
 REMARKED = "UPDATE events SET processed_at = ? WHERE place = ?"
 _NO_PARTS = (

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from holdfast.contract.archive import Archive
-from holdfast.contract.journal import Journal
+from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.upkeep import Upkeep
 from holdfast.record.archive import Index, StoreArchive
 from holdfast.record.journal import StoreJournal, StoreParts
@@ -36,11 +36,16 @@ def store_of(parts: StoreParts, index: Index, broom: Broom) -> Store:
     return Store(journal, archive, StoreUpkeep(parts.reader, broom))
 
 
-def not_up_to_date(version: int, newest: int) -> str:
+class NoTables(JournalUnavailable):
+    """There is a place for a store, and nothing was ever kept in it, or all of it is gone."""
+
+
+def not_up_to_date(version: int, newest: int, place: str = "") -> JournalUnavailable:
     """What to do about tables that are older than this program reads."""
+    at = f"{place}: " if place else ""
     if version <= 0:
-        return "it has no tables yet; make them with: holdfast sessions"
-    return (
-        f"its tables are those of an older holdfast (version {version}, this one reads {newest});"
-        " bring them up to date with: holdfast sessions"
+        return NoTables(f"{at}it has no tables yet; make them with: holdfast sessions")
+    return JournalUnavailable(
+        f"{at}its tables are those of an older holdfast (version {version}, this one reads"
+        f" {newest}); bring them up to date with: holdfast sessions"
     )

@@ -53,4 +53,4 @@ def check_up_to_date(connection: Connection, place: str) -> None:
     """Whoever only reads changes no tables, and says who does; JournalUnavailable."""
     version = version_of(connection)
     if version < len(MIGRATIONS):
-        raise JournalUnavailable(f"{place}: {not_up_to_date(version, len(MIGRATIONS))}")
+        raise not_up_to_date(version, len(MIGRATIONS), place)

@@ -85,7 +85,9 @@ class told:
         if problem is not None:
             said = _told(self._path, problem)
             if said is not None:
-                raise JournalUnavailable(f"{self._path}: {said}") from None
+                known = isinstance(problem, JournalUnavailable)
+                kind = type(problem) if known else JournalUnavailable
+                raise kind(f"{self._path}: {said}") from None
 
 
 def _told(path: Path, problem: BaseException) -> str | None:

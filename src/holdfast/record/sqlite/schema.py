@@ -103,7 +103,7 @@ def check_up_to_date(connection: sqlite3.Connection) -> None:
     check_ours(connection)
     version = version_of(connection)
     if version < len(MIGRATIONS):
-        raise JournalUnavailable(not_up_to_date(version, len(MIGRATIONS)))
+        raise not_up_to_date(version, len(MIGRATIONS))
 
 
 def _statements(step: str) -> Iterator[str]:

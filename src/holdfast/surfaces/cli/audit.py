@@ -1,16 +1,21 @@
 """`holdfast audit`: which programs ran, who allowed what, and whether the journal is as written.
 
-Exit status: 0 it was shown, or all is as it was written; 1 it cannot be read, or is not.
+Exit status: 0 it was shown, or all is as it was written; 1 it cannot be read, or is not; 2 the
+words or the configuration cannot be used: no such session, no key, nothing that is kept.
 """
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
+from typing import NamedTuple
 
+from holdfast.app.ledger import NotUsable
+from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.surfaces.cli.audit_ledger import list_decisions, verify_journal
 from holdfast.surfaces.cli.audit_list import list_programs
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
+_FAILED = 1
 _EXAMPLES = """\
 examples:
   holdfast audit log                      every program, the oldest first
@@ -25,17 +30,26 @@ The log says which program ran, never what it was told or what it printed.
 """
 
 
+class _Answer(NamedTuple):
+    """What one of the words does, and which options it takes."""
+
+    do: Callable[[Namespace, Screen], int]
+    options: tuple[str, ...]
+
+
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="what to show or check")
-    parser.add_argument("--day", metavar="YYYYMMDD", help="of this day (UTC) alone")
+    parser.add_argument("--day", metavar="YYYYMMDD", help="log: of this day (UTC) alone")
     parser.add_argument(
         "--since", metavar="WHEN", help="2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d"
     )
-    parser.add_argument("--tool", metavar="NAME", help="started for this tool")
-    parser.add_argument("--session", metavar="ID", help="of this session; the beginning will do")
-    parser.add_argument("--limit", metavar="N", help="the last N alone")
-    parser.add_argument("--follow", action="store_true", help="go on until you interrupt it")
+    parser.add_argument("--tool", metavar="NAME", help="log, decisions: of this tool")
+    parser.add_argument(
+        "--session", metavar="ID", help="of this session; its beginning or last will do"
+    )
+    parser.add_argument("--limit", metavar="N", help="log, decisions: the last N alone")
+    parser.add_argument("--follow", action="store_true", help="log: go on until you interrupt it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
@@ -46,11 +60,27 @@ def run(arguments: Namespace, screen: Screen) -> int:
     answer = _ANSWERS.get(arguments.what)
     if answer is None:
         raise UsageError(f"what about the audit log? write: holdfast audit {' | '.join(_ANSWERS)}")
-    return answer(arguments, screen)
+    _check(arguments, answer)
+    try:
+        return answer.do(arguments, screen)
+    except (UnknownSession, NotUsable) as problem:
+        raise UsageError(str(problem)) from None
+    except JournalError as problem:
+        screen.remark(str(problem))
+        if arguments.json:
+            screen.document({"error": str(problem)})
+        return _FAILED
 
 
-_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
-    "log": list_programs,
-    "decisions": list_decisions,
-    "verify": verify_journal,
+def _check(arguments: Namespace, answer: _Answer) -> None:
+    for name, value in vars(arguments).items():
+        if value and name not in {"what", "json", *answer.options}:
+            takers = [word for word, one in _ANSWERS.items() if name in one.options]
+            raise UsageError(f"--{name} is for {' and '.join(takers)}, not for {arguments.what}")
+
+
+_ANSWERS = {
+    "log": _Answer(list_programs, ("day", "since", "tool", "session", "limit", "follow")),
+    "decisions": _Answer(list_decisions, ("tool", "session", "limit")),
+    "verify": _Answer(verify_journal, ("session",)),
 }

@@ -4,65 +4,62 @@ Exit status of `verify`: 0 all is as it was written, 1 something is not.
 """
 
 from argparse import Namespace
+from heapq import nlargest
+from itertools import count
 
 from holdfast.app.configuration import load_configuration
-from holdfast.app.ledger import decided, verified
+from holdfast.app.ledger import StoreProblem, Verdict, decided, verified
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.runtime import Progress
-from holdfast.record.decisions import Decision
-from holdfast.record.verifying import Problem
+from holdfast.record.decisions import Decision, by_time
+from holdfast.record.verifying import Problem, Verified
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.audit_list import most_of
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.session_list import cut
 
 _NOT_AS_WRITTEN = 1
-_HEADINGS = ("TIME (UTC)", "SESSION", "CALL", "TOOL", "DECISION", "BY", "ARGUMENTS")
+_HEADINGS = ("TIME (UTC)", "SESSION", "CALL", "TOOL", "DECISION", "BY", "REASON", "ARGUMENTS")
 _HASH_CHARACTERS = 12
+_MOST_CHARACTERS = 60
 
 
 def verify_journal(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     settings = load_configuration(None).settings
     around = surroundings_of_this_process(settings)
-    sessions = events = 0
-    problems: list[Problem] = []
-    try:
-        with progress_here() as progress:
-            for one in verified(settings, around, arguments.session):
-                sessions += 1
-                events += one.events
-                problems += one.problems
-                progress(Progress(message=f"looking at {one.session_id}", done=sessions))
-    except JournalError as problem:
-        raise UsageError(str(problem)) from None
-    if arguments.session and not sessions:
-        raise UsageError(str(UnknownSession.named(arguments.session)))
+    with progress_here() as progress:
+        done = count(1)
+
+        def seen(one: Verified) -> None:
+            progress(Progress(message=f"looking at {one.session_id}", done=next(done)))
+
+        verdict = verified(settings, around, arguments.session, seen)
     if arguments.json:
-        listed: list[JsonValue] = [_plain(problem) for problem in problems]
-        screen.document({"sessions": sessions, "events": events, "problems": listed})
+        problems: list[JsonValue] = [_plain(problem) for problem in verdict.problems]
+        screen.document({**verdict._asdict(), "problems": problems})
     else:
-        _tell(screen, sessions, events, problems)
-    return _NOT_AS_WRITTEN if problems else 0
+        _tell(screen, verdict)
+    return _NOT_AS_WRITTEN if verdict.problems else 0
 
 
 def list_decisions(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     settings = load_configuration(None).settings
     around = surroundings_of_this_process(settings)
-    try:
-        found = [
-            one
-            for one in decided(settings, around, arguments.session)
-            if arguments.tool in (None, one.tool)
-        ]
-    except JournalError as problem:
-        raise UsageError(str(problem)) from None
-    shown = found[-(most_of(arguments.limit) or len(found)) :]
+    limit = most_of(arguments.limit)
+    found = (
+        one
+        for one in decided(settings, around, arguments.session)
+        if arguments.tool in (None, one.tool)
+    )
+    if limit is None:
+        shown = sorted(found, key=by_time)
+    else:
+        shown = nlargest(limit, found, key=by_time)[::-1]
     if arguments.json:
         for one in shown:
             screen.raw(_line(one))
@@ -73,32 +70,49 @@ def list_decisions(arguments: Namespace, screen: Screen) -> int:
     return 0
 
 
-def _tell(screen: Screen, sessions: int, events: int, problems: list[Problem]) -> None:
-    for problem in problems:
-        place = "" if problem.sequence is None else f" event {problem.sequence}"
-        told = f"{problem.session_id}{place}: {problem.trouble}: {problem.told}"
-        screen.raw(printable(told))
-    looked_at = f"{counted(events, 'event')} of {counted(sessions, 'session')}"
-    if problems:
-        screen.remark(f"{looked_at}: {counted(len(problems), 'place')} not as written")
-    else:
+def _tell(screen: Screen, verdict: Verdict) -> None:
+    for problem in verdict.problems:
+        screen.raw(printable(f"{_place(problem)}: {problem.trouble}: {problem.told}"))
+    if verdict.not_anchored and not any(one.trouble == "anchors" for one in verdict.problems):
+        sessions = counted(verdict.not_anchored, "session")
+        screen.raw(f"note: not anchored, so that a missing end cannot be told: {sessions}")
+    if verdict.imported:
+        sessions = counted(verdict.imported, "session")
+        screen.raw(f"note: imported, so as somebody else told it: {sessions}")
+    looked_at = f"{counted(verdict.events, 'event')} of {counted(verdict.sessions, 'session')}"
+    if verdict.problems:
+        places = counted(len(verdict.problems), "place")
+        screen.remark(f"{looked_at}: {places} not as written")
+    elif verdict.sessions:
         screen.raw(f"{looked_at}: all as written.")
+    else:
+        screen.raw("There is no session, and none is missed.")
 
 
-def _plain(problem: Problem) -> JsonObject:
+def _place(problem: Problem | StoreProblem) -> str:
+    if isinstance(problem, StoreProblem) or not problem.session_id:
+        return "the store"
+    place = "" if problem.sequence is None else f" event {problem.sequence}"
+    return f"{problem.session_id}{place}"
+
+
+def _plain(problem: Problem | StoreProblem) -> JsonObject:
+    of_one = isinstance(problem, Problem)
     return {
-        "session": problem.session_id,
-        "sequence": problem.sequence,
+        "session": problem.session_id or None if of_one else None,
+        "sequence": problem.sequence if of_one else None,
         "trouble": problem.trouble,
         "told": problem.told,
     }
 
 
 def _row(one: Decision) -> tuple[str, ...]:
-    shown = "" if one.arguments_hash is None else one.arguments_hash[:_HASH_CHARACTERS]
-    when = f"{one.at:%Y-%m-%d %H:%M:%S}"
-    cells = (when, one.session_id, one.call_id, one.tool or "", one.decision, one.by, shown)
-    return tuple(map(printable, cells))
+    what = f"{(one.arguments_hash or '')[:_HASH_CHARACTERS]} {one.arguments or ''}".strip()
+    return (
+        f"{one.at:%Y-%m-%d %H:%M:%S}",
+        *map(printable, (one.session_id, one.call_id, one.tool or "", one.decision)),
+        *(cut(text, _MOST_CHARACTERS) for text in (one.by, one.reason, what)),
+    )
 
 
 def _line(one: Decision) -> str:

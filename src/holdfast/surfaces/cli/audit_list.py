@@ -7,13 +7,18 @@ from argparse import Namespace
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.app.audit import audit_folder
+from holdfast.app.configuration import load_configuration
 from holdfast.app.environment import variables
+from holdfast.app.ledger import session_called
 from holdfast.app.locations import state_home
 from holdfast.app.own_files import check_home
+from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.audit import ProgramRun
+from holdfast.record.archive import LAST
 from holdfast.record.audit_lines import day_of, moment_of, written
 from holdfast.record.audit_reader import AuditReader, BrokenLine, Entry
 from holdfast.surfaces.cli.looks import printable
@@ -56,17 +61,13 @@ class _Wanted(NamedTuple):
 
 def list_programs(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    wanted = _Wanted(
-        _day(arguments.day),
-        _since(arguments.since, datetime.now(UTC)),
-        arguments.tool,
-        arguments.session or "",
-    )
+    day, since = _day(arguments.day), _since(arguments.since, datetime.now(UTC))
     limit = most_of(arguments.limit)
     check_home(variables())
     folder = audit_folder(state_home(variables()))
     reader = AuditReader(folder)
     try:
+        wanted = _Wanted(day, since, arguments.tool, _session(arguments.session, folder))
         runs = deque(_fitting(reader.entries(*wanted.days), wanted, screen), limit)
         _show(runs, screen, nothing=_nothing(reader), as_json=arguments.json)
         while arguments.follow:
@@ -81,6 +82,19 @@ def list_programs(arguments: Namespace, screen: Screen) -> int:
         screen.remark(f"{why}; it has to be yours, and no link")
         return _UNREADABLE
     return 0
+
+
+def _session(given: str | None, folder: Path) -> str:
+    """How the id begins; JournalError when neither the log nor the store knows it."""
+    if given is None:
+        return ""
+    if given != LAST:
+        entries = AuditReader(folder).entries()
+        runs = (entry for entry in entries if isinstance(entry, ProgramRun))
+        if any(run.session.startswith(given) for run in runs):
+            return given
+    settings = load_configuration(None).settings
+    return session_called(settings, surroundings_of_this_process(settings), given)
 
 
 def _fitting(entries: Iterator[Entry], wanted: _Wanted, screen: Screen) -> Iterator[ProgramRun]:
