@@ -11,7 +11,7 @@ from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.holders import is_gone, this_process
-from holdfast.app.settings import Surroundings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import DATABASE, shared_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import JournalError, Lease, LeaseHeld, UnknownSession
@@ -33,10 +33,15 @@ class NothingStored(UnknownSession):
 
 
 @asynccontextmanager
-async def opened_store(*, make: bool = False) -> AsyncGenerator[Store]:
+async def opened_store(
+    *,
+    make: bool = False,
+    settings: Settings | None = None,
+    surroundings: Surroundings | None = None,
+) -> AsyncGenerator[Store]:
     """The store; NothingStored where there is none, unless it is to be made. JournalError."""
-    settings = load_configuration(None).settings
-    around = surroundings_of_this_process(settings)
+    settings = settings or load_configuration(None).settings
+    around = surroundings or surroundings_of_this_process(settings)
     if make and settings.store.kind == "none":
         raise JournalError(
             "store.kind = 'none' says that nothing is kept; set it to 'sqlite' and try again"
