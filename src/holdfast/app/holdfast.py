@@ -1,5 +1,6 @@
 """The opened whole: tools, policy, sidecars and one session to settle calls in."""
 
+import logging
 from collections.abc import Coroutine, Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,7 +13,7 @@ from anyio import CancelScope, Lock
 from holdfast.app.answering import checked_answer, write_answer
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.hands import HandSetup, hand_for, remarks_of
+from holdfast.app.hands import HandSetup, hand_for, moved_remark, remarks_of
 from holdfast.app.holders import is_gone
 from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
 from holdfast.app.locations import project_root
@@ -50,6 +51,8 @@ from holdfast.runtime.recovery import answered_calls, close_open_calls, open_que
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
+
+_log = logging.getLogger("holdfast")
 
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
@@ -153,6 +156,7 @@ class Holdfast:
             raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
         self._goes_on = "session" in options
         self._stayed: frozenset[str] = frozenset()
+        self._moved: str | None = None
         self._resuming = Lock()
         self._pipeline = Pipeline(
             Parts(
@@ -220,8 +224,12 @@ class Holdfast:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about the tools' schemas; none of it keeps a tool from being called."""
-        return tuple(remark for tool in self._catalog for remark in self.remarks_on(tool))
+        """What is doubtful about the tools' schemas, and about a session that was taken up.
+
+        None of it keeps a tool from being called.
+        """
+        moved = () if self._moved is None else (self._moved,)
+        return (*moved, *(remark for tool in self._catalog for remark in self.remarks_on(tool)))
 
     def remarks_on(self, tool: Tool) -> list[str]:
         """What is doubtful about the schema of one of the tools."""
@@ -284,11 +292,14 @@ class Holdfast:
     async def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered: what was allowed runs, once.
 
-        What was refused gets its refusal.
+        What was refused gets its refusal. ConfigurationError in another workspace than before, as
+        what was allowed there would mean other files here.
         """
         journal = await self._journal()
         async with self._resuming:
             calls = await answered_calls(journal, self._session.id, self._stayed)
+            if self._moved is not None and any(one.answer.allowed for one in calls):
+                raise ConfigurationError(self._moved)
             return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in calls])
 
     async def _journal(self) -> Journal:
@@ -308,6 +319,10 @@ class Holdfast:
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._stayed = await close_open_calls(journal, self._session.id, epoch)
+            begun_in = (await journal.session(self._session.id)).state.workspace
+            self._moved = moved_remark(self._session, begun_in)
+            if self._moved is not None:
+                _log.warning("%s", self._moved)
 
 
 def _configuration(options: Options, workspace: str | Path | None) -> Configuration:
