@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast._version import __version__
 
 if TYPE_CHECKING:
+    from holdfast.app.answering import answer_question, open_questions
     from holdfast.app.holdfast import Holdfast
     from holdfast.app.problems import ConfigurationError
     from holdfast.contract.arguments import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.contract.envelope import Envelope
     from holdfast.contract.failure import Failure, FailureKind
     from holdfast.contract.ports import Answer
+    from holdfast.contract.question import Question
     from holdfast.contract.results import Binary, Image
     from holdfast.contract.rules import Rule
     from holdfast.contract.runtime import Progress, Runtime
@@ -47,6 +49,9 @@ _HOME = {
     "Ask": "holdfast.contract.call",
     "Answer": "holdfast.contract.ports",
     "ApprovalDesk": "holdfast.runtime.approvals",
+    "Question": "holdfast.contract.question",
+    "open_questions": "holdfast.app.answering",
+    "answer_question": "holdfast.app.answering",
     "Rule": "holdfast.contract.rules",
     "Inspection": "holdfast.contract.watchdog",
     "Opinion": "holdfast.contract.watchdog",
@@ -82,6 +87,9 @@ __all__ = [
     "Ask",
     "Answer",
     "ApprovalDesk",
+    "Question",
+    "open_questions",
+    "answer_question",
     "Rule",
     "Inspection",
     "Opinion",

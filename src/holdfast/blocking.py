@@ -13,23 +13,30 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
 
+import anyio
 import msgspec
 from anyio import get_cancelled_exc_class
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from holdfast.app import answering
+from holdfast.app.answering import StoreOptions
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
 from holdfast.app.holdfast import Options
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
+from holdfast.contract.ports import Answer
+from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.tool import Tool
 from holdfast.policy.explain import Explanation
 
-__all__ = ["Holdfast"]
+__all__ = ["Holdfast", "answer_question", "open_questions"]
+
+_T = TypeVar("_T")
 
 
 class Holdfast:
@@ -87,10 +94,7 @@ class Holdfast:
 
     def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
         """Tell how a call would be judged; a failure when it would not even get that far."""
-        portal = self._portal
-        if portal is None:
-            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
-        return portal.call(self._inner.explain, tool, arguments)
+        return self._opened().call(self._inner.explain, tool, arguments)
 
     def settle(
         self,
@@ -101,11 +105,29 @@ class Holdfast:
         abort: AbortSignal | None = None,
     ) -> Envelope:
         """Take one call to its one answer, whatever happens on the way."""
-        portal = self._portal
-        if portal is None:
-            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
         settle = partial(self._inner.settle, model_call_id=model_call_id, abort=abort)
-        answer = portal.start_task_soon(_carried, settle, tool, arguments)
+        return self._result(partial(settle, tool, arguments))
+
+    def questions(self) -> tuple[Question, ...]:
+        """What still waits for a person's answer, the oldest first."""
+        return self._opened().call(self._inner.questions)
+
+    def answer(self, question: Question | str, answer: Answer) -> None:
+        """Answer a question or the approval of this id; see `holdfast.Holdfast.answer`."""
+        self._opened().call(self._inner.answer, question, answer)
+
+    def resume(self) -> tuple[Envelope, ...]:
+        """End the calls from before a restart that a person answered; see `holdfast.Holdfast`."""
+        return self._result(self._inner.resume)
+
+    def _opened(self) -> BlockingPortal:
+        if self._portal is None:
+            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
+        return self._portal
+
+    def _result(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """What comes of a work that runs bodies of tools."""
+        answer = self._opened().start_task_soon(_carried, work)
         try:
             settled = answer.result()
         except CancelledError:
@@ -123,18 +145,30 @@ class Holdfast:
         return settled
 
 
+def open_questions(
+    session: str | None = None, **options: Unpack[StoreOptions]
+) -> tuple[Question, ...]:
+    """What waits for a person, of one session or of all; see `holdfast.open_questions`."""
+    return anyio.run(partial(answering.open_questions, session, **options))
+
+
+def answer_question(
+    session: str, approval: str, answer: Answer, **options: Unpack[StoreOptions]
+) -> None:
+    """Answer a question of a session that anybody or nobody runs; see `holdfast`."""
+    anyio.run(partial(answering.answer_question, session, approval, answer, **options))
+
+
 class _Escaped(msgspec.Struct, frozen=True):
     """What a body raised that is no `Exception`."""
 
     error: BaseException
 
 
-async def _carried(
-    settle: Callable[[str, RawArguments], Awaitable[Envelope]], tool: str, arguments: RawArguments
-) -> Envelope | _Escaped:
+async def _carried(work: Callable[[], Awaitable[_T]]) -> _T | _Escaped:
     """Raised inside the loop, such an error would end it, and every other call with it."""
     try:
-        return await settle(tool, arguments)
+        return await work()
     except get_cancelled_exc_class():
         raise
     except BaseException as error:  # noqa: BLE001 - raised again where the caller waits

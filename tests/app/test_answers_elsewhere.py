@@ -19,9 +19,9 @@ from app.recorded import (
     opened,
 )
 
-from holdfast import Answer, Ask, Holdfast
+from holdfast import Answer, Ask, Holdfast, Question
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.events import ApprovalAnswered, ApprovalAsked, CallSettled
+from holdfast.contract.events import ApprovalAnswered, CallSettled
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import JournalUnavailable, NotFitting
 from holdfast.runtime.abort import Abort
@@ -58,7 +58,7 @@ class Waiting:
         raise AssertionError
 
 
-async def question(hf: Holdfast) -> ApprovalAsked:
+async def question(hf: Holdfast) -> Question:
     while True:
         found = await hf.questions()
         if found:
@@ -66,7 +66,7 @@ async def question(hf: Holdfast) -> ApprovalAsked:
         await anyio.sleep(0.002)
 
 
-async def launched(hf: Holdfast, meanwhile: Callable[[ApprovalAsked], Awaitable[None]]) -> Envelope:
+async def launched(hf: Holdfast, meanwhile: Callable[[Question], Awaitable[None]]) -> Envelope:
     """Ask for a launch; what is done while it waits."""
     answers: list[Envelope] = []
 
@@ -86,7 +86,7 @@ async def test_the_call_that_waits_goes_on_with_an_answer_given_beside_the_appro
     approver = Waiting()
     async with opened(tmp_path, approver=approver) as hf:
 
-        async def answer(asked: ApprovalAsked) -> None:
+        async def answer(asked: Question) -> None:
             started = anyio.current_time()
             await hf.answer(asked, YES)
             while not LAUNCHED:  # noqa: ASYNC110 - the tool tells nobody
@@ -133,7 +133,7 @@ async def test_the_call_that_waits_goes_on_with_an_answer_from_another_process(
     approver = Waiting()
     async with opened(tmp_path, approver=approver) as hf:
 
-        async def answer(asked: ApprovalAsked) -> None:
+        async def answer(asked: Question) -> None:
             names = (hf.session_id, asked.approval_id, asked.call_id)
             command = [sys.executable, "-c", OTHER, str(tmp_path), *names]
             path = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
@@ -178,7 +178,7 @@ async def test_an_answer_that_comes_after_the_approvers_is_refused(tmp_path: Pat
         questions.extend(await hf.questions())
         return YES
 
-    questions: list[ApprovalAsked] = []
+    questions: list[Question] = []
     async with opened(tmp_path, approver=first) as hf:
         assert (await hf.settle("launch", {"name": "rocket"})).ok
         with pytest.raises(NotFitting) as told:
@@ -209,7 +209,7 @@ async def test_a_desk_whose_question_was_answered_elsewhere_takes_it_back(tmp_pa
     desk = ApprovalDesk()
     async with opened(tmp_path, approver=desk) as hf:
 
-        async def answer(asked: ApprovalAsked) -> None:
+        async def answer(asked: Question) -> None:
             while not desk.pending:  # noqa: ASYNC110 - it is asked in a moment
                 await anyio.sleep(0.002)
             await hf.answer(asked, YES)
@@ -222,7 +222,7 @@ async def test_a_call_given_up_while_it_waits_has_its_end_and_takes_no_answer(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path, approver=Waiting()) as hf:
-        asked: list[ApprovalAsked] = []
+        asked: list[Question] = []
         async with anyio.create_task_group() as group:
             group.start_soon(hf.settle, "launch", {"name": "rocket"})
             asked.append(await question(hf))
@@ -326,7 +326,7 @@ async def _one_round(root: Path, moments: list[float], *, aborts: bool) -> None:
     refused: list[NotFitting] = []
     async with opened(root, approver=approver) as hf, anyio.create_task_group() as group:
 
-        async def answer(asked: ApprovalAsked, moment: float, said: Answer) -> None:
+        async def answer(asked: Question, moment: float, said: Answer) -> None:
             await anyio.sleep(moment)
             try:
                 await hf.answer(asked, said)

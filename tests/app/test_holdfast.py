@@ -63,6 +63,17 @@ def test_closing_removes_outputs_unless_they_are_to_stay(tmp_path: Path, keep: b
     assert stored.exists() is keep
 
 
+def test_closing_a_session_that_was_taken_up_leaves_its_outputs(tmp_path: Path) -> None:
+    around = Surroundings(data_home=tmp_path, state_home=tmp_path)
+    with blocking.Holdfast(tools=[pages], settings=SMALL, surroundings=around) as hf:
+        assert hf.settle("pages", {"count": 1}).ok
+    session = hf.session_id
+    again = blocking.Holdfast(tools=[pages], settings=SMALL, surroundings=around, session=session)
+    with again as hf:
+        stored = Path(hf.settle("pages", {"count": 100}).metadata.output_path or "")
+    assert stored.read_text("utf-8") == "page\n" * 100
+
+
 async def test_a_profile_decides_which_tools_exist() -> None:
     night = ProfileSettings(tools=Visibility(deny=("secret_*",)))
     settings = Settings(profile={"night": night})

@@ -18,7 +18,7 @@ from app.recorded import (
     willing,
 )
 
-from holdfast import Holdfast, tool
+from holdfast import ConfigurationError, Holdfast, tool
 from holdfast.app.settings import (
     LimitSettings,
     Settings,
@@ -237,7 +237,7 @@ async def test_nothing_is_written_down_where_that_is_wanted(tmp_path: Path) -> N
         with pytest.raises(RuntimeError, match="none"):
             await hf.questions()
     assert not (tmp_path / "data" / "holdfast.db").exists()
-    with pytest.raises(TypeError, match="cannot go on with a session"):
+    with pytest.raises(ConfigurationError, match=r"cannot go on.*leave session= out"):
         opened(tmp_path, settings=none, session="ses_1")
 
 

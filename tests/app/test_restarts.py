@@ -1,6 +1,7 @@
 """Taking up a session whose runner was killed: closed, still open, or run once."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -17,6 +18,7 @@ from app.recorded import (
     store_of,
 )
 
+from holdfast import ConfigurationError
 from holdfast.contract.events import (
     CallIntended,
     CallSettled,
@@ -124,6 +126,43 @@ async def test_an_answer_that_was_no_lets_nothing_run(tmp_path: Path) -> None:
     assert LAUNCHED == []
 
 
+async def test_what_was_allowed_in_one_workspace_does_not_run_in_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = _killed_runner(tmp_path)
+    told = f"session {session} was begun in no workspace and is taken up in {tmp_path.resolve()}: "
+    async with opened(tmp_path, session=session, workspace=tmp_path) as hf:
+        assert told in caplog.text
+        assert hf.remarks[0].startswith(told)
+        assert (await hf.settle("add", {"a": 1, "b": 2})).ok
+        (question,) = await hf.questions()
+        await hf.answer(question, YES)
+        with pytest.raises(ConfigurationError, match=f"{told}.* open it without workspace="):
+            await hf.resume()
+    assert LAUNCHED == []
+    caplog.clear()
+    async with opened(tmp_path, session=session) as hf:
+        assert not any("was begun in" in remark for remark in hf.remarks)
+        assert [one.ok for one in await hf.resume()] == [True]
+    assert (LAUNCHED, caplog.text) == (["rocket"], "")
+
+
+async def test_what_was_refused_is_refused_in_any_workspace(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    async with opened(tmp_path, session=session, workspace=tmp_path) as hf:
+        (question,) = await hf.questions()
+        await hf.answer(question, Answer(allowed=False, by="ada"))
+        assert [one.ok for one in await hf.resume()] == [False]
+
+
+async def test_the_workspace_a_session_was_begun_in_is_named(tmp_path: Path) -> None:
+    async with opened(tmp_path, workspace=tmp_path) as hf:
+        await hf.settle("add", {"a": 1, "b": 2})
+    wanted = f"taken up in no workspace: .* with workspace='{tmp_path.resolve()}' for that"
+    async with opened(tmp_path, session=hf.session_id) as again:
+        assert re.search(wanted, again.remarks[0])
+
+
 async def test_a_call_that_is_not_the_one_that_was_allowed_is_asked_about_again(
     tmp_path: Path,
 ) -> None:
@@ -148,7 +187,10 @@ async def test_a_call_that_is_not_the_one_that_was_allowed_is_asked_about_again(
 async def test_a_session_that_somebody_runs_is_not_taken_from_them(tmp_path: Path) -> None:
     async with opened(tmp_path) as hf:
         await hf.settle("add", {"a": 1, "b": 2})
-        with pytest.raises(LeaseHeld, match=f"session {hf.session_id} is run by "):
+        told = (
+            rf"session {hf.session_id} is run by .*; close that first, .* holdfast sessions answer"
+        )
+        with pytest.raises(LeaseHeld, match=told):
             async with opened(tmp_path, session=hf.session_id):
                 pass
         assert (await hf.settle("add", {"a": 1, "b": 2})).ok

@@ -18,9 +18,10 @@ from holdfast.app.store import journal_key
 from holdfast.contract.archive import Archive, Found
 from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.events import ApprovalAsked, SessionCreated
+from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal
 from holdfast.contract.ports import Answer, Approver
+from holdfast.contract.question import Question
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.tool import Tool
@@ -109,9 +110,9 @@ class Opened(Protocol):
         self, tool: str, arguments: RawArguments = None
     ) -> Coroutine[object, object, Envelope]: ...
 
-    def questions(self) -> Awaitable[tuple[ApprovalAsked, ...]]: ...
+    def questions(self) -> Awaitable[tuple[Question, ...]]: ...
 
-    def answer(self, question: ApprovalAsked, answer: Answer) -> Awaitable[None]: ...
+    def answer(self, question: Question, answer: Answer) -> Awaitable[None]: ...
 
     def resume(self) -> Awaitable[tuple[Envelope, ...]]: ...
 
@@ -205,10 +206,10 @@ class ByHand:
         )
         return self._pipeline.settle(call, Abort())
 
-    async def questions(self) -> tuple[ApprovalAsked, ...]:
+    async def questions(self) -> tuple[Question, ...]:
         return await open_questions(await self._log.journal(), self.session_id)
 
-    async def answer(self, question: ApprovalAsked, answer: Answer) -> None:
+    async def answer(self, question: Question, answer: Answer) -> None:
         said = answered(question.approval_id, question.call_id, answer)
         await (await self._log.journal()).append(self.session_id, [said])
 

@@ -30,10 +30,11 @@ from support import make_tool
 from holdfast.contract.archive import SessionQuery
 from holdfast.contract.call import Ask
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.events import ApprovalAsked, Event, Payload
+from holdfast.contract.events import Event, Payload
 from holdfast.contract.journal import Journal, NotFitting
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer
+from holdfast.contract.question import Question
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Tool
@@ -234,9 +235,7 @@ async def loaded(journal: Journal, said: Literal["loaded", "resumed"], session_i
     return Line(said=said, session=session_id, open_calls=stages)
 
 
-async def answer(
-    opened: Opened, question: ApprovalAsked, dice: random.Random, tell: Teller
-) -> None:
+async def answer(opened: Opened, question: Question, dice: random.Random, tell: Teller) -> None:
     """Two answer at once, in one of three cases nobody: the first counts."""
     if dice.random() < 1 / 3:
         return

@@ -69,6 +69,18 @@ def remarks_of(settings: SandboxSettings) -> tuple[str, ...]:
     return (UNCONFINED_REMARK,) if settings.confinement == "unconfined" else ()
 
 
+def moved_remark(session: SessionFacts, begun_in: str | None) -> str | None:
+    """What to say of a session that is taken up in another workspace; None: it is the same."""
+    if session.workspace == begun_in:
+        return None
+    before, now = begun_in or "no workspace", session.workspace or "no workspace"
+    wanted = "without workspace=" if begun_in is None else f"with workspace={begun_in!r}"
+    return (
+        f"session {session.id} was begun in {before} and is taken up in {now}: paths mean other"
+        f" files here, and what was allowed before does not run; open it {wanted} for that"
+    )
+
+
 def _leaves(setup: HandSetup, name: str) -> Leaves:
     tool = setup.tools[name]
     reach = setup.reach

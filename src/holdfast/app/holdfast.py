@@ -1,5 +1,6 @@
 """The opened whole: tools, policy, sidecars and one session to settle calls in."""
 
+import logging
 from collections.abc import Coroutine, Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import Self, TypedDict, Unpack
 import msgspec
 from anyio import CancelScope, Lock
 
+from holdfast.app.answering import checked_answer, write_answer
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.hands import HandSetup, hand_for, remarks_of
+from holdfast.app.hands import HandSetup, hand_for, moved_remark, remarks_of
 from holdfast.app.holders import is_gone
 from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
 from holdfast.app.locations import project_root
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
     Settings,
@@ -25,10 +28,12 @@ from holdfast.app.store import session_log
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask, RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.events import ApprovalAsked, SessionCreated
+from holdfast.contract.events import SessionCreated
 from holdfast.contract.failure import Failure
-from holdfast.contract.journal import Journal
+from holdfast.contract.journal import Journal, LeaseHeld
+from holdfast.contract.json_value import text_of
 from holdfast.contract.ports import Answer, Approver, Clock
+from holdfast.contract.question import Question
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, SessionFacts
 from holdfast.contract.shell import LiveCommands
@@ -43,10 +48,20 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.recovery import answered_calls, close_open_calls, open_questions
-from holdfast.runtime.trail import answered, without_secrets
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
+
+_log = logging.getLogger("holdfast")
+
+_NOTHING_TO_GO_ON_WITH = (
+    "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
+    " written down; set store.kind = 'sqlite', or leave session= out"
+)
+_WHILE_RUN = (
+    "close that first, or leave session= out to begin another one; its questions can be answered"
+    " meanwhile, with holdfast.answer_question or: holdfast sessions answer"
+)
 
 
 class Options(TypedDict, total=False):
@@ -138,9 +153,10 @@ class Holdfast:
         created = SessionCreated(profile=profile, workspace=self._session.workspace)
         self._log = session_log(settings, surroundings, created, self._session.id, clock, self._ids)
         if "session" in options and self._log is None:
-            raise TypeError("Holdfast() cannot go on with a session: store.kind is none")
+            raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
         self._goes_on = "session" in options
         self._stayed: frozenset[str] = frozenset()
+        self._moved: str | None = None
         self._resuming = Lock()
         self._pipeline = Pipeline(
             Parts(
@@ -208,8 +224,12 @@ class Holdfast:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about the tools' schemas; none of it keeps a tool from being called."""
-        return tuple(remark for tool in self._catalog for remark in self.remarks_on(tool))
+        """What is doubtful about the tools' schemas, and about a session that was taken up.
+
+        None of it keeps a tool from being called.
+        """
+        moved = () if self._moved is None else (self._moved,)
+        return (*moved, *(remark for tool in self._catalog for remark in self.remarks_on(tool)))
 
     def remarks_on(self, tool: Tool) -> list[str]:
         """What is doubtful about the schema of one of the tools."""
@@ -252,31 +272,34 @@ class Holdfast:
         )
         return self._pipeline.settle(call, abort or self._abort)
 
-    async def questions(self) -> tuple[ApprovalAsked, ...]:
-        """What still waits for a person's answer, as it was written down."""
+    async def questions(self) -> tuple[Question, ...]:
+        """What still waits for a person's answer, the oldest first."""
         journal = await self._journal()
         return await open_questions(journal, self._session.id)
 
-    async def answer(self, question: ApprovalAsked, answer: Answer) -> None:
-        """Answer a question that waits; NotFitting when it does not, or not any more.
+    async def answer(self, question: Question | str, answer: Answer) -> None:
+        """Answer a question or the approval of this id; NotFitting when it waits not, or no more.
 
         The first answer counts, whoever gives it. A call that waits for it goes on at once; one
         from before a restart is ended by `resume`.
         """
+        approval_id = _approval_id(question, self._session.id)
+        told = checked_answer(answer)
         journal = await self._journal()
-        told = without_secrets(answer, self._redactor)
-        said = answered(question.approval_id, question.call_id, told)
-        await journal.append(self._session.id, [said])
-        self._pipeline.heard(question.approval_id)
+        await write_answer(journal, self._session.id, approval_id, told, self._redactor)
+        self._pipeline.heard(approval_id)
 
     async def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered: what was allowed runs, once.
 
-        What was refused gets its refusal.
+        What was refused gets its refusal. ConfigurationError in another workspace than before, as
+        what was allowed there would mean other files here.
         """
         journal = await self._journal()
         async with self._resuming:
             calls = await answered_calls(journal, self._session.id, self._stayed)
+            if self._moved is not None and any(one.answer.allowed for one in calls):
+                raise ConfigurationError(self._moved)
             return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in calls])
 
     async def _journal(self) -> Journal:
@@ -291,8 +314,15 @@ class Holdfast:
 
     async def _take_up(self) -> None:
         if self._log is not None:
-            journal, epoch = await self._log.take_up(is_gone)
+            try:
+                journal, epoch = await self._log.take_up(is_gone)
+            except LeaseHeld as held:
+                raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._stayed = await close_open_calls(journal, self._session.id, epoch)
+            begun_in = (await journal.session(self._session.id)).state.workspace
+            self._moved = moved_remark(self._session, begun_in)
+            if self._moved is not None:
+                _log.warning("%s", self._moved)
 
 
 def _configuration(options: Options, workspace: str | Path | None) -> Configuration:
@@ -303,6 +333,21 @@ def _configuration(options: Options, workspace: str | Path | None) -> Configurat
     if settings is not None:
         return Configuration(settings=settings)
     return load_configuration(workspace) if given is None else given
+
+
+def _approval_id(question: object, session_id: str) -> str:
+    if isinstance(question, str):
+        return question
+    if not isinstance(question, Question):
+        raise TypeError(
+            f"{text_of(question)} is no question; give one of questions(), or its approval_id"
+        )
+    if question.session_id != session_id:
+        raise ValueError(
+            f"the question is one of session {question.session_id}, and this is {session_id};"
+            " use holdfast.answer_question(session, approval, answer)"
+        )
+    return question.approval_id
 
 
 def _refuse_unknown(options: Options) -> None:

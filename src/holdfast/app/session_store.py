@@ -48,14 +48,17 @@ class NothingStored(UnknownSession):
 
 @asynccontextmanager
 async def opened_store(
-    settings: Settings | None = None, *, make: bool = False
+    settings: Settings | None = None,
+    *,
+    make: bool = False,
+    surroundings: Surroundings | None = None,
 ) -> AsyncGenerator[Store]:
     """The store of the settings, else of the configuration of this machine. JournalError.
 
     NothingStored where there is none, unless it is to be made.
     """
     settings = settings or load_configuration(None).settings
-    around = surroundings_of_this_process(settings)
+    around = surroundings or surroundings_of_this_process(settings)
     if make and settings.store.kind == "none":
         raise JournalError(
             "store.kind = 'none' says that nothing is kept; set it to 'sqlite' and try again"

@@ -5,6 +5,7 @@ did not begin still has to run. Whoever does this holds the session's lease.
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -16,11 +17,12 @@ from holdfast.contract.events import (
     ApprovalAsked,
     CallAsked,
     CallSettled,
-    Payload,
+    Event,
 )
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import EventQuery, Journal, JournalError
 from holdfast.contract.ports import Answer
+from holdfast.contract.question import Question
 from holdfast.contract.session_state import OpenCall
 from holdfast.envelope.dialects.ok import render
 from holdfast.runtime.trail import Approved
@@ -56,12 +58,13 @@ async def answered_calls(
     return tuple(_approved(session_id, told[call_id]) for call_id in answered)
 
 
-async def open_questions(journal: Journal, session_id: str) -> tuple[ApprovalAsked, ...]:
-    """The questions that still wait for a person."""
+async def open_questions(journal: Journal, session_id: str) -> tuple[Question, ...]:
+    """The questions that still wait for a person, the oldest first."""
     open_calls = (await journal.session(session_id)).state.calls
     waiting = frozenset(call_id for call_id, call in open_calls.items() if call.stage == "waiting")
     told = await _told_of(journal, session_id, waiting)
-    return tuple(one.approval for one in told.values() if one.approval is not None)
+    found = [question for one in told.values() if (question := _question(session_id, one))]
+    return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 
 def _stays(call: OpenCall) -> bool:
@@ -81,6 +84,7 @@ class _Told(msgspec.Struct):
 
     asked: CallAsked | None = None
     approval: ApprovalAsked | None = None
+    approval_at: datetime | None = None
     answer: ApprovalAnswered | None = None
 
 
@@ -95,17 +99,38 @@ async def _told_of(
             break
         before = page[0].id
         for event in page:
-            _tell(told, event.payload)
+            _tell(told, event)
     return told
 
 
-def _tell(told: Mapping[str, _Told], said: Payload) -> None:
+def _tell(told: Mapping[str, _Told], event: Event) -> None:
+    said = event.payload
     if isinstance(said, CallAsked) and said.call_id in told:
         told[said.call_id].asked = said
     elif isinstance(said, ApprovalAsked) and said.call_id in told:
         told[said.call_id].approval = said
+        told[said.call_id].approval_at = event.at
     elif isinstance(said, ApprovalAnswered) and said.call_id in told:
         told[said.call_id].answer = said
+
+
+def _question(session_id: str, told: _Told) -> Question | None:
+    asked, approval, asked_at = told.asked, told.approval, told.approval_at
+    if asked is None or approval is None or asked_at is None:
+        return None
+    return Question(
+        session_id=session_id,
+        approval_id=approval.approval_id,
+        call_id=approval.call_id,
+        tool=approval.tool,
+        arguments=asked.arguments,
+        arguments_hash=approval.arguments_hash,
+        reason=approval.reason,
+        uses=approval.uses,
+        offers=approval.offers,
+        wider=approval.wider,
+        asked_at=asked_at,
+    )
 
 
 def _aborted(call_id: str, told: _Told) -> CallSettled:

@@ -15,6 +15,7 @@ from holdfast.record.codec import UnreadableEvent
 from holdfast.record.importing import UnreadableExport
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.session_answer import answer, questions
 from holdfast.surfaces.cli.session_events import show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
@@ -22,6 +23,7 @@ from holdfast.surfaces.cli.session_show import show
 from holdfast.surfaces.cli.session_trace import show_trace
 
 _FAILED = 1
+_ANY = 2**31
 _LAST = "last"
 _FORMS = ("events", "chat", "folder")
 _EXAMPLES = """\
@@ -32,6 +34,8 @@ examples:
   holdfast sessions events ses_019 --follow         what happens, as it happens
   holdfast sessions trace last                      what took how long, inside of what
   holdfast sessions search timeout --session last
+  holdfast sessions questions                       what waits for a person's answer
+  holdfast sessions answer ses_019 --deny --note 'not on a Friday'
   holdfast sessions export last --to run.jsonl      to be read back by import
   holdfast sessions rebuild last                    add the events up again, and compare
 
@@ -46,7 +50,9 @@ class _Answer(NamedTuple):
     options: tuple[str, ...] = ()
     wants: str | None = None
     """What has to follow it."""
-    many: bool = False
+    least: int = 1
+    """How many words of that."""
+    most: int = 1
 
 
 def add_arguments(parser: Parser) -> None:
@@ -60,6 +66,9 @@ def add_arguments(parser: Parser) -> None:
     )
     _add_filters(parser)
     parser.add_argument("--full", action="store_true", help="show, events: all of it, not folded")
+    parser.add_argument("--allow", action="store_true", help="answer: it may run")
+    parser.add_argument("--deny", action="store_true", help="answer: it must not")
+    parser.add_argument("--note", metavar="TEXT", help="answer: a refusal tells the model this")
     parser.add_argument("--form", choices=_FORMS, help="export: events by default")
     parser.add_argument("--to", metavar="FILE", help="export: a new file or folder")
     parser.add_argument(
@@ -100,12 +109,12 @@ def _add_filters(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     what = arguments.what or "list"
-    answer = _ANSWERS.get(what)
-    if answer is None:
+    word = _ANSWERS.get(what)
+    if word is None:
         raise UsageError(f"sessions does not know {what!r}; {advice(what, _ANSWERS)}")
-    _check(what, answer, arguments)
+    _check(what, word, arguments)
     try:
-        return anyio.run(answer.do, arguments, screen)
+        return anyio.run(word.do, arguments, screen)
     except UnknownSession as problem:
         raise UsageError(str(problem)) from None
     except (JournalError, UnreadableEvent, UnreadableExport) as problem:
@@ -115,18 +124,19 @@ def run(arguments: Namespace, screen: Screen) -> int:
         return _FAILED
 
 
-def _check(what: str, answer: _Answer, arguments: Namespace) -> None:
+def _check(what: str, word: _Answer, arguments: Namespace) -> None:
     words: list[str] = arguments.words
-    if answer.wants is not None and not words:
-        raise UsageError(f"which? write: holdfast sessions {what} {answer.wants}")
-    if words and answer.wants is None:
+    if word.wants is not None and len(words) < word.least:
+        raise UsageError(f"which? write: holdfast sessions {what} {word.wants}")
+    if words and word.wants is None:
         raise UsageError(f"sessions {what} takes no {words[0]!r}; see holdfast sessions --help")
-    if len(words) > 1 and not answer.many:
-        raise UsageError(f"sessions {what} takes one {answer.wants}, and not also {words[1]!r}")
+    if len(words) > word.most:
+        more = words[word.most]
+        raise UsageError(f"sessions {what} takes one {word.wants}, and not also {more!r}")
     for name, value in vars(arguments).items():
-        if value and name not in {"what", "words", "json", *answer.options}:
+        if value and name not in {"what", "words", "json", *word.options}:
             option = "type" if name == "types" else name.replace("_", "-")
-            takers = [word for word, one in _ANSWERS.items() if name in one.options]
+            takers = [taker for taker, one in _ANSWERS.items() if name in one.options]
             raise UsageError(f"--{option} is for {' and '.join(takers)}, not for {what}")
 
 
@@ -138,7 +148,9 @@ _ANSWERS = {
         show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow", "full"), "ID"
     ),
     "trace": _Answer(show_trace, ("wake",), "ID"),
-    "search": _Answer(search, ("session", "limit"), "WORDS", many=True),
+    "search": _Answer(search, ("session", "limit"), "WORDS", most=_ANY),
+    "questions": _Answer(questions, (), "ID", least=0),
+    "answer": _Answer(answer, ("allow", "deny", "note"), "ID [APPROVAL]", most=2),
     "export": _Answer(export, ("to", "form"), "ID"),
     "import": _Answer(import_, ("as_new",), "PATH"),
     "delete": _Answer(delete, ("yes",), "ID"),

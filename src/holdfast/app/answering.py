@@ -1,0 +1,114 @@
+"""A person's answers to the open questions of any session, also of one that another program runs.
+
+An answer needs no lease: it is written into the journal, and whoever runs the session goes on with
+it. Nothing of a call runs here.
+"""
+
+from typing import TypedDict, Unpack, get_args
+
+import msgspec
+
+from holdfast.app.configuration import load_configuration
+from holdfast.app.session_store import NothingStored, opened_store
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.archive import SessionQuery
+from holdfast.contract.events import ApprovalAsked
+from holdfast.contract.journal import EventQuery, Journal, NotFitting
+from holdfast.contract.json_value import clean_text, text_of
+from holdfast.contract.ports import Answer, is_answer
+from holdfast.contract.question import Question
+from holdfast.contract.rules import Remember
+from holdfast.envelope.redact import Redactor
+from holdfast.record.store import Store
+from holdfast.runtime import recovery
+from holdfast.runtime.trail import answered, without_secrets
+
+_ALL = 2**31
+
+
+class StoreOptions(TypedDict, total=False):
+    """Which store, where it is not the one that the configuration names."""
+
+    settings: Settings
+    surroundings: Surroundings
+
+
+async def open_questions(
+    session: str | None = None, **options: Unpack[StoreOptions]
+) -> tuple[Question, ...]:
+    """What waits for a person, of one session or of all, the oldest first; UnknownSession."""
+    try:
+        async with opened_store(**options) as store:
+            return await questions_in(store, session)
+    except NothingStored:
+        if session is not None:
+            raise
+        return ()
+
+
+async def answer_question(
+    session: str, approval: str, answer: Answer, **options: Unpack[StoreOptions]
+) -> None:
+    """Answer a question of a session that anybody or nobody runs; NotFitting when it is not open.
+
+    The first answer counts. A call that waits goes on within half a second; one whose program is
+    gone is ended by `Holdfast.resume`.
+    """
+    settings = options.get("settings") or load_configuration(None).settings
+    around = options.get("surroundings") or surroundings_of_this_process(settings)
+    told = checked_answer(answer)
+    async with opened_store(settings=settings, surroundings=around) as store:
+        redactor = Redactor(around.secrets)
+        await write_answer(store.journal, session, approval, told, redactor)
+
+
+async def questions_in(store: Store, session_id: str | None) -> tuple[Question, ...]:
+    """The open questions of one session, or of all."""
+    if session_id is not None:
+        return await recovery.open_questions(store.journal, session_id)
+    found: list[Question] = []
+    for session in await store.archive.sessions(SessionQuery(limit=_ALL)):
+        if any(call.stage == "waiting" for call in session.state.calls.values()):
+            found += await recovery.open_questions(store.journal, session.id)
+    return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
+
+
+async def write_answer(
+    journal: Journal, session_id: str, approval_id: str, answer: Answer, redactor: Redactor
+) -> None:
+    """Write an answer down; NotFitting when the question does not wait, or not any more."""
+    call_id = await _call_of(journal, session_id, approval_id)
+    told = without_secrets(answer, redactor)
+    await journal.append(session_id, [answered(approval_id, call_id, told)])
+
+
+def checked_answer(given: object) -> Answer:
+    """The answer as it can be written down; TypeError says what to write."""
+    if not is_answer(given):
+        raise TypeError(f"{text_of(given)} is no answer; write Answer(allowed=True, by='Ada')")
+    if given.remember not in get_args(Remember) or type(given.wider) is not bool:
+        kinds = ", ".join(map(repr, get_args(Remember)))
+        raise TypeError(f"an answer's remember is one of {kinds}, and wider is a bool")
+    note = None if given.note is None else clean_text(given.note)
+    return msgspec.structs.replace(given, by=clean_text(given.by), note=note)
+
+
+async def _call_of(journal: Journal, session_id: str, approval_id: str) -> str:
+    """The call that a question is about, whether it still waits or not."""
+    for call_id, call in (await journal.session(session_id)).state.calls.items():
+        if call.approval_id == approval_id:
+            return call_id
+    before: str | None = None
+    while page := await journal.find(
+        session_id, EventQuery(types=("approval.asked",), before=before)
+    ):
+        for event in page:
+            said = event.payload
+            if isinstance(said, ApprovalAsked) and said.approval_id == approval_id:
+                return said.call_id
+        before = page[0].id
+    raise NotFitting(
+        f"session {session_id} has no question {approval_id};"
+        f" see: holdfast sessions questions {session_id}"
+    )

@@ -1,0 +1,157 @@
+"""`holdfast sessions questions` and `answer`: what waits for a person, and what they say to it.
+
+Answering runs nothing: it is written down, and whoever runs the session goes on with it.
+"""
+
+import os
+import pwd
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from holdfast.app.answering import checked_answer, questions_in, write_answer
+from holdfast.app.configuration import load_configuration
+from holdfast.app.session_store import NothingStored, is_live, opened_store
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.journal import NotFitting
+from holdfast.contract.json_value import JsonObject, plain
+from holdfast.contract.ports import Answer
+from holdfast.contract.question import Question
+from holdfast.envelope.redact import Redactor
+from holdfast.record.export import moment_text
+from holdfast.record.store import Store
+from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.parsing import UsageError
+from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.surfaces.cli.session_list import shown_time
+
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+async def questions(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    words: list[str] = arguments.words
+    found: tuple[Question, ...] = ()
+    runners: dict[str, str | None] = {}
+    try:
+        async with opened_store() as store:
+            session_id = await store.archive.called(words[0]) if words else None
+            found = await questions_in(store, session_id)
+            for one in found:
+                runners[one.session_id] = await _runner(store, one.session_id)
+    except NothingStored:
+        if words:
+            raise
+    if arguments.json:
+        screen.document({"questions": [_plain(one, runners[one.session_id]) for one in found]})
+        return 0
+    for number, one in enumerate(found):
+        if number:
+            screen.look.text("")
+        screen.look.heading(printable(one.approval_id))
+        screen.look.fields(_fields(one, runners[one.session_id], SystemClock().now()))
+    if not found:
+        screen.look.text("No question is open.")
+    return 0
+
+
+async def answer(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    if arguments.allow == arguments.deny:
+        raise UsageError("may it run? give --allow or --deny, one of them")
+    said = checked_answer(Answer(allowed=arguments.allow, by=_user(), note=arguments.note))
+    secrets = surroundings_of_this_process(load_configuration(None).settings).secrets
+    name, *approval = arguments.words
+    async with opened_store() as store:
+        session_id = await store.archive.called(name)
+        waiting = await questions_in(store, session_id)
+        approval_id = _approval(session_id, waiting, approval)
+        await write_answer(store.journal, session_id, approval_id, said, Redactor(secrets))
+        run_by = await _runner(store, session_id)
+    follows = _what_follows(session_id, run_by, allowed=said.allowed)
+    if arguments.json:
+        told: Mapping[str, object] = {
+            "session_id": session_id,
+            "approval_id": approval_id,
+            "allowed": said.allowed,
+            "by": said.by,
+            "run_by": run_by,
+            "next": follows,
+        }
+        screen.document(told)
+    else:
+        screen.raw(f"{approval_id} is {'allowed' if said.allowed else 'denied'}. {follows}")
+    return 0
+
+
+def _approval(session_id: str, waiting: Sequence[Question], given: Sequence[str]) -> str:
+    """The one that was named, by its id or the beginning of it, or the only one that is open."""
+    ids = [one.approval_id for one in waiting]
+    named = given[0] if given else ""
+    fitting = [one for one in ids if one.startswith(named)]
+    if named in ids or len(fitting) == 1:
+        return named if named in ids else fitting[0]
+    if fitting:
+        raise UsageError(
+            f"session {session_id} has {counted(len(fitting), 'question')} that fit; write which:"
+            f" {', '.join(fitting)}"
+        )
+    if named:
+        return named  # writing it down tells what became of it
+    raise NotFitting(f"session {session_id} has no open question (any more)")
+
+
+async def _runner(store: Store, session_id: str) -> str | None:
+    """Who runs the session, and so waits for the answer."""
+    lease = (await store.journal.session(session_id)).lease
+    return lease.holder if lease is not None and is_live(lease, SystemClock()) else None
+
+
+def _what_follows(session_id: str, run_by: str | None, *, allowed: bool) -> str:
+    what = "runs" if allowed else "gets its refusal"
+    later = (
+        f"the call {what} when Holdfast(session={session_id!r}) is opened and resume() is called"
+    )
+    if run_by is None:
+        return f"Nobody runs the session now: {later}."
+    return (
+        f"{run_by} runs the session: the call {what} there within half a second, or by resume()"
+        " when it is from before a restart."
+    )
+
+
+def _fields(one: Question, run_by: str | None, now: datetime) -> dict[str, str]:
+    fields = {
+        "session": one.session_id,
+        "tool": one.tool,
+        # Whole, whatever its length: nobody should allow what they were not shown.
+        "arguments": " ".join(one.arguments.splitlines()) or "-",
+        "reason": one_line(one.reason),
+        "uses": one_line(", ".join(f"{use.capability or '-'} {use.target}" for use in one.uses)),
+        "asked": f"{shown_time(one.asked_at)} UTC, {_age(now - one.asked_at)} ago",
+        "waits": run_by or "nobody now: an answer counts when the session is taken up again",
+    }
+    return {name: printable(value) for name, value in fields.items() if value}
+
+
+def _age(passed: timedelta) -> str:
+    seconds = max(0, int(passed.total_seconds()))
+    unit, name = next(((unit, name) for unit, name in _UNITS if seconds >= unit), _UNITS[-1])
+    return counted(seconds // unit, name)
+
+
+def _plain(one: Question, run_by: str | None) -> JsonObject:
+    fields: JsonObject = {name: plain(value) for name, value in msgspec.structs.asdict(one).items()}
+    return {**fields, "asked_at": moment_text(one.asked_at), "run_by": run_by}
+
+
+def _user() -> str:
+    """Who answers: the user that this runs as, whatever the environment says."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user {os.getuid()}"
