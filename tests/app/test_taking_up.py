@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from holdfast import Answer, Ask, Holdfast, Rule, tool
-from holdfast.app.holders import is_gone, new_holder, this_process
+from holdfast.app.holders import is_gone, lives_elsewhere, new_holder, this_process
 from holdfast.app.holdfast import Options
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import open_store
@@ -282,6 +282,8 @@ def test_a_killed_process_is_gone_before_anybody_asked_how_it_ended(
         signal.pause()
     holder = os.read(read, 200).decode()
     assert not is_gone(holder)
+    assert lives_elsewhere(holder)
+    assert not lives_elsewhere(naming()), "it is this very process"
     os.kill(number, signal.SIGKILL)
     until = time.monotonic() + 5
     while not is_gone(holder):
@@ -289,5 +291,6 @@ def test_a_killed_process_is_gone_before_anybody_asked_how_it_ended(
         time.sleep(0.01)
     os.waitpid(number, 0)
     assert is_gone(holder)
+    assert not lives_elsewhere(holder)
     for one in (read, write):
         os.close(one)

@@ -249,7 +249,10 @@ def test_words_are_found(cli: Cli, home: Path) -> None:
         ),
         (("list", "--type", "x"), "--type is for events, not for list"),
         (("--status", "asleep"), "invalid choice: 'asleep'"),
-        (("dream",), "sessions does not know 'dream'; known: answer, delete, events, export, import, list"),
+        (
+            ("dream",),
+            "sessions does not know 'dream'; known: answer, delete, events, export, import, list",
+        ),
         (("shwo",), "sessions does not know 'shwo'; did you mean 'show'?"),
         (("show", "ses_9"), "there is no session ses_9; see: holdfast sessions"),
         (("show", "ses_"), "several sessions begin with ses_: ses_1, ses_2"),

@@ -196,6 +196,16 @@ async def test_a_session_is_taken_up_from_whoever_is_gone(
     assert (await kinds(journal))[-1] == "user.message"
 
 
+async def test_whoever_is_late_and_lives_is_not_taken_from(
+    journal: Shaky, clock: FakeClock
+) -> None:
+    await log_on(journal, clock, "first").append([HELLO])
+    clock.advance(2 * LEASE_SECONDS)
+    with pytest.raises(LeaseHeld, match="session ses_1 is run by first"):
+        await log_on(journal, clock).take_up(lambda _: False, lambda holder: holder == "first")
+    assert (await log_on(journal, clock).take_up(lambda _: False, lambda _: False))[1] == 2
+
+
 async def closed_by_the_first(journal: Shaky, clock: FakeClock) -> None:
     first = log_on(journal, clock, "first")
     await first.append([HELLO])

@@ -30,6 +30,16 @@ def is_gone(holder: str) -> bool:
     return _can_tell() and _name(int(number)) != f"{machine}/{number}-{began}"
 
 
+def lives_elsewhere(holder: str) -> bool:
+    """Whether a holder is another process of this machine that has not ended, however late it is.
+
+    One that works or waits for a person for long does not renew its lease meanwhile.
+    """
+    machine, _, process = holder.rpartition("/")
+    other = machine == _machine() and not process.startswith(f"{os.getpid()}-")
+    return other and _can_tell() and not is_gone(holder)
+
+
 def may_run(holder: str, *, late: bool) -> bool:
     """Whether a holder may still be at it. One elsewhere is believed until its lease is late."""
     elsewhere = holder.rpartition("/")[0] != _machine()

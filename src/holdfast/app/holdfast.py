@@ -14,7 +14,7 @@ from holdfast.app.answering import checked_answer, write_answer
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.hands import HandSetup, hand_for, moved_remark, remarks_of
-from holdfast.app.holders import is_gone
+from holdfast.app.holders import is_gone, lives_elsewhere
 from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
 from holdfast.app.locations import project_root
 from holdfast.app.problems import ConfigurationError
@@ -315,7 +315,7 @@ class Holdfast:
     async def _take_up(self) -> None:
         if self._log is not None:
             try:
-                journal, epoch = await self._log.take_up(is_gone)
+                journal, epoch = await self._log.take_up(is_gone, lives_elsewhere)
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._stayed = await close_open_calls(journal, self._session.id, epoch)

@@ -58,15 +58,20 @@ class SessionLog:
             return (await self._running())[0]
         return self._journal
 
-    async def take_up(self, is_gone: Callable[[str], bool]) -> tuple[Journal, int]:
+    async def take_up(
+        self, is_gone: Callable[[str], bool], lives: Callable[[str], bool] | None = None
+    ) -> tuple[Journal, int]:
         """Go on with a session that was begun before: the journal, and the epoch to run under.
 
-        LeaseHeld, unless whoever has the lease is gone.
+        LeaseHeld, unless whoever has the lease is gone, or is late and not known to live.
         """
         async with self._lock:
             self._taken_up = self._was_begun = True
             if self._journal is None:
                 self._journal = await self._opening()
+            held = (await self._journal.session(self._session_id)).lease
+            if held is not None and lives is not None and lives(held.holder):
+                raise LeaseHeld(f"session {self._session_id} is run by {held.holder}", held)
             lease = await self._resumed(self._journal, is_gone)
             return self._journal, lease.epoch
 
