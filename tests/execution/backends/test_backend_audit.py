@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from execution.backends.local_sandboxes import opened
 
+from holdfast.app.audit import audit_log_of_this_process
 from holdfast.contract.audit import AuditLog, ProgramRun
 from holdfast.contract.backend import (
     BackendToolCodeRun,
@@ -17,7 +18,7 @@ from holdfast.contract.backend import (
     ToolExecutionFailure,
 )
 from holdfast.execution.backends.local import LocalSettings
-from holdfast.execution.backends.shipped import LateAudit
+from holdfast.execution.backends.shipped import AUDIT, LateAudit
 from holdfast.flow import open_sandbox
 from holdfast.testing.fakes import FakeAudit
 
@@ -66,6 +67,7 @@ def test_where_there_is_no_sandbox_that_is_written_down_too(
 
 
 def test_the_shipped_backends_write_into_the_log_of_this_machine(tmp_path: Path) -> None:
+    AUDIT.found_by(audit_log_of_this_process)  # a test before may have had it found elsewhere
     folder = Path(os.environ["XDG_STATE_HOME"]) / "holdfast" / "audit"
     with open_sandbox("local", str(tmp_path)) as sandbox:
         sandbox.dispatch(BackendToolCommandRun(["true"]))
