@@ -3,7 +3,7 @@
 On both stores, by their committers, so that what shares a transaction is no matter of luck.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from record.store_places import CHAIN, EVERY_EVENT, StorePlace, at
 
 from holdfast.contract.events import Payload, SessionCreated, SpanStarted, UserMessage
 from holdfast.contract.journal import JournalError, JournalUnavailable, UnknownSession
-from holdfast.record import appending
+from holdfast.record import appending, sql
 from holdfast.record.appending import Appending, SessionWork, known
 from holdfast.record.codec import Unwritten
 from holdfast.record.divergence import not_vouched_for
@@ -180,8 +180,8 @@ def test_events_of_no_session_and_before_the_first_are_found(
     place.rows(f"UPDATE events SET place = place - 2 WHERE {at('b', 2)}")
     place.rows("UPDATE events SET place = place + 990 * 4294967296 WHERE place / 4294967296 = 1")
     told = [problem.told for one in verified(place) for problem in one.problems]
-    assert "1 events are kept under number 991, and belong to no session" in told
-    assert "1 events are kept under number 2, and belong to no session" in told
+    assert "events that belong to no session are kept under number 991: 1" in told
+    assert "events that belong to no session are kept under number 2: 1" in told
 
 
 async def test_a_session_that_was_put_in_is_told_from_one_that_was_lived(place: StorePlace) -> None:
@@ -225,6 +225,17 @@ def test_a_damaged_row_of_one_session_hides_no_other(
     assert found == {"a": "unreadable", "c": "edited"}
 
 
+def test_a_snapshot_stays_as_it_was(place: StorePlace, committer: Committer[Desk]) -> None:
+    done(committer, created("a"))
+    reader = read_postgres(place.where) if place.is_postgres else SqliteReader(Path(place.where))
+    with reader.snapshot() as seen:
+        before = seen.rows(sql.ALL_SESSION_IDS, ())
+        done(committer, created("b"))
+        assert seen.rows(sql.ALL_SESSION_IDS, ()) == before
+    assert len(reader.rows(sql.ALL_SESSION_IDS, ())) == 2
+    reader.close()
+
+
 async def test_looking_at_a_session_that_is_written_raises_no_alarm(place: StorePlace) -> None:
     async with place.opened() as store:
         journal = store.journal
@@ -248,7 +259,9 @@ async def test_looking_at_a_session_that_is_written_raises_no_alarm(place: Store
                 left = max(0, left - 30)
 
 
-def test_an_interruption_leaves_no_transaction_open(tmp_path: Path) -> None:
+def test_an_interruption_leaves_no_transaction_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     committer = SqliteCommitter(tmp_path / "h.db", "process")
     done(committer, created("a"))
 
@@ -258,10 +271,24 @@ def test_an_interruption_leaves_no_transaction_open(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         committer.commit([interrupted], wait=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteCommitter, "_begun", _begun_and_interrupted(committer))
+        with pytest.raises(KeyboardInterrupt):
+            committer.commit([interrupted], wait=True)
     assert not isinstance(done(committer, message("a"))[0], Exception)
     rows = StorePlace(str(tmp_path / "h.db")).rows(EVERY_EVENT)
     assert [row[1] for row in rows] == [1, 2]
     committer.close()
+
+
+def _begun_and_interrupted(committer: SqliteCommitter) -> Callable[[SqliteCommitter], bool]:
+    begun = SqliteCommitter._begun  # type: ignore[reportPrivateUsage] - where it is interrupted
+
+    def interrupted(_committer: SqliteCommitter) -> bool:
+        begun(committer)
+        raise KeyboardInterrupt
+
+    return interrupted
 
 
 def test_many_who_find_the_file_locked_wait_for_it_once(

@@ -14,8 +14,6 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.record.parts import ABORT, TOOL_PREFIX, OtherPart, TextPart, ToolPart, Written, read
 from holdfast.record.rows import Role
 
-PROTOCOL = ("x-vercel-ai-ui-message-stream", "v1")
-"""The header a response with these chunks bears."""
 DONE = "[DONE]"
 """What ends a stream of server-sent events."""
 

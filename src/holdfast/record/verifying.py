@@ -68,7 +68,7 @@ def verify(
             problem = Problem(only or name, None, "gone", told)
             yield Verified(only or name, 0, anchor.sequence, (problem,))
     for number, count in reader.rows(sql.LOST_EVENTS, ()) if only is None else ():
-        told = f"{count} events are kept under number {number}, and belong to no session"
+        told = f"events that belong to no session are kept under number {number}: {count}"
         yield Verified("", count, 0, (Problem("", None, "added", told),))
 
 
