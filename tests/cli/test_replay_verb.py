@@ -214,8 +214,8 @@ def test_looking_makes_nothing(cli: Cli, home: Path, words: tuple[str, ...]) -> 
 def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     session_in(home, *CONVERSATION)
     whole = cli("replay", "last", "--json").out.splitlines()
-    assert cli("replay", "last", "--json", "--from", "1").out.splitlines() == whole
-    later = cli("replay", "last", "--json", "--from", "8").out.splitlines()
+    assert cli("replay", "last", "--json", "--start", "1").out.splitlines() == whole
+    later = cli("replay", "last", "--json", "--start", "8").out.splitlines()
     assert read_stream(map(json.loads, later))[0].parts[-1]["text"] == "Two files."
     assert json.loads(later[0])["type"] == "start"
     assert "What is here?" not in "".join(later)
@@ -224,8 +224,8 @@ def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     database = sqlite3.connect(home / "data" / "holdfast.db")
     (event_id,) = database.execute("SELECT id FROM session_events WHERE sequence = 8").fetchone()
     database.close()
-    assert cli("replay", "last", "--json", "--from", event_id).out.splitlines() == later
-    missing = cli("replay", "last", "--from", "99")
+    assert cli("replay", "last", "--json", "--start", event_id).out.splitlines() == later
+    missing = cli("replay", "last", "--start", "99")
     assert missing.status == 2
     assert "give an id, or a number from 1 to 12" in missing.err
 
@@ -251,8 +251,8 @@ def test_it_can_be_told_with_its_pauses(cli: Cli, home: Path) -> None:
         (("last", "--speed", "fast"), "it is no speed"),
         (("last", "--speed", "-1"), "it is no speed"),
         (("last", "--speed", "inf"), "it is no speed"),
-        (("last", "--strict", "--sse"), "leave --sse, --speed and --from out"),
-        (("last", "--tools", "x.py"), "are for --strict"),
+        (("last", "--strict", "--sse"), "leave --sse, --speed and --start out"),
+        (("last", "--from", "x.py"), "are for --strict"),
         (("last", "--set", "x"), "there is no value"),
         ((), "the following arguments are required: SESSION"),
     ],
@@ -315,7 +315,7 @@ def test_a_tool_file_that_starts_a_process_cannot_be_loaded_strictly(
     cli: Cli, called: Path, tools: Path
 ) -> None:
     tools.write_text(f"import os\nos.system('touch {called}')\n{TOOLS}", "utf-8")
-    answered = cli("replay", "last", "--strict", "--tools", str(tools))
+    answered = cli("replay", "last", "--strict", "--from", str(tools))
     assert answered.status == 2
     assert "starts no process: os.system was refused" in answered.err
     assert not called.exists()
@@ -325,10 +325,10 @@ def test_a_tool_file_that_starts_a_process_cannot_be_loaded_strictly(
 
 
 def test_strictly_nothing_diverges_and_no_body_runs(cli: Cli, called: Path, tools: Path) -> None:
-    answered = cli("replay", "last", "--strict", "--tools", str(tools))
+    answered = cli("replay", "last", "--strict", "--from", str(tools))
     assert (answered.status, answered.err) == (0, "")
     assert answered.out == "The same would be written down now (events: 5, calls: 1).\n"
-    document = json.loads(cli("replay", "last", "--strict", "--json", "--tools", str(tools)).out)
+    document = json.loads(cli("replay", "last", "--strict", "--json", "--from", str(tools)).out)
     assert document["divergence"] is None
     assert (document["events"], document["calls"], document["left_out"]) == (5, 1, [])
     assert not called.exists()
@@ -353,7 +353,7 @@ def test_strictly_a_rule_that_denies_now_is_named(
     (home / "policy.toml").write_text(
         '[[rule]]\npermission = "add"\npattern = "*"\naction = "deny"\n', "utf-8"
     )
-    answered = cli("replay", "last", "--strict", "--tools", str(tools))
+    answered = cli("replay", "last", "--strict", "--from", str(tools))
     assert answered.status == 1
     assert "call.refused" in answered.out
 
@@ -363,24 +363,24 @@ def test_strictly_a_secret_that_is_known_now_is_named_and_not_shown(
 ) -> None:
     cli("call", "add", "a=hunter22", "--from", str(tools))
     monkeypatch.setenv("MY_TOKEN", "hunter22")
-    answered = cli("replay", "last", "--strict", "--tools", str(tools))
+    answered = cli("replay", "last", "--strict", "--from", str(tools))
     assert answered.status == 1
     assert "hunter22" not in answered.out
     assert "$.arguments" in answered.out
     assert "known to be secret now" in answered.out
     monkeypatch.setenv("MY_TOKEN", "something else")
-    assert cli("replay", "last", "--strict", "--tools", str(tools)).status == 0
+    assert cli("replay", "last", "--strict", "--from", str(tools)).status == 0
 
 
 def test_strictly_what_could_not_be_asked_or_driven_is_remarked(
     cli: Cli, called: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = 'watchdog.commands=[["/bin/true"]]'
-    answered = cli("replay", "last", "--strict", "--tools", str(tools), "--set", program)
+    answered = cli("replay", "last", "--strict", "--from", str(tools), "--set", program)
     assert answered.status == 0
     assert "the programs of the watchdog were not asked" in answered.err
     monkeypatch.setattr("holdfast.runtime.recorded.LONGEST_ARGUMENTS", 3)
-    answered = cli("replay", "last", "--strict", "--tools", str(tools))
+    answered = cli("replay", "last", "--strict", "--from", str(tools))
     assert "left out: 1 call with arguments too long to be kept" in answered.err
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
-from holdfast.app.holders import is_gone, may_run, this_process
+from holdfast.app.holders import may_run, this_process
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import DATABASE, shared_store
 from holdfast.app.surroundings import surroundings_of_this_process
@@ -20,7 +20,6 @@ from holdfast.contract.journal import (
     JournalError,
     JournalUnavailable,
     Lease,
-    LeaseHeld,
     UnknownSession,
 )
 from holdfast.contract.ports import Clock
@@ -95,13 +94,6 @@ def is_there(around: Surroundings) -> bool:
         return False
 
 
-def is_live(lease: Lease | None, clock: Clock) -> bool:
-    """Whether somebody runs the session now, as far as can be told."""
-    if lease is None or is_gone(lease.holder):
-        return False
-    return lease.until_micros > clock.unix_ns() // 1000
-
-
 def runner_of(lease: Lease | None, clock: Clock) -> Runner:
     """Who runs a session, by its lease. One of this machine may be late, and still run it."""
     if lease is None:
@@ -116,15 +108,16 @@ async def delete_session(store: Store, session_id: str) -> str | None:
     JournalError while somebody runs it.
     """
     journal = store.journal
-    try:
+    held = (await journal.session(session_id)).lease
+    if held is not None and runner_of(held, SystemClock()) == "somebody":
+        raise JournalError(
+            f"session {session_id} is run by {held.holder}; end that first, then delete it;"
+            " nothing was deleted"
+        )
+    if held is None:
         lease = await journal.lease(session_id, this_process(), _DELETING_SECONDS)
-    except LeaseHeld as held:
-        if not is_gone(held.lease.holder):
-            raise JournalError(
-                f"session {session_id} is run by {held.lease.holder}; end that first, then delete"
-                " it; nothing was deleted"
-            ) from None
-        lease = await journal.take_over(held.lease, this_process(), _DELETING_SECONDS)
+    else:
+        lease = await journal.take_over(held, this_process(), _DELETING_SECONDS)
     # Whoever ran it before is fenced off by now: nothing more is appended in its name.
     await journal.release(lease)
     await store.archive.delete(session_id)

@@ -13,6 +13,9 @@ from holdfast.contract.events import Event, SessionStatus
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject
 
+LAST = "last"
+"""Stands for the id of the session that was last active."""
+
 
 class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which sessions: those that fit, the last active first."""

@@ -7,7 +7,15 @@ from typing import Protocol, TypeVar, cast
 import msgspec
 from anyio import to_thread
 
-from holdfast.contract.archive import Difference, EventTaken, Found, Message, Part, SessionQuery
+from holdfast.contract.archive import (
+    LAST,
+    Difference,
+    EventTaken,
+    Found,
+    Message,
+    Part,
+    SessionQuery,
+)
 from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
@@ -20,7 +28,6 @@ from holdfast.record.journal import Reader, Rows, StoreParts, session_of
 from holdfast.record.rebuilding import differences, put_right, rebuilt
 from holdfast.record.rows import Desk, Rebuilt, text_suffix
 
-LAST = "last"
 _EVERY_SESSION = (1 << 63) - 1
 _AT_ONCE = 500
 _TAKEN = "SELECT id, session_id FROM chat_messages WHERE id IN ({places})"

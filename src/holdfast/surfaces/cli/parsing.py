@@ -58,14 +58,7 @@ class Parser(ArgumentParser):
 
 def add_tool_options(parser: ArgumentParser) -> None:
     """Which tools, seen how."""
-    parser.add_argument(
-        "--from",
-        dest="files",
-        metavar="FILE.py",
-        action="append",
-        default=[],
-        help="a Python file with tools; may be given several times",
-    )
+    add_tool_files(parser)
     parser.add_argument(
         "--profile", metavar="NAME", help="which tools are visible; code by default"
     )
@@ -77,6 +70,23 @@ def add_settings_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--workspace", metavar="DIR", default=".", help="the project to work in; here by default"
     )
+    add_overrides(parser)
+
+
+def add_tool_files(parser: ArgumentParser, when: str = "") -> None:
+    """Where tools are written down, beside the configured places."""
+    parser.add_argument(
+        "--from",
+        dest="files",
+        metavar="FILE.py",
+        action="append",
+        default=[],
+        help=f"{when}a Python file with tools; may be given several times",
+    )
+
+
+def add_overrides(parser: ArgumentParser) -> None:
+    """Settings for this once."""
     parser.add_argument(
         "--set",
         dest="overrides",

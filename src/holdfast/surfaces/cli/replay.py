@@ -13,26 +13,32 @@ import msgspec
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.replaying import recording
 from holdfast.app.session_store import opened_store
+from holdfast.contract.archive import LAST
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.execution.no_effects import no_effects
 from holdfast.record.live import LiveStream
 from holdfast.record.stream import DONE, AnyChunk, server_sent, text_of
-from holdfast.surfaces.cli.parsing import Parser, UsageError, overrides_in
+from holdfast.surfaces.cli.parsing import (
+    Parser,
+    UsageError,
+    add_overrides,
+    add_tool_files,
+    overrides_in,
+)
 from holdfast.surfaces.cli.retelling import Retelling
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.strict_replay import held_against_now
 
 _FAILED = 1
-_LAST = "last"
 _EXAMPLES = """\
 examples:
   holdfast replay last                  the last session, for people
   holdfast replay ses_019 --json        its chunks, one JSON object a line
   holdfast replay last --sse            as a server would send them
   holdfast replay last --speed 1        as fast as it was; 2 is twice as fast
-  holdfast replay last --from 12        from the message on that event 12 is part of
-  holdfast replay last --strict --tools mine.py
+  holdfast replay last --start 12       from the message on that event 12 is part of
+  holdfast replay last --strict --from mine.py
                                         would the same be written down now?
 """
 
@@ -44,31 +50,17 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--sse", action="store_true", help="server-sent events")
     parser.add_argument("--speed", metavar="N", help="with its pauses, N times as fast; 0: at once")
     parser.add_argument(
-        "--from", dest="first", metavar="EVENT", help="begin with the message it is part of"
+        "--start", dest="first", metavar="EVENT", help="begin with the message it is part of"
     )
     parser.add_argument(
         "--strict", action="store_true", help="settle its calls once more, and name what differs"
     )
-    parser.add_argument(
-        "--tools",
-        dest="files",
-        metavar="FILE.py",
-        action="append",
-        default=[],
-        help="strict: a Python file with tools; may be given several times",
-    )
+    add_tool_files(parser, "strict: ")
     parser.add_argument(
         "--workspace", metavar="DIR", help="strict: read configuration here; where it ran if not"
     )
-    parser.add_argument(
-        "--set",
-        dest="overrides",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a setting",
-    )
-    parser.offer("session", [_LAST])
+    add_overrides(parser)
+    parser.offer("session", [LAST])
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -99,9 +91,9 @@ def _check(arguments: Namespace) -> None:
     if arguments.json and arguments.sse:
         raise UsageError("--json and --sse are two forms of the same; give one of them")
     if arguments.strict and (arguments.sse or arguments.speed or arguments.first):
-        raise UsageError("--strict tells nothing; leave --sse, --speed and --from out")
+        raise UsageError("--strict tells nothing; leave --sse, --speed and --start out")
     if not arguments.strict and (arguments.files or arguments.workspace):
-        raise UsageError("--tools and --workspace are for --strict; without it nothing is loaded")
+        raise UsageError("--from and --workspace are for --strict; without it nothing is loaded")
 
 
 def _speed(given: str | None) -> float:

@@ -13,7 +13,7 @@ import msgspec
 
 from holdfast.app.answering import checked_answer, questions_in, write_answer
 from holdfast.app.configuration import load_configuration
-from holdfast.app.session_store import NothingStored, is_live, opened_store
+from holdfast.app.session_store import NothingStored, opened_store, runner_of
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.json_value import JsonObject, plain
@@ -108,7 +108,9 @@ def _approval(session_id: str, waiting: Sequence[Question], given: Sequence[str]
 async def _runner(store: Store, session_id: str) -> str | None:
     """Who runs the session, and so waits for the answer."""
     lease = (await store.journal.session(session_id)).lease
-    return lease.holder if lease is not None and is_live(lease, SystemClock()) else None
+    if lease is None or runner_of(lease, SystemClock()) == "gone":
+        return None
+    return lease.holder
 
 
 def _what_follows(session_id: str, run_by: str | None, *, allowed: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import msgspec
 
 from holdfast.app.holders import is_gone
-from holdfast.app.session_store import is_live, opened_store, runner_of
+from holdfast.app.session_store import opened_store, runner_of
 from holdfast.contract.archive import Message, Part
 from holdfast.contract.journal import Lease, Session
 from holdfast.contract.json_value import JsonObject, JsonValue
@@ -82,7 +82,7 @@ def _head(session: Session) -> dict[str, str]:
 def _runner(lease: Lease | None) -> str:
     if lease is None:
         return "nobody"
-    if is_live(lease, SystemClock()):
+    if runner_of(lease, SystemClock()) == "somebody":
         return lease.holder
     return f"{lease.holder} ({'gone' if is_gone(lease.holder) else 'late'})"
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import anyio
 
 from holdfast.app.spelling import advice
+from holdfast.contract.archive import LAST
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record.codec import UnreadableEvent
 from holdfast.record.importing import UnreadableExport
@@ -24,7 +25,6 @@ from holdfast.surfaces.cli.session_trace import show_trace
 
 _FAILED = 1
 _ANY = 2**31
-_LAST = "last"
 _FORMS = ("events", "chat", "folder")
 _EXAMPLES = """\
 examples:
@@ -81,7 +81,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="JSON, for programs; events and search: a line each"
     )
-    parser.offer("words", [_LAST])
+    parser.offer("words", [LAST])
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
