@@ -69,6 +69,7 @@ class LivingShell:
         Raises SandboxUnavailable, or OSError when bash cannot be started.
         """
         warnings: list[str] = []
+        self._drop_if_lost()
         if self._process is not None:
             if self._place is not None and self._place[2].free() is None:
                 warnings = self._set_pipes_aside(self._place)
@@ -138,8 +139,7 @@ class LivingShell:
 
     async def _placed(self) -> OutputPipes:
         """A spawner and pipes; those of the shell before, if they are still there."""
-        if self._place is not None and self._place[1].lost:
-            self._drop()
+        self._drop_if_lost()
         if self._place is None:
             warden = await self.sandbox.warden()
             self._place = (warden, warden.spawner(), _new_pipes(self.sandbox))
@@ -169,6 +169,11 @@ class LivingShell:
             raise
         self._process, self._retired = process, False
         self._told, self._seen = None, _identity(state.cwd)
+
+    def _drop_if_lost(self) -> None:
+        """Its shell may not have heard yet that everything has ended."""
+        if self._place is not None and (self._place[0].lost or self._place[1].lost):
+            self._drop()
 
     def _drop(self) -> None:
         assert self._place is not None
