@@ -17,8 +17,8 @@ from holdfast.app.ledger import session_called
 from holdfast.app.locations import state_home
 from holdfast.app.own_files import check_home
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.archive import LAST
 from holdfast.contract.audit import ProgramRun
-from holdfast.record.archive import LAST
 from holdfast.record.audit_lines import day_of, moment_of, written
 from holdfast.record.audit_reader import AuditReader, BrokenLine, Entry
 from holdfast.surfaces.cli.looks import printable
