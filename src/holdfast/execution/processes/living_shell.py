@@ -7,6 +7,7 @@ it left running goes on. What is run in it is decided elsewhere.
 import os
 import shutil
 from contextlib import suppress
+from typing import TypeAlias
 
 from holdfast.contract.paths import is_within
 from holdfast.execution.processes import framing
@@ -29,6 +30,8 @@ _HELD_BY_MANY = (
 MOST_ASIDE = 8
 """So many shells can leave processes behind that print; the pipes of older ones are closed."""
 
+_Place: TypeAlias = tuple[Warden, Spawner, OutputPipes]
+
 
 class LivingShell:
     """Begins shells, remembers where they were, and lets go of them."""
@@ -41,7 +44,7 @@ class LivingShell:
         self._seen: tuple[int, int] | None = None
         self._process: ShellProcess | None = None
         self._retired = False
-        self._place: tuple[Warden, Spawner, OutputPipes] | None = None
+        self._place: _Place | None = None
         self._aside: list[OutputPipes] = []
 
     @property
@@ -69,7 +72,8 @@ class LivingShell:
         Raises SandboxUnavailable, or OSError when bash cannot be started.
         """
         warnings: list[str] = []
-        self._drop_if_lost()
+        if _is_lost(self._place):
+            self._drop()
         if self._process is not None:
             if self._place is not None and self._place[2].free() is None:
                 warnings = self._set_pipes_aside(self._place)
@@ -139,13 +143,14 @@ class LivingShell:
 
     async def _placed(self) -> OutputPipes:
         """A spawner and pipes; those of the shell before, if they are still there."""
-        self._drop_if_lost()
+        if _is_lost(self._place):
+            self._drop()
         if self._place is None:
             warden = await self.sandbox.warden()
             self._place = (warden, warden.spawner(), _new_pipes(self.sandbox))
         return self._place[2]
 
-    def _set_pipes_aside(self, place: tuple[Warden, Spawner, OutputPipes]) -> list[str]:
+    def _set_pipes_aside(self, place: _Place) -> list[str]:
         """What was left behind keeps the pipes; a shell with others takes over."""
         warden, spawner, held = place
         self._aside = [pipes for pipes in self._aside if not _closed(pipes)] + [held]
@@ -170,11 +175,6 @@ class LivingShell:
         self._process, self._retired = process, False
         self._told, self._seen = None, _identity(state.cwd)
 
-    def _drop_if_lost(self) -> None:
-        """Its shell may not have heard yet that everything has ended."""
-        if self._place is not None and (self._place[0].lost or self._place[1].lost):
-            self._drop()
-
     def _drop(self) -> None:
         assert self._place is not None
         if self._process is not None:
@@ -193,6 +193,11 @@ class LivingShell:
         if before.changed != begun.changed:
             warnings.append(_TOO_LARGE)
         return warnings
+
+
+def _is_lost(place: _Place | None) -> bool:
+    """Whether all of it has ended; its shell may not have heard of that yet."""
+    return place is not None and (place[0].lost or place[1].lost)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
