@@ -16,7 +16,7 @@ Durability = Literal["process", "power"]
 BUSY_SECONDS = 5.0
 """How long another process may keep the file locked."""
 POLL_SECONDS = 0.002
-LOG_BYTES = 4 << 20
+LOG_BYTES = 16 << 20
 """How much is written ahead before it is moved into the file."""
 _REFUSALS = {
     errno.ELOOP: "put the file itself there",
