@@ -1,5 +1,6 @@
 """The surface for synchronous code: same answers, several threads, and no call left behind."""
 
+import os
 import re
 import subprocess
 import sys
@@ -179,3 +180,39 @@ def test_an_interrupt_stops_the_call_and_leaves_the_rest_usable() -> None:
 def test_a_body_that_cannot_be_stopped_does_not_keep_the_process() -> None:
     result = _run(ABANDONED)
     assert (result.returncode, result.stdout, result.stderr) == (0, "timeout\n", "")
+
+
+def test_a_forked_child_is_told_to_open_its_own() -> None:
+    """The thread that settles calls is the parent's: waiting for it would never end."""
+    with _opened() as hf:
+        hf.settle("double", {"n": 1})
+        read, write = os.pipe()
+        number = os.fork()
+        if number == 0:
+            with os.fdopen(write, "w") as said:
+                said.write(_in_the_child(hf))
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as answers:
+            told = answers.read()
+        assert os.waitpid(number, 0)[1] == 0
+        assert hf.settle("double", {"n": 2}).ok
+    assert told == "told told told left True"
+
+
+def _in_the_child(parents: Holdfast) -> str:
+    said: list[str] = []
+    for use in (
+        lambda: parents.settle("double", {"n": 1}),
+        lambda: parents.explain("double", {"n": 1}),
+        parents.questions,
+    ):
+        try:
+            use()
+        except RuntimeError as refused:
+            said.append("told" if "open another one in the child" in str(refused) else "odd")
+    parents.__exit__(None, None, None)
+    said.append("left")
+    with _opened() as own:
+        said.append(str(own.settle("double", {"n": 1}).ok))
+    return " ".join(said)

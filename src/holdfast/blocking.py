@@ -7,6 +7,7 @@ May be used from several threads at once. An interrupt (Ctrl-C) stops the call t
 How a call is settled is not known here.
 """
 
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
@@ -58,6 +59,7 @@ class Holdfast:
         self._portal: BlockingPortal | None = None
         self._closing = ExitStack()
         self._ended = False
+        self._process = os.getpid()
 
     def __enter__(self) -> Self:
         if self._portal is not None:
@@ -67,6 +69,7 @@ class Holdfast:
             opening.enter_context(portal.wrap_async_context_manager(self._inner))
             self._closing = opening.pop_all()
         self._portal = portal
+        self._process = os.getpid()
         return self
 
     def __exit__(
@@ -76,6 +79,8 @@ class Holdfast:
         trace: TracebackType | None,
     ) -> None:
         self._portal = None
+        if self._process != os.getpid():
+            return  # forked since: what is open is the parent's, which closes it
         try:
             self._closing.__exit__(kind, error, trace)
         except RuntimeError:
@@ -91,6 +96,11 @@ class Holdfast:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that can be called, in the order they were registered."""
         return self._inner.tools
+
+    @property
+    def owed(self) -> tuple[Envelope, ...]:
+        """The answers of calls from before a restart that ended with it; see `holdfast`."""
+        return self._inner.owed
 
     def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
         """Tell how a call would be judged; a failure when it would not even get that far."""
@@ -123,6 +133,10 @@ class Holdfast:
     def _opened(self) -> BlockingPortal:
         if self._portal is None:
             raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
+        if self._process != os.getpid():
+            raise RuntimeError(
+                "Holdfast was opened before this process was forked; open another one in the child"
+            )
         return self._portal
 
     def _result(self, work: Callable[[], Awaitable[_T]]) -> _T:

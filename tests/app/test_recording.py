@@ -1,5 +1,6 @@
 """Calls leave their trail: what stands in the journal, when, and what happens when it cannot."""
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from app.recorded import (
     willing,
 )
 
-from holdfast import ConfigurationError, Holdfast, tool
+from holdfast import ConfigurationError, Holdfast, Rule, tool
 from holdfast.app.settings import (
     LimitSettings,
     Settings,
@@ -161,7 +162,60 @@ async def test_secrets_never_reach_the_journal(tmp_path: Path) -> None:
         await hf.settle("launch", {"name": SECRET})
         await hf.settle(f"tool-{SECRET}", SECRET)
         await hf.settle("add", f'{{"a": "{SECRET}"')
+        await hf.settle("add", {"a": 1, "b": 2}, model_call_id=f"call-{SECRET}")
     assert LAUNCHED == [SECRET]
+    for path in (tmp_path / "data").rglob("*"):
+        assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("written", [r"\u0065", r"\u0065".upper().replace("U", "u")])
+async def test_a_secret_in_another_spelling_is_not_told_either(
+    tmp_path: Path, written: str
+) -> None:
+    spelt = SECRET[:-1] + written
+    inner = json.dumps({"name": SECRET}).replace(SECRET, spelt)
+    async with opened(tmp_path, SECRET, approver=willing) as hf:
+        await hf.settle("launch", inner)
+        await hf.settle("launch", json.dumps(inner))
+    assert LAUNCHED == [SECRET, SECRET]
+    asked = [one.payload for one in await events_of(tmp_path, hf.session_id)]
+    told = [one.arguments for one in asked if isinstance(one, CallAsked)]
+    assert told[0] == '{"name":"***REDACTED***"}'
+    assert json.loads(told[1]) == told[0]
+
+
+@tool(requires={"fs": {"read": ["**"]}}, uses={"path": "fs.read"})
+async def look(path: str) -> str:
+    """Look at a file."""
+    return path
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_what_is_told_of_a_decision_holds_no_secret(tmp_path: Path, allowed: bool) -> None:
+    async def decide(_ask: Ask) -> Answer | None:
+        return Answer(allowed=allowed, by=f"ada {SECRET}", note=SECRET)
+
+    ask = Rule(
+        permission="look",
+        pattern="*",
+        action="ask",
+        scope="manifest",
+        source="here",
+        reason=f"see {SECRET}",
+    )
+    workspace = tmp_path / "here"
+    workspace.mkdir()
+    async with Holdfast(
+        tools=[look],
+        approver=decide,
+        rules=[ask],
+        workspace=workspace,
+        settings=Settings(),
+        surroundings=around(tmp_path, SECRET),
+    ) as hf:
+        assert (await hf.settle("look", {"path": f"a/{SECRET}.txt"})).ok is allowed
+    kinds = [one.type for one in await events_of(tmp_path, hf.session_id)]
+    assert {"approval.asked", "call.intended" if allowed else "call.refused"} <= {*kinds}
     for path in (tmp_path / "data").rglob("*"):
         assert path.is_dir() or SECRET.encode() not in path.read_bytes(), path
 

@@ -6,27 +6,37 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 from app.recorded import (
     LAUNCHED,
     YES,
+    add,
+    around,
     events_of,
     journal_of,
     opened,
     store_of,
 )
 
-from holdfast import ConfigurationError
+from holdfast import ConfigurationError, Holdfast, answer_question, open_questions, tool
+from holdfast.app.answering import StoreOptions
+from holdfast.app.settings import Settings
+from holdfast.contract.call import Ask
 from holdfast.contract.events import (
     CallIntended,
+    CallRefused,
     CallSettled,
 )
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import LeaseHeld, NotFitting
 from holdfast.contract.ports import Answer
 from holdfast.envelope.dialects import ok
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.hearing import LOOK_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +89,8 @@ async def test_after_a_kill_open_calls_are_closed_and_questions_stay_open(tmp_pa
         (question,) = await hf.questions()
         assert (question.tool, LAUNCHED) == ("launch", [])
         assert await hf.resume() == ()
+        (owed,) = hf.owed
+        assert (owed.tool, owed.ok) == ("forever", False)
     async with store_of(tmp_path) as (journal, archive, _upkeep):
         state = (await journal.session(session)).state
         assert [call.stage for call in state.calls.values()] == ["waiting"]
@@ -124,6 +136,119 @@ async def test_an_answer_that_was_no_lets_nothing_run(tmp_path: Path) -> None:
     async with journal_of(tmp_path) as journal:
         assert (await journal.session(session)).state.calls == {}
     assert LAUNCHED == []
+
+
+async def test_a_no_that_was_given_while_nobody_ran_the_session_is_kept(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    where = StoreOptions(settings=Settings(), surroundings=around(tmp_path))
+    (question,) = await open_questions(session, **where)
+    no = Answer(allowed=False, by="ada", note="not today")
+    await answer_question(session, question.approval_id, no, **where)
+    async with opened(tmp_path, session=session) as hf:
+        assert [owed.tool for owed in hf.owed] == ["forever", "launch"]
+        refused = hf.owed[1]
+        assert await hf.resume() == ()
+    assert refused.failure is not None
+    assert refused.failure.kind is FailureKind.USER_DENIED
+    assert "not today" in refused.failure.message
+    kept = [event.payload for event in await events_of(tmp_path, session)]
+    assert [one.kind for one in kept if isinstance(one, CallRefused)] == ["user_denied"]
+    async with opened(tmp_path, session=session) as hf:
+        assert (hf.owed, await hf.resume()) == ((), ())
+    assert LAUNCHED == []
+
+
+async def test_what_an_import_tells_of_answers_allows_nothing(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    where = StoreOptions(settings=Settings(), surroundings=around(tmp_path))
+    (question,) = await open_questions(session, **where)
+    yes = Answer(allowed=True, by="ada", remember="project")
+    await answer_question(session, question.approval_id, yes, **where)
+    elsewhere = tmp_path / "elsewhere"
+    async with store_of(elsewhere) as store:
+        await store.archive.restore(session, await events_of(tmp_path, session))
+    async with opened(elsewhere, session=session) as hf:
+        assert [(owed.tool, owed.ok) for owed in hf.owed] == [("forever", False), ("launch", False)]
+        assert await hf.resume() == ()
+    assert LAUNCHED == []
+    assert not (elsewhere / "state" / "grants").exists()
+    async with opened(tmp_path, session=session) as hf:
+        assert [one.ok for one in await hf.resume()] == [True]
+    assert LAUNCHED == ["rocket"]
+
+
+async def test_a_question_of_an_import_can_be_answered(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    async with store_of(elsewhere) as store:
+        await store.archive.restore(session, await events_of(tmp_path, session))
+    async with opened(elsewhere, session=session) as hf:
+        (question,) = await hf.questions()
+        await hf.answer(question, YES)
+        assert [one.ok for one in await hf.resume()] == [True]
+    assert LAUNCHED == ["rocket"]
+
+
+async def test_a_call_that_outlives_its_holdfast_neither_runs_nor_takes_the_session_up(
+    tmp_path: Path,
+) -> None:
+    asked = anyio.Event()
+
+    async def never(_ask: Ask) -> Answer | None:
+        asked.set()
+        await anyio.sleep_forever()
+        return None
+
+    hf = opened(tmp_path, approver=never)
+    async with anyio.create_task_group() as group:
+        async with hf:
+            group.start_soon(partial(hf.settle, "launch", {"name": "rocket"}, abort=Abort()))
+            await asked.wait()
+            (question,) = await hf.questions()
+        where = StoreOptions(settings=Settings(), surroundings=around(tmp_path))
+        await answer_question(hf.session_id, question.approval_id, YES, **where)
+        await anyio.sleep(2 * LOOK_SECONDS)
+        group.cancel_scope.cancel()
+    assert LAUNCHED == []
+    async with journal_of(tmp_path) as journal:
+        session = await journal.session(hf.session_id)
+    assert (session.lease, session.state.status) == (None, "terminated")
+
+
+async def test_a_call_that_ends_while_its_holdfast_closes_is_written_down(tmp_path: Path) -> None:
+    begun = anyio.Event()
+
+    @tool(interrupt_behavior="cancel")
+    async def tidy() -> None:
+        """Tidy up, once it is stopped."""
+        try:
+            begun.set()
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.1)
+
+    hf = Holdfast(tools=[tidy], settings=Settings(), surroundings=around(tmp_path))
+    async with anyio.create_task_group() as group, hf:
+        group.start_soon(hf.settle, "tidy")
+        await begun.wait()
+    kinds = [event.type for event in await events_of(tmp_path, hf.session_id)]
+    assert kinds[-2:] == ["call.settled", "session.closed"]
+
+
+async def test_what_was_allowed_waits_for_its_tool(tmp_path: Path) -> None:
+    session = _killed_runner(tmp_path)
+    async with opened(tmp_path, session=session) as hf:
+        (question,) = await hf.questions()
+        await hf.answer(question, YES)
+    async with Holdfast(
+        tools=[add], settings=Settings(), surroundings=around(tmp_path), session=session
+    ) as hf:
+        with pytest.raises(ConfigurationError, match="no such tool here: open the session with it"):
+            await hf.resume()
+    async with opened(tmp_path, session=session) as hf:
+        assert [one.ok for one in await hf.resume()] == [True]
+    assert LAUNCHED == ["rocket"]
 
 
 async def test_what_was_allowed_in_one_workspace_does_not_run_in_another(

@@ -271,6 +271,17 @@ def test_no_two_holders_of_a_process_have_one_name() -> None:
     assert all(one.startswith(f"{this_process()}-") for one in (first, second))
 
 
+def test_whoever_has_other_numbers_of_processes_is_not_known_to_be_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = this_process().rpartition("/")[0] + "/999999999-1"
+    assert is_gone(there)
+    monkeypatch.setattr("holdfast.app.holders._NUMBERS", "/proc/self/ns/net")
+    assert not is_gone(there), "the same number means another process here, or none"
+    monkeypatch.setattr("holdfast.app.holders._NUMBERS", "/nowhere")
+    assert this_process().rpartition("/")[0] == os.uname().nodename
+
+
 @pytest.mark.parametrize("naming", [this_process, new_holder])
 def test_a_killed_process_is_gone_before_anybody_asked_how_it_ended(
     naming: Callable[[], str],

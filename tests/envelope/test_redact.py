@@ -357,3 +357,39 @@ async def test_a_binary_answer_is_cleaned_before_it_is_stored(tmp_path: Path) ->
     )
     stored = Path(str(cast("JsonObject", answer.result)["path"])).read_bytes()
     assert stored == b"\x00" + REDACTED.encode() + b'\xff"' + REDACTED.encode() + b'"'
+
+
+@st.composite
+def spelt(draw: st.DrawFn, secret: str) -> str:
+    """The secret in a JSON text, each character written in one of the ways JSON has."""
+    written = "".join(
+        "".join(f"\\u{unit:04x}" for unit in _units(one))
+        if draw(st.booleans()) or one in '"\\' or ord(one) < 32
+        else one
+        for one in secret
+    )
+    return f'{{"{draw(st.sampled_from(["a", written]))}": ["x{written}y", 1.5, null]}}'
+
+
+def _units(character: str) -> list[int]:
+    encoded = character.encode("utf-16-be")
+    return [int.from_bytes(encoded[at : at + 2], "big") for at in range(0, len(encoded), 2)]
+
+
+@given(st.data(), st.sampled_from(sorted(AWKWARD)), st.booleans())
+def test_a_text_that_somebody_wrote_says_no_secret_in_any_spelling(
+    data: st.DataObject, name: str, within: bool
+) -> None:
+    secret = AWKWARD[name]
+    text = data.draw(spelt(secret))
+    clear = Redactor([secret]).written(json.dumps(text) if within else text)
+    said = json.loads(clear)
+    assert all(secret not in one for one in _strings(json.loads(said) if within else said))
+    assert REDACTED in clear
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": "\\u0065"}', "[" * 5000 + '"\\u0065"', "no JSON: \\u0065", '{"a": 1}', ""]
+)
+def test_a_text_without_secrets_stays_as_it_was_written(text: str) -> None:
+    assert Redactor(["hunter2-hunter2"]).written(text) == text

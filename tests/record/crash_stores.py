@@ -171,7 +171,7 @@ class PostgresSessions:
         stayed: frozenset[str] = frozenset()
         if session_id is not None:
             journal, epoch = await log.take_up(is_gone)
-            stayed = await close_open_calls(journal, session_id, epoch)
+            stayed = (await close_open_calls(journal, session_id, epoch)).stayed
         parts = Parts(
             catalog=Catalog(self._tools),
             judge=self._judge,

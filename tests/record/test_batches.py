@@ -171,6 +171,21 @@ def verified(place: StorePlace) -> list[Verified]:
         reader.close()
 
 
+def test_a_repair_beside_a_lease_is_done(place: StorePlace, committer: Committer[Desk]) -> None:
+    done(committer, created("a"), message("a"))
+    reader = read_postgres(place.where) if place.is_postgres else SqliteReader(Path(place.where))
+    again = rebuilt(reader, "a")
+    place.rows("UPDATE chat_sessions SET state_json = replace(state_json, 'hello', 'spoilt')")
+
+    def take(desk: Desk) -> None:
+        appending.lease("a", "ada", 7, 10**18, desk)
+
+    done(committer, SessionWork("a", take), SessionWork("a", partial(put_right, again)))
+    (row,) = reader.rows(sql.SESSION, ("a",))
+    assert sql.session_of(row) == again.session._replace(epoch=1, holder="ada", until=10**18)
+    reader.close()
+
+
 def test_events_of_no_session_and_before_the_first_are_found(
     place: StorePlace, committer: Committer[Desk]
 ) -> None:

@@ -1,6 +1,7 @@
 """Events as bytes: what was written is read, what was changed is noticed, for every kind."""
 
 import hmac
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -78,6 +79,13 @@ def test_no_part_of_an_event_can_be_changed_unnoticed(field: str) -> None:
     assert not is_genuine(row, Chain(b"x" * 32)), "another key"
 
 
+@pytest.mark.parametrize("field", ["sequence", "micros", "version"])
+@pytest.mark.parametrize("more", [0.0, 0.5, math.inf, math.nan])
+def test_a_number_that_is_none_is_noticed(field: str, more: float) -> None:
+    row = placed(SAMPLES[0])
+    assert not is_genuine(row._replace(**{field: getattr(row, field) + more}), CHAIN)
+
+
 def test_a_missing_wake_is_no_empty_one() -> None:
     without, empty = placed(SAMPLES[0], wake_id=None), placed(SAMPLES[0], wake_id="")
     assert without.hash != empty.hash
@@ -119,7 +127,18 @@ def test_what_a_newer_one_wrote_is_refused_with_what_to_do(change: dict[str, int
         event_of(row)
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"{}", b'{"type":"user.message"}', b"\xff", b"[]"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"{}",
+        b'{"type":"user.message"}',
+        b"\xff",
+        b"[]",
+        b'{"type":"user.message","message":"\xff"}',
+    ],
+)
 def test_a_damaged_one_is_told_by_its_place(body: bytes) -> None:
     row = placed(SAMPLES[0])._replace(body=body)
     with pytest.raises(UnreadableEvent, match=r"event 7 of session ses_1 is damaged: "):

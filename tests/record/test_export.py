@@ -11,6 +11,7 @@ from record.session_texts import NAME, happened, in_a_store, told
 
 from holdfast.contract import events
 from holdfast.contract.events import KINDS, Event, Payload, SessionCreated, UserMessage
+from holdfast.contract.json_value import MAX_DEPTH
 from holdfast.record.importing import (
     UnreadableExport,
     read_document,
@@ -85,6 +86,14 @@ def test_marks_of_what_was_taken_into_account_survive() -> None:
     assert read[3].processed_at is None
 
 
+def test_the_deepest_result_there_can_be_comes_back() -> None:
+    deep = Raw(b'{"ok":true,"result":' + b"[" * MAX_DEPTH + b"]" * MAX_DEPTH + b"}")
+    asked = events.CallAsked(call_id="cal_1", tool="t", arguments="{}")
+    settled = events.CallSettled(call_id="cal_1", tool="t", envelope=deep)
+    told = read_journal(b"".join(lines_of(SessionCreated(), asked, settled)))
+    assert told.events[-1].payload == settled
+
+
 def test_an_envelope_with_line_feeds_stays_on_one_line() -> None:
     asked = events.CallAsked(call_id="cal_1", tool="t", arguments="{}")
     pretty = Raw(b'{\n  "ok": true,\n  "result": "a\\nb"\n}')
@@ -118,7 +127,11 @@ CUT = lines_of(*TALK)
 
 
 @pytest.mark.req("BOA-SES-05")
-@pytest.mark.parametrize("broken", [b"", b"{", b"17", b'{"id": "evt_', b"\xff\xfe", b"[]"])
+@pytest.mark.parametrize(
+    "broken",
+    [b"", b"{", b"17", b'{"id": "evt_', b"\xff\xfe", b"[]", b'{"a":' + b"[" * 10_000],
+    ids=["empty", "open", "number", "cut", "bytes", "list", "deep"],
+)
 @pytest.mark.parametrize("at", [1, 2])
 def test_a_broken_earlier_line_is_an_error_that_names_it(at: int, broken: bytes) -> None:
     lines = [*CUT]
@@ -144,6 +157,9 @@ def changed(line: bytes, changes: dict[str, object]) -> bytes:
         ({"version": 0}, "it is no event"),
         ({"created_at": "yesterday"}, "it is no event"),
         ({"created_at": "2026-01-01T00:00:00"}, "it is no event"),
+        ({"created_at": "0001-01-01T00:00:00+14:00"}, "it is no 'agent.message' .date"),
+        ({"processed_at": "9999-12-31T23:59:59-14:00"}, "it is no 'agent.message' .date"),
+        ({"more": json.loads("[" * 145 + "]" * 145)}, "it nests deeper than 144 levels"),
         ({"id": None}, "it is no event"),
         ({"message": None}, "it is no 'agent.message' .*message"),
         ({"more": 1}, "it is no 'agent.message' .*more"),
@@ -168,6 +184,7 @@ def test_a_last_line_that_is_whole_and_wrong_is_an_error(
         (b'{"type":"holdfast.session","data":{"version":2,"id":"s"}}', "version 2 of its form"),
         (b'{"type":"holdfast.session","data":{"version":1}}', "line 1: it is no session"),
         (b'{"type":"holdfast.session"}', "line 1: it is no session"),
+        (b'{"type":"holdfast.session","data":' + b"[" * 10_000, "line 1: it is no session"),
         (b'{"type":"holdfast.session","data":{"version":1,"id":"../x"}}', "cannot be the id"),
         (b'{"type":"holdfast.session","data":{"version":1,"id":".."}}', "cannot be the id"),
         (b'{"type":"holdfast.session","data":{"version":1,"id":""}}', "cannot be the id"),

@@ -5,8 +5,9 @@ from typing import Literal, TypeVar
 
 import anyio
 
-from holdfast.contract.events import Event, Payload
-from holdfast.contract.journal import JournalUnavailable, Lease
+from holdfast.contract.events import Event, Payload, SessionCreated
+from holdfast.contract.journal import Journal, JournalUnavailable, Lease
+from holdfast.runtime.session_log import SessionLog
 from holdfast.testing.fake_journal import FakeJournal
 from holdfast.testing.fakes import FakeClock
 
@@ -68,3 +69,15 @@ class Shaky(FakeJournal):
         if when == "after":
             raise JournalUnavailable("the connection was lost")
         return done
+
+
+def log_on(journal: Journal, clock: FakeClock, holder: str = "me") -> SessionLog:
+    async def opening() -> Journal:
+        await anyio.lowlevel.checkpoint()
+        return journal
+
+    return SessionLog(opening, SessionCreated(), "ses_1", holder, clock)
+
+
+async def kinds(journal: Journal) -> list[str]:
+    return [event.type for event in await journal.events("ses_1")]

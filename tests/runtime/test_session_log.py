@@ -5,7 +5,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from runtime.shaky_journal import Shaky, When
+from runtime.shaky_journal import Shaky, When, kinds, log_on
 
 from holdfast.contract.events import SessionCreated, StatusChanged, UserMessage
 from holdfast.contract.journal import (
@@ -37,18 +37,6 @@ async def journal(clock: FakeClock) -> AsyncGenerator[Shaky]:
     shaky = Shaky(clock)
     yield shaky
     await FakeJournal.close(shaky)
-
-
-def log_on(journal: Journal, clock: FakeClock, holder: str = "me") -> SessionLog:
-    async def opening() -> Journal:
-        await anyio.lowlevel.checkpoint()
-        return journal
-
-    return SessionLog(opening, SessionCreated(), "ses_1", holder, clock)
-
-
-async def kinds(journal: Journal) -> list[str]:
-    return [event.type for event in await journal.events("ses_1")]
 
 
 async def test_nothing_is_opened_before_there_is_something_to_write(
@@ -165,6 +153,7 @@ async def test_opened_again_it_takes_the_session_from_nobody_else(
     await log.close()
     other = log_on(journal, clock, "other")
     await other.take_up(lambda _: False)
+    log.open()
     with pytest.raises(LeaseHeld, match="is run by other"):
         await log.append([HELLO])
     await other.append([HELLO])
@@ -192,6 +181,7 @@ async def test_a_session_is_taken_up_from_whoever_is_gone(
     await log.close()
     assert await kinds(journal) == ["session.created", "user.message", "user.message"]
     assert (await journal.session("ses_1")).lease is None
+    log.open()
     await log.append([HELLO])
     assert (await kinds(journal))[-1] == "user.message"
 
@@ -235,6 +225,11 @@ async def test_used_again_after_it_was_closed_it_is_open(journal: Shaky, clock: 
     log = log_on(journal, clock)
     await log.append([HELLO])
     await log.close()
+    for use in (log.append([HELLO]), log.journal()):
+        with pytest.raises(JournalUnavailable, match="session ses_1 was closed meanwhile"):
+            await use
+    assert (await journal.session("ses_1")).lease is None
+    log.open()
     await log.append([HELLO])
     assert (await kinds(journal))[2:] == [
         *("session.closed", "session.status_changed", "user.message"),
@@ -324,6 +319,7 @@ async def test_a_first_call_given_up_while_it_takes_the_lease_leaves_nothing_tak
     assert (await journal.session("ses_1")).lease is None
     assert await kinds(journal) == ["session.created", "session.closed"]
     await log_on(journal, clock, "other").take_up(lambda _: False)
+    log.open()
     with pytest.raises(LeaseHeld, match="is run by other"):
         await log.append([HELLO])
 

@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+_NUMBERS = "/proc/self/ns/pid"
 _ENDED = frozenset({"Z", "X"})
 
 
@@ -51,11 +52,16 @@ def _name(number: int) -> str:
 
 
 def _machine() -> str:
-    """This machine since it was started; the same numbers mean others after that."""
+    """This machine since it was started, as far as its processes see each other.
+
+    The same numbers mean others after a start, and within another namespace of numbers.
+    """
     try:
-        return f"{os.uname().nodename}-{_BOOT.read_text(encoding='ascii').strip()[:8]}"
+        boot = _BOOT.read_text(encoding="ascii").strip()[:8]
+        space = "".join(filter(str.isdigit, os.readlink(_NUMBERS)))  # noqa: PTH115 - it is no path
     except OSError:
         return os.uname().nodename
+    return f"{os.uname().nodename}-{boot}-{space}"
 
 
 def _began(number: int) -> int | None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 import msgspec
-from anyio import CancelScope, Lock
+from anyio import CancelScope, Lock, move_on_after
 
 from holdfast.app.answering import checked_answer, write_answer
 from holdfast.app.audit import audit_log
@@ -47,7 +47,7 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
-from holdfast.runtime.recovery import answered_calls, close_open_calls, open_questions
+from holdfast.runtime.recovery import TakenUp, answered_calls, close_open_calls, open_questions
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
@@ -57,6 +57,12 @@ _log = logging.getLogger("holdfast")
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
     " written down; set store.kind = 'sqlite', or leave session= out"
+)
+_ENDING_SECONDS = 1.0
+"""How long calls that were told to stop may take to write down how they ended."""
+_NOT_AMONG_THE_TOOLS = (
+    "a person allowed a call of {tool!r}, and there is no such tool here: open the session with it"
+    " among tools=, under a profile that shows it"
 )
 _WHILE_RUN = (
     "close that first, or leave session= out to begin another one; its questions can be answered"
@@ -155,7 +161,7 @@ class Holdfast:
         if "session" in options and self._log is None:
             raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
         self._goes_on = "session" in options
-        self._stayed: frozenset[str] = frozenset()
+        self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
         self._resuming = Lock()
         self._pipeline = Pipeline(
@@ -181,6 +187,8 @@ class Holdfast:
 
     async def __aenter__(self) -> Self:
         self._abort = Abort()
+        if self._log is not None:
+            self._log.open()
         if self._goes_on:
             try:
                 await self._take_up()
@@ -202,6 +210,8 @@ class Holdfast:
         try:
             with CancelScope(shield=True):
                 await self._hand.close()
+                with move_on_after(_ENDING_SECONDS):
+                    await self._pipeline.ended()
             await self._let_go()
         finally:
             if not (self._keep_outputs or self._goes_on):
@@ -230,6 +240,15 @@ class Holdfast:
         """
         moved = () if self._moved is None else (self._moved,)
         return (*moved, *(remark for tool in self._catalog for remark in self.remarks_on(tool)))
+
+    @property
+    def owed(self) -> tuple[Envelope, ...]:
+        """The answers of calls that were open when the session was taken up, and ended then.
+
+        Whoever asked for them before is owed these now: what may have begun ends as an error and is
+        never run again, what a person refused gets its refusal.
+        """
+        return self._taken_up.ended
 
     def remarks_on(self, tool: Tool) -> list[str]:
         """What is doubtful about the schema of one of the tools."""
@@ -292,14 +311,19 @@ class Holdfast:
     async def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered: what was allowed runs, once.
 
-        What was refused gets its refusal. ConfigurationError in another workspace than before, as
-        what was allowed there would mean other files here.
+        What was refused gets its refusal. ConfigurationError, and all of them stay open, in another
+        workspace than before, as what was allowed there would mean other files here, and where a
+        tool is missing.
         """
         journal = await self._journal()
         async with self._resuming:
-            calls = await answered_calls(journal, self._session.id, self._stayed)
-            if self._moved is not None and any(one.answer.allowed for one in calls):
+            calls = await answered_calls(journal, self._session.id, self._taken_up.stayed)
+            allowed = [one.call.tool for one in calls if one.answer.allowed]
+            if self._moved is not None and allowed:
                 raise ConfigurationError(self._moved)
+            missing = [tool for tool in allowed if self._catalog.plan(tool) is None]
+            if missing:
+                raise ConfigurationError(_NOT_AMONG_THE_TOOLS.format(tool=missing[0]))
             return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in calls])
 
     async def _journal(self) -> Journal:
@@ -318,7 +342,7 @@ class Holdfast:
                 journal, epoch = await self._log.take_up(is_gone, lives_elsewhere)
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
-            self._stayed = await close_open_calls(journal, self._session.id, epoch)
+            self._taken_up = await close_open_calls(journal, self._session.id, epoch)
             begun_in = (await journal.session(self._session.id)).state.workspace
             self._moved = moved_remark(self._session, begun_in)
             if self._moved is not None:

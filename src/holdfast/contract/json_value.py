@@ -71,15 +71,18 @@ def encode_json(value: object) -> bytes:
         encoded = _encoder.encode(value)
         if len(encoded) <= 2 * MAX_DEPTH:  # two characters a level: too short to nest too deep
             return encoded
-        fits = not _may_be_deep(encoded) or depth_of(_decoder.decode(encoded)) <= MAX_DEPTH
+        fits = not nests_too_deep(encoded)
     except Exception:  # noqa: BLE001 - a foreign object may raise anything at all while it is read
         encoded, fits = b"", False
     return encoded if fits else _encoder.encode(plain(value))
 
 
-def _may_be_deep(encoded: bytes) -> bool:
-    """Count brackets: much cheaper than a walk, and text with few of them cannot nest deep."""
-    return encoded.count(b"[") + encoded.count(b"{") > MAX_DEPTH
+def nests_too_deep(encoded: bytes, most: int = MAX_DEPTH) -> bool:
+    """Whether a JSON text nests deeper; ValueError, RecursionError."""
+    # Much cheaper than a walk: text with few brackets cannot nest deep.
+    if encoded.count(b"[") + encoded.count(b"{") <= most:
+        return False
+    return depth_of(_decoder.decode(encoded)) > most
 
 
 def decode_json(text: bytes | str) -> JsonValue:

@@ -5,7 +5,7 @@ JSON inside text writes it, and taken out of the decoded value, so the text stay
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -79,6 +79,21 @@ class Redactor:
             return encoded
         return encode_json(self._value(decode_json(encoded)))
 
+    def written(self, text: str) -> str:
+        """A text that may be JSON, as somebody else wrote it: what it says holds no secret either.
+
+        It stays as it was written, unless it says a secret in another spelling.
+        """
+        clear = self.text(text)
+        if "\\" not in clear:
+            return clear
+        try:
+            said = decode_json(clear.encode())
+        except (ValueError, RecursionError):
+            return clear
+        without = _each_text(said, self.written)
+        return clear if without == said else encode_json(without).decode()
+
     def envelope(self, envelope: Envelope) -> Envelope:
         """The envelope without secrets."""
         if not self.active or self._is_clear(envelope):
@@ -147,6 +162,19 @@ class Redactor:
             case _:
                 shown = text_of(value)
                 return REDACTED if any(form in shown for form in self._forms) else value
+
+
+def _each_text(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """The value with all its texts changed, names too."""
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            return {change(key): _each_text(item, change) for key, item in value.items()}
+        case list():
+            return [_each_text(item, change) for item in value]
+        case _:
+            return value
 
 
 def _found(form: str, text: str) -> Iterator[tuple[int, int]]:

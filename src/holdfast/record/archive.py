@@ -24,7 +24,7 @@ from holdfast.record.anchors import restored, taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
-from holdfast.record.journal import Reader, Rows, StoreParts, session_of
+from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, session_of
 from holdfast.record.rebuilding import differences, put_right, rebuilt
 from holdfast.record.rows import Desk, Rebuilt, text_suffix
 
@@ -84,7 +84,7 @@ class StoreArchive:
         wanted = Appending(
             session_id, told, self._chain, creates=True, named=True, beginning=IMPORTED
         )
-        rows = await self._writer.do(wanted)
+        rows = await self._writer.do(wanted, at_once=len(told) <= MOST_AT_ONCE)
         restored(self._anchors, session_id, rows)
 
     async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
@@ -123,6 +123,8 @@ def called(reader: Rows, beginning: str, also: Iterable[str] = ()) -> str:
 
     ``also``: sessions that are known although they are not in the store.
     """
+    if not beginning:
+        raise UnknownSession("the name of the session is empty; give its id, or last")
     if beginning == LAST:
         newest = reader.rows(sql.SESSIONS, (1,))
         if not newest:

@@ -135,9 +135,11 @@ def stored(
 
 def is_genuine(row: Stored, chain: Chain) -> bool:
     """Whether a row is what was written, behind what was written before it."""
+    if not all(type(number) is int for number in (row.sequence, row.micros, row.version)):
+        return False  # a fraction would be cut off, and so not be seen
     try:
         return hmac.compare_digest(chain.link(vouched(row[:-1])), row.hash)
-    except (TypeError, AttributeError, struct.error):
+    except (TypeError, AttributeError, ValueError, struct.error):
         # A column holds something else than it was made for.
         return False
 
@@ -184,7 +186,7 @@ def _payload(row: Stored) -> Payload:
     try:
         body = row.body if row.version == kind.VERSION else _up_to_date(row, kind.VERSION)
         return _decoders[row.type].decode(body)
-    except msgspec.MsgspecError as problem:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         raise UnreadableEvent(
             f"event {row.sequence} of session {row.session_id} is damaged: {problem};"
             " see: holdfast audit verify"

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.contract.events import KINDS, CallSettled, Event, EventsProcessed, Payload, StatusIdle
+from holdfast.contract.json_value import MAX_DEPTH, nests_too_deep
 from holdfast.record.codec import Stored, UnreadableEvent, event_of, micros_of, placed_id
 from holdfast.record.export import CHAT_TYPES, FORM_VERSION, HEAD_TYPE, WAKE_TYPE
 from holdfast.record.rows import text_suffix
@@ -86,6 +87,10 @@ class _RunWake(msgspec.Struct, frozen=True, kw_only=True):
     data: _Told
 
 
+_BROKEN = (msgspec.DecodeError, UnicodeError, OverflowError, RecursionError)
+"""What a text does that nobody of us wrote."""
+_DEEPEST = MAX_DEPTH + 16
+"""A result may nest that deep, and stands in an answer, which stands in an event."""
 _encode = msgspec.json.Encoder().encode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _common = msgspec.json.Decoder(_Common).decode
@@ -100,7 +105,7 @@ def read_journal(text: bytes) -> Imported:
     lines = _lines(text)
     try:
         head = _head(lines[0] if lines else b"")
-    except msgspec.DecodeError:
+    except _BROKEN:
         head = _Head(type="")
     if head.type in CHAT_TYPES:
         raise UnreadableExport(
@@ -121,7 +126,7 @@ def read_document(text: bytes, where: str) -> str:
     """The id of the session that a document tells of; UnreadableExport."""
     try:
         told = _document(text)
-    except (msgspec.DecodeError, UnicodeError) as problem:
+    except _BROKEN as problem:
         raise UnreadableExport(f"{where}: it is no session ({problem})") from None
     if told.version > FORM_VERSION:
         raise UnreadableExport(f"{where}: it has version {told.version} of its form; {_UPDATE}")
@@ -169,7 +174,7 @@ def untold_wakes(text: bytes, told: Imported) -> int:
 def _wake_of(line: bytes) -> str:
     try:
         told = _wake(line)
-    except (msgspec.DecodeError, UnicodeError):
+    except _BROKEN:
         return ""
     return told.data.wake_id if told.type == WAKE_TYPE else ""
 
@@ -198,7 +203,7 @@ def _read(lines: Sequence[bytes], session_id: str, *, first: int) -> Imported:
     for number, line in enumerate(lines, first):
         try:
             fields = _fields(line)
-        except (msgspec.DecodeError, UnicodeError) as problem:
+        except _BROKEN as problem:
             if number - first < len(lines) - 1:
                 raise UnreadableExport(f"line {number}: it is broken ({problem})") from None
             remark = f"line {number}, the last one, is broken and was left out"
@@ -222,8 +227,11 @@ def _read(lines: Sequence[bytes], session_id: str, *, first: int) -> Imported:
 def _event(line: bytes, fields: dict[str, msgspec.Raw], session_id: str, where: str) -> Event:
     try:
         told = _common(line)
-    except (msgspec.DecodeError, UnicodeError) as problem:
+        too_deep = nests_too_deep(line, _DEEPEST)
+    except _BROKEN as problem:
         raise UnreadableExport(f"{where}: it is no event ({problem})") from None
+    if too_deep:
+        raise UnreadableExport(f"{where}: it nests deeper than {_DEEPEST} levels")
     kind = _known.get(told.type)
     if kind is None or told.version > kind.VERSION:
         raise UnreadableExport(
@@ -248,7 +256,7 @@ def _event(line: bytes, fields: dict[str, msgspec.Raw], session_id: str, where: 
         event = event_of(row, processed)
         if isinstance(event.payload, CallSettled):
             _envelope(event.payload.envelope)
-    except (UnreadableEvent, msgspec.DecodeError, UnicodeError) as problem:
+    except (UnreadableEvent, *_BROKEN) as problem:
         why = problem.__context__ or problem
         raise UnreadableExport(f"{where}: it is no {told.type!r} ({why})") from None
     return event

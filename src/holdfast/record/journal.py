@@ -25,7 +25,8 @@ from holdfast.record.rows import Desk, SessionRow
 
 _T = TypeVar("_T")
 _PAGE = 2000
-_MOST_AT_ONCE = 32
+MOST_AT_ONCE = 32
+"""Events that an event loop may wait for."""
 _MOST_BYTES_AT_ONCE = 1 << 16
 
 
@@ -174,7 +175,7 @@ class StoreJournal:
 
 def _is_small(events: Sequence[Unwritten]) -> bool:
     """Whether it is written so quickly that an event loop may wait for it."""
-    if len(events) > _MOST_AT_ONCE:
+    if len(events) > MOST_AT_ONCE:
         return False
     return sum(len(event.body or b"") for event in events) <= _MOST_BYTES_AT_ONCE
 

@@ -50,7 +50,7 @@ def rebuilt(reader: Rows, session_id: str) -> Rebuilt:
 def put_right(again: Rebuilt, desk: Desk) -> None:
     """Put the rows right, unless something happened meanwhile; JournalError."""
     row = known(again.session.id, desk)
-    if row.sequence != again.session.sequence:
+    if (row.number, row.sequence) != (again.session.number, again.session.sequence):
         raise JournalError(f"session {again.session.id} went on meanwhile; try again")
     # Who runs it is not in its events, and may be another since.
     session = again.session._replace(epoch=row.epoch, holder=row.holder, until=row.until)

@@ -191,6 +191,7 @@ class Desk:
             del self._parts[key]
         self._parts.update({(part.message_id, part.number): part for part in again.parts})
         self._sessions[gone] = again.session
+        self.sessions.pop(gone, None)
         self.rebuilt[gone] = again
 
     def put_part(self, row: PartRow, *, is_new: bool) -> None:

@@ -9,7 +9,7 @@ bad argument, a refusal, a timeout and a crash of the tool are values that end i
 from collections.abc import Coroutine
 
 import msgspec
-from anyio import CancelScope, get_cancelled_exc_class
+from anyio import CancelScope, Event, get_cancelled_exc_class
 
 from holdfast.contract.call import (
     Outcome,
@@ -77,6 +77,8 @@ class Pipeline:
         self._progress = guarded_progress(parts.progress, parts.redactor)
         self._refused = RefusedCalls()
         self._leave = Leave(parts.judge, parts.approver, parts.ids)
+        self._under_way = 0
+        self._all_ended = Event()
 
     def settle(
         self, call: ToolCall, abort: AbortSignal, approved: Approved | None = None
@@ -88,12 +90,23 @@ class Pipeline:
         return self._written_down(call, abort, Trail(log, self._redactor, call, approved))
 
     async def _written_down(self, call: ToolCall, abort: AbortSignal, trail: Trail) -> Envelope:
+        self._under_way += 1
         try:
             return await trail.settled(await self._settled(call, abort, trail))
         except get_cancelled_exc_class():
             with CancelScope(shield=True):
                 await trail.abandoned()
             raise
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._all_ended.set()
+
+    async def ended(self) -> None:
+        """Wait until all calls have their answers written down."""
+        while self._under_way:
+            self._all_ended = Event()
+            await self._all_ended.wait()
 
     async def _settled(self, call: ToolCall, abort: AbortSignal, trail: Trail | None) -> Envelope:
         started = self._ticks()

@@ -1,11 +1,13 @@
 """Taking up a session whose runner is gone: what was left open is closed, once, and told.
 
 A call that may have begun is never run again. A question stays open. A call that was allowed and
-did not begin still has to run. Whoever does this holds the session's lease.
+did not begin still has to run; one that was refused is. What a session that was imported tells of
+answers allows nothing: nobody here has given them. Whoever does this holds the session's lease.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,8 +18,10 @@ from holdfast.contract.events import (
     ApprovalAnswered,
     ApprovalAsked,
     CallAsked,
+    CallRefused,
     CallSettled,
     Event,
+    Payload,
 )
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import EventQuery, Journal, JournalError
@@ -25,24 +29,37 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.session_state import OpenCall
 from holdfast.envelope.dialects.ok import render
+from holdfast.policy.words import user_denied
+from holdfast.record.codec import IMPORTED
 from holdfast.runtime.trail import Approved
 
 ABORTED = "aborted by host restart"
 _OF_CALLS = ("call.asked", "approval.asked", "approval.answered")
 
 
-async def close_open_calls(journal: Journal, session_id: str, epoch: int) -> frozenset[str]:
-    """Give every call that was left open its end, unless it waits for a person or has to run.
+class TakenUp(NamedTuple):
+    """What became of the calls that were open."""
 
-    The calls that stay open.
-    """
+    stayed: frozenset[str]
+    """Those that wait for a person, or were allowed."""
+    ended: tuple[Envelope, ...]
+    """The answers of all others: they may have begun, or were refused."""
+
+
+async def close_open_calls(journal: Journal, session_id: str, epoch: int) -> TakenUp:
+    """Give every call that was left open its end, unless it waits for a person or has to run."""
     open_calls = (await journal.session(session_id)).state.calls
-    told = await _told_of(journal, session_id, frozenset(open_calls))
-    settled = [
-        _aborted(call_id, told[call_id]) for call_id, call in open_calls.items() if not _stays(call)
-    ]
-    await journal.append(session_id, settled, epoch=epoch)
-    return frozenset(call_id for call_id, call in open_calls.items() if _stays(call))
+    imported = bool(open_calls) and await _was_imported(journal, session_id)
+    stayed = frozenset(name for name, call in open_calls.items() if _stays(call, imported=imported))
+    told = await _told_of(journal, session_id, frozenset(open_calls) - stayed)
+    ended: list[Envelope] = []
+    payloads: list[Payload] = []
+    for call_id in sorted(told):
+        refused = None if imported else _refusal(told[call_id])
+        ended.append(_answer(call_id, told[call_id], refused))
+        payloads += [*([] if refused is None else [refused]), _settled(ended[-1])]
+    await journal.append(session_id, payloads, epoch=epoch)
+    return TakenUp(stayed, tuple(ended))
 
 
 async def answered_calls(
@@ -67,12 +84,13 @@ async def open_questions(journal: Journal, session_id: str) -> tuple[Question, .
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 
-def _stays(call: OpenCall) -> bool:
-    return call.stage == "waiting" or _has_to_run(call)
+def _stays(call: OpenCall, *, imported: bool) -> bool:
+    return call.stage == "waiting" or (call.allowed is True and _is_answered(call) and not imported)
 
 
-def _has_to_run(call: OpenCall) -> bool:
-    return _is_answered(call) and call.allowed is True
+async def _was_imported(journal: Journal, session_id: str) -> bool:
+    first = await journal.events(session_id, limit=1)
+    return bool(first) and first[0].previous == IMPORTED
 
 
 def _is_answered(call: OpenCall) -> bool:
@@ -133,11 +151,31 @@ def _question(session_id: str, told: _Told) -> Question | None:
     )
 
 
-def _aborted(call_id: str, told: _Told) -> CallSettled:
+def _refusal(told: _Told) -> CallRefused | None:
+    """What follows from a person's no; None: nobody has said so."""
+    approval, answer = told.approval, told.answer
+    if approval is None or answer is None or answer.allowed or answer.by is None:
+        return None
+    return CallRefused(
+        call_id=approval.call_id,
+        tool=approval.tool,
+        arguments_hash=approval.arguments_hash,
+        kind=FailureKind.USER_DENIED.value,
+        reason=user_denied(approval.tool, answer.note),
+    )
+
+
+def _answer(call_id: str, told: _Told, refused: CallRefused | None) -> Envelope:
     tool = "" if told.asked is None else told.asked.tool
     failure = failure_of(FailureKind.EXECUTION_ERROR, ABORTED, retryable=False)
-    envelope = render(Envelope(failure=failure, tool=tool, call_id=call_id))
-    return CallSettled(call_id=call_id, tool=tool, envelope=msgspec.Raw(envelope.encode()))
+    if refused is not None:
+        failure = failure_of(FailureKind.USER_DENIED, refused.reason)
+    return Envelope(failure=failure, tool=tool, call_id=call_id)
+
+
+def _settled(answer: Envelope) -> CallSettled:
+    envelope = msgspec.Raw(render(answer).encode())
+    return CallSettled(call_id=answer.call_id or "", tool=answer.tool or "", envelope=envelope)
 
 
 def _approved(session_id: str, told: _Told) -> Approved:

@@ -41,9 +41,14 @@ class SessionLog:
         self._journal: Journal | None = None
         self._lease: Lease | None = None
         self._renew_at = 0
+        self._closed = False
         self._taken_up = self._reopened = self._was_begun = False
         self._begin_in_doubt = self._lease_in_doubt = False
         """It was asked for, and nobody has heard what became of it."""
+
+    def open(self) -> None:
+        """Write again, after it was closed."""
+        self._closed = False
 
     async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
         """Append as the one who runs the session; JournalError."""
@@ -76,8 +81,12 @@ class SessionLog:
             return self._journal, lease.epoch
 
     async def close(self) -> None:
-        """Let go of the journal; a session that was begun or opened again here has ended."""
+        """Let go of the journal; a session that was begun or opened again here has ended.
+
+        Whoever still writes is refused: JournalUnavailable.
+        """
         async with self._lock:
+            self._closed = True
             journal, lease = self._journal, self._lease
             self._journal = self._lease = None
             if journal is None:
@@ -105,6 +114,8 @@ class SessionLog:
     async def _running(self) -> tuple[Journal, Lease]:
         """What is missing for running the session, one after the other, once for everybody."""
         async with self._lock:
+            if self._closed:
+                raise JournalUnavailable(f"session {self._session_id} was closed meanwhile")
             if self._journal is None:
                 self._journal = await self._opening()
             lease = self._lease or await self._new_lease(self._journal)

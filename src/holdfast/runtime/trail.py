@@ -74,9 +74,10 @@ def answer_of(said: ApprovalAnswered) -> Answer | None:
 
 def without_secrets(answer: Answer, redactor: Redactor) -> Answer:
     """The answer as it may be written down."""
-    if answer.note is None or not redactor.active:
+    if not redactor.active:
         return answer
-    return msgspec.structs.replace(answer, note=redactor.text(answer.note))
+    note = None if answer.note is None else redactor.text(answer.note)
+    return msgspec.structs.replace(answer, note=note, by=redactor.text(answer.by))
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,11 +106,13 @@ class Trail:
         self._untold: list[Payload] = []
         self._last_event: str | None = None
         if approved is None:
+            named = call.model_call_id
+            arguments = _text(call)
             asked = CallAsked(
                 call_id=call.id,
-                model_call_id=call.model_call_id,
+                model_call_id=None if named is None else self._clean(named),
                 tool=self._clean(clean_text(call.tool)),
-                arguments=self._clean(_text(call)),
+                arguments=redactor.written(arguments) if redactor.active else arguments,
             )
             self._untold.append(asked)
 
