@@ -3,7 +3,7 @@
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
@@ -19,7 +19,10 @@ from holdfast.contract.events import (
     CallIntended,
     CallRefused,
     SessionCreated,
+    UserMessage,
 )
+from holdfast.record.anchor_form import Anchor
+from holdfast.record.anchors import read_anchors
 from holdfast.record.codec import Chain
 from holdfast.record.sqlite import schema
 from holdfast.record.sqlite.opening import open_sqlite
@@ -210,6 +213,35 @@ def test_sessions_that_were_deleted_are_not_missed_with_their_store(cli: Cli, ho
     no_file(home)
     assert cli("audit", "verify").status == 0
     assert cli("audit", "verify", "--session", "ses_1").status == 2
+
+
+def test_a_session_that_is_deleted_while_it_is_verified_is_not_missed(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided(home)
+    decided(home, "ses_2")
+
+    def then_deleted(folder: Path) -> Mapping[str, Anchor]:
+        monkeypatch.undo()
+        found = read_anchors(folder)
+        in_store(home, lambda store: store.archive.delete("ses_1"))
+        return found
+
+    monkeypatch.setattr("holdfast.app.ledger.read_anchors", then_deleted)
+    answered = cli("audit", "verify")
+    assert answered.status == 0, answered
+    assert "of 1 session: all as written" in answered.out
+
+
+def test_many_events_of_another_key_are_one_line(cli: Cli, home: Path) -> None:
+    made(home, "ses_1", [SessionCreated(), *[UserMessage(message="hi")] * 20])
+    (home / "state" / "journal.key").write_bytes(bytes(32))
+    made(home, "ses_2")
+    answered = cli("audit", "verify")
+    assert answered.status == 1
+    first, *more = [line for line in answered.out.splitlines() if "edited" in line]
+    assert first.startswith("ses_1 event 1: edited: it and 20 events behind it are not what was")
+    assert more == []
 
 
 def test_anchors_that_are_gone_are_a_problem_of_the_store(cli: Cli, home: Path) -> None:

@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,8 @@ async def test_what_was_written_is_as_it_was_written(root: Path) -> None:
     [
         "id = 'evt_x'",
         "micros = micros + 1",
+        "micros = micros + 0.5",
+        "micros = 9e999",
         "wake_id = 'wak_1'",
         "type = 'user.interrupt'",
         "version = 2",
@@ -70,6 +72,29 @@ async def test_an_edited_column_is_found_where_it_is(root: Path, column: str) ->
     found = problems(root)
     assert {problem.session_id for problem in found} == {"ses_1"}
     assert 4 in {problem.sequence for problem in found}
+
+
+@pytest.mark.parametrize(
+    ("edited", "told"),
+    [
+        (range(2, 11), [*range(2, 11)]),
+        (range(2, 12), [2]),
+        ([*range(2, 12), *range(14, 25)], [2, 14]),
+        ([2, 4, *range(6, 25)], [2, 4, 6]),
+    ],
+)
+async def test_many_edited_ones_in_a_row_are_told_as_one(
+    tmp_path: Path, edited: Sequence[int], told: list[int]
+) -> None:
+    store = opened(tmp_path)
+    words = [UserMessage(message="hello")] * 24
+    await store.journal.create("ses_1", [SessionCreated(), *words])
+    await store.journal.close()
+    changed(tmp_path, *(f"UPDATE events SET micros = 1 WHERE {at('ses_1', one)}" for one in edited))
+    found = [one for one in problems(tmp_path) if one.trouble == "edited"]
+    assert [one.sequence for one in found] == told
+    behind = sum(int(one.told.split()[2]) for one in found if one.told.startswith("it and"))
+    assert len(found) + behind == len(edited)
 
 
 async def test_an_edited_event_is_found_also_when_its_links_are_mended(root: Path) -> None:

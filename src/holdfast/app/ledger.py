@@ -1,5 +1,6 @@
 """The journal as evidence: is it what was written, and who allowed what. It changes nothing."""
 
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,11 @@ _ANOTHER_KEY = (
     f" {KEY} back that was there when they were written; if it was never another one, all of"
     " them were written by somebody else"
 )
+
+
+_WHILE_TAKEN_AWAY = frozenset({"gone", "back again", "cut off"})
+_TELLING_SECONDS = 0.1
+"""Between taking a session away and telling so."""
 
 
 class NotUsable(JournalError):
@@ -80,6 +86,7 @@ def verified(
         for one in verify(reader, chain, anchors, only):
             seen(one)
             found.append(one)
+        found = list(_looked_at_again(reader, chain, folder, found))
     return Verdict(
         sessions=sum(bool(one.session_id) for one in found),
         events=sum(one.events for one in found),
@@ -98,6 +105,25 @@ def verified(
             ),
         ),
     )
+
+
+def _looked_at_again(
+    reader: Reader, chain: Chain, folder: Path | None, found: list[Verified]
+) -> Iterator[Verified]:
+    """The same, but of sessions that somebody may have taken away meanwhile what is there now."""
+    if any(map(_may_have_gone, found)):
+        time.sleep(_TELLING_SECONDS)  # whoever was at it has told so by then
+    anchors = _anchors(folder)
+    for one in found:
+        if _may_have_gone(one):
+            yield from verify(reader, chain, anchors, one.session_id)
+        else:
+            yield one
+
+
+def _may_have_gone(one: Verified) -> bool:
+    """Whether it would look like this, too, if somebody took the session away a moment ago."""
+    return any(problem.trouble in _WHILE_TAKEN_AWAY for problem in one.problems)
 
 
 def decided(settings: Settings, surroundings: Surroundings, name: str | None) -> Iterator[Decision]:

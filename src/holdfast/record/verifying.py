@@ -4,7 +4,7 @@ An edited, dropped, added or moved event breaks the keyed chain; a shortened or 
 not reach what was anchored outside of the store. It changes nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from holdfast.contract.journal import JournalUnavailable
@@ -27,6 +27,10 @@ Trouble = Literal[
     "rows",
     "unreadable",
 ]
+
+
+_FOLDED_FROM = 10
+"""So many in a row are told as one."""
 
 
 class Problem(NamedTuple):
@@ -89,7 +93,7 @@ def _session(reader: Rows, chain: Chain, head: SessionRow, anchor: Anchor | None
     walk = _Walk(head.id, chain, anchor)
     for row in stored_events(reader, head.id):
         walk.step(row)
-    problems = [*walk.problems, *walk.at_the_end(head.sequence, head.hash)]
+    problems = [*_folded(walk.problems), *walk.at_the_end(head.sequence, head.hash)]
     rows = () if problems else _rows(reader, head.id)  # of broken events nothing can be made
     anchored = 0 if anchor is None else anchor.sequence
     found = (*problems, *walk.beside_the_anchor(), *rows)
@@ -152,6 +156,28 @@ class _Walk:
 
     def _note(self, sequence: int, trouble: Trouble, told: str) -> None:
         self.problems.append(Problem(self._session_id, sequence, trouble, told))
+
+
+def _folded(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Many edited events in a row are told at once: as a rule somebody else has signed them."""
+    row: list[Problem] = []
+    for problem in (*problems, None):
+        if row and (problem is None or not _continues(row[-1], problem)):
+            yield from row if len(row) < _FOLDED_FROM else [_as_one(row)]
+            row = []
+        if problem is not None:
+            row.append(problem)
+
+
+def _continues(last: Problem, problem: Problem) -> bool:
+    if last.sequence is None or {last.trouble, problem.trouble} != {"edited"}:
+        return False
+    return problem.sequence == last.sequence + 1
+
+
+def _as_one(row: Sequence[Problem]) -> Problem:
+    told = f"it and {len(row) - 1} events behind it are not what was written, or were signed with"
+    return row[0]._replace(told=f"{told} another key")
 
 
 def _rows(reader: Rows, session_id: str) -> Iterator[Problem]:
