@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from record.stores import Opened, postgres_at, sqlite_at
 
 from holdfast.contract.events import (
+    AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
     CallAsked,
@@ -96,10 +97,12 @@ async def test_what_waits_is_one_request_in_the_record_of_its_session(opened: Op
             input={"command": "ls"},
             requested_at=micros_of(event.at),
         )
-        await journal.append(S, [replace(WAITS, request_id="apr_2", tool_name="rm")])
-        await refused(journal, YES, "pending tool confirmation request does not match apr_1/bash")
-        other = ToolConfirmation(request_id="apr_2", tool_name="rm", allowed=False)
-        await journal.append(S, [other])
+        second = replace(WAITS, request_id="apr_2", tool_name="rm")
+        await refused(journal, second, "waits for a tool confirmation of apr_1 already")
+        assert (await journal.session(S)).state.confirmation is not None
+        await journal.append(S, [YES, second])
+        no = ToolConfirmation(request_id="apr_2", tool_name="rm", allowed=False)
+        await journal.append(S, [no])
 
 
 @pytest.mark.req("BOA-ASK-07")
@@ -130,7 +133,12 @@ async def test_a_request_stays_until_a_decision_or_an_interrupt(
         await journal.create(S, [SessionCreated(), WAITS])
         (said,) = await journal.append(S, [UserMessage(message="what is it for?")])
         await journal.append(S, [EventsProcessed(event_ids=(said.id,))])
-        assert (await journal.session(S)).state.confirmation is not None
+        await refused(journal, replace(WAITS, request_id="apr_2"), "of apr_1 already")
+        done = replace(WAITS, request_id=None, output={})
+        await journal.append(S, [done, AgentMessage(message="I wait", summary="")])
+        pending = (await journal.session(S)).state.confirmation
+        assert pending is not None
+        assert (pending.id, pending.answered_by) == ("apr_1", None)
         (last,) = await journal.append(S, [ends])
         await journal.append(S, [EventsProcessed(event_ids=(last.id,))])
         assert (await journal.session(S)).state.confirmation is None

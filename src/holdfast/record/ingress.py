@@ -17,6 +17,7 @@ from holdfast.contract.events import (
     CustomToolResult,
     Payload,
     ToolConfirmation,
+    ToolUse,
 )
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.session_state import CallStage, OpenCall
@@ -41,6 +42,16 @@ def _confirmation(draft: Draft, said: ToolConfirmation) -> None:
         None if pending is None else (pending.id, pending.tool_name, pending.answered_by),
         (said.request_id, said.tool_name),
     )
+
+
+def _tool_use(draft: Draft, said: ToolUse) -> None:
+    """One that waits to be confirmed stays until it is, or until somebody interrupts."""
+    pending = draft.state.confirmation
+    waits = said.output is None and said.request_id is not None
+    if waits and pending is not None and pending.answered_by is None:
+        raise NotFitting(
+            f"session {draft.row.id} waits for a tool confirmation of {pending.id} already"
+        )
 
 
 def _custom_result(draft: Draft, said: CustomToolResult) -> None:
@@ -117,6 +128,7 @@ def _known(draft: Draft, call_id: str) -> OpenCall:
 
 
 GUARDS: Mapping[type[Payload], Guard] = {
+    ToolUse: _tool_use,
     ToolConfirmation: _confirmation,
     CustomToolResult: _custom_result,
     CallAsked: _call_asked,

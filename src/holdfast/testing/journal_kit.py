@@ -73,6 +73,13 @@ async def _check_leases(journal: Journal, name: str) -> None:
     await journal.release(second)
     third = await journal.lease(name, "third", 60)
     _expect(third.epoch > second.epoch, "an epoch was used twice")
+    again = await journal.take_over(third, "third", 60)  # the same name, and another lease
+    _expect(again.epoch > third.epoch, "a lease was taken over under its old epoch")
+    await _refused(journal.renew(third, 60), StaleEpoch)
+    await _refused(journal.take_over(third, "fourth", 60), LeaseHeld)
+    await journal.release(third)
+    await journal.append(name, [], epoch=again.epoch)
+    await _refused(journal.lease(name, "fourth", 60), LeaseHeld)
     kinds = [type(event.payload).__name__ for event in await journal.events(name)]
     _expect(kinds == ["SessionCreated", "AgentMessage", "UserMessage"], f"it holds {kinds}")
 
