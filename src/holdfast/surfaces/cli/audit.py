@@ -42,7 +42,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="what to show or check")
     parser.add_argument("--day", metavar="YYYYMMDD", help="log: of this day (UTC) alone")
     parser.add_argument(
-        "--since", metavar="WHEN", help="2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d"
+        "--since",
+        metavar="WHEN",
+        help="log: 2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d, 2w",
     )
     parser.add_argument("--tool", metavar="NAME", help="log, decisions: of this tool")
     parser.add_argument(
