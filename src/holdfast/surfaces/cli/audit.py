@@ -12,7 +12,7 @@ from holdfast.app.ledger import NotUsable
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.surfaces.cli.audit_ledger import list_decisions, verify_journal
 from holdfast.surfaces.cli.audit_list import list_programs
-from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.parsing import After, Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
 _FAILED = 1
@@ -53,6 +53,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--limit", metavar="N", help="log, decisions: the last N alone")
     parser.add_argument("--follow", action="store_true", help="log: go on until you interrupt it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
+    for name, answer in _ANSWERS.items():
+        parser.after[name] = After(options=frozenset({*answer.options, *_OF_ALL, "help"}))
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -76,11 +78,12 @@ def run(arguments: Namespace, screen: Screen) -> int:
 
 def _check(arguments: Namespace, answer: _Answer) -> None:
     for name, value in vars(arguments).items():
-        if value and name not in {"what", "json", *answer.options}:
+        if value and name not in {*_OF_ALL, *answer.options}:
             takers = [word for word, one in _ANSWERS.items() if name in one.options]
             raise UsageError(f"--{name} is for {' and '.join(takers)}, not for {arguments.what}")
 
 
+_OF_ALL = frozenset({"what", "json"})
 _ANSWERS = {
     "log": _Answer(list_programs, ("day", "since", "tool", "session", "limit", "follow")),
     "decisions": _Answer(list_decisions, ("tool", "session", "limit")),

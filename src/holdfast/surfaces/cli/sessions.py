@@ -14,10 +14,10 @@ from holdfast.contract.archive import LAST
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record.codec import UnreadableEvent
 from holdfast.record.importing import UnreadableExport
-from holdfast.surfaces.cli.parsing import Parser, UsageError, add_settings_options
+from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_settings_options
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_answer import answer, questions
-from holdfast.surfaces.cli.session_events import show_events
+from holdfast.surfaces.cli.session_events import TYPES, show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
 from holdfast.surfaces.cli.session_show import show
@@ -83,6 +83,14 @@ def add_arguments(parser: Parser) -> None:
     )
     add_settings_options(parser)
     parser.offer("words", [LAST])
+    parser.offer("types", TYPES)
+    for name, word in _ANSWERS.items():
+        names_one = (word.wants or "").startswith("ID")
+        parser.after[name] = After(
+            words=(LAST,) if names_one else (),
+            options=frozenset({*word.options, *_OF_ALL, "help"}),
+            takes_path=word.wants == "PATH",
+        )
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
