@@ -1,6 +1,7 @@
 """`holdfast audit verify` and `decisions`: what stands in the journal, and if it still does."""
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -83,6 +84,7 @@ def test_decisions_are_listed_for_people_and_programs(cli: Cli, home: Path) -> N
         ("rejected", "nobody was there", "r"),
         ("denied", "nobody was there", "a rule"),
     ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z", one["at"]) for one in lines)
     assert [one["arguments_hash"] for one in lines] == ["ab12", "ab12", "c", "c"]
     assert [one["tool"] for one in lines] == ["bash", "bash", "rm", "rm"]
     assert [one["arguments"] for one in lines] == ["{}"] * 4

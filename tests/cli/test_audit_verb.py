@@ -136,7 +136,14 @@ def test_a_session_that_nobody_knows_is_an_error(cli: Cli, log: Log, name: str) 
     assert "there is no session" in answered.err
 
 
-@pytest.mark.parametrize(("ago", "count"), [("30s", 1), ("2m", 2), ("2h", 3), ("2d", 4)])
+def test_the_help_says_what_each_option_is_for(cli: Cli) -> None:
+    help_ = " ".join(cli("audit", "--help").out.split())
+    for option in ("--day YYYYMMDD", "--since WHEN", "--follow"):
+        assert f"{option} log: " in help_
+    assert "who allowed what; verify the journal" in cli("--help").out
+
+
+@pytest.mark.parametrize(("ago", "count"), [("30s", 1), ("2m", 2), ("2h", 3), ("2d", 4), ("1w", 4)])
 def test_since_counts_back_from_now(cli: Cli, log: Log, ago: str, count: int) -> None:
     now = time.time_ns()
     for seconds in (86_400 + 10, 3_600 + 10, 60 + 10, 10):

@@ -12,6 +12,7 @@ from holdfast.surfaces.cli.catalogue import parsers
 from holdfast.surfaces.cli.verbs import VERBS
 from holdfast.testing.conformance.runner import SUITES
 
+OF_SHOW = ("-h", "--help", "--full", "--json", "--workspace", "--set")
 BASH = shutil.which("bash") or "bash"
 
 
@@ -55,6 +56,24 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
         (["se"], ["sessions"]),
         (["sessions", "e"], ["events", "export"]),
         (["sessions", "show", "la"], ["last"]),
+        (["sessions", "la"], [""]),
+        (["sessions", "show", "s"], [""]),
+        (["sessions", "show", "last", "la"], [""]),
+        (["sessions", "list", "la"], [""]),
+        (["sessions", "list", "--a"], ["--agent"]),
+        (["sessions", "--limit", "3", "sh"], ["show"]),
+        (["sessions", "--json", "events", "--limit", "3", "l"], ["last"]),
+        (["sessions", "show", ""], ["last", *OF_SHOW]),
+        (["sessions", "import", "my"], [""]),
+        (["sessions", "import", "--as"], ["--as-new"]),
+        (["sessions", "events", "last", "--type", "call.se"], ["call.settled"]),
+        (["audit", "verify", "--"], ["--help", "--session", "--json"]),
+        (["audit", "lo"], ["log"]),
+        (["audit", "log", "lo"], [""]),
+        (["undo", "a"], [""]),
+        (["undo", "last", "a"], ["all"]),
+        (["policy", "check", "my"], [""]),
+        (["trust", ""], [""]),
         (["sessions", "--form", ""], ["events", "chat", "folder"]),
         (["sessions", "--status", "w"], ["waiting_on_approval", "waiting_on_user_input"]),
         (["sessions", "--to", "my"], ["my tools.py"]),
@@ -111,6 +130,13 @@ def test_zsh_can_read_its_script(cli: Cli) -> None:
     subprocess.run(["zsh", "-n"], input=script, text=True, check=True, timeout=10)
 
 
+def test_zsh_offers_words_where_they_can_stand(cli: Cli) -> None:
+    script = cli("completion", "zsh").out
+    (line,) = re.findall(r"^ +sessions\) .*", script, re.MULTILINE)
+    assert "'1:argument:(list show events " in line
+    assert line.endswith("'*:argument:(last)' ;;")
+
+
 @pytest.mark.system("fish")
 def test_fish_can_read_its_script(cli: Cli) -> None:
     script = cli("completion", "fish").out
@@ -138,5 +164,10 @@ def test_fish_really_completes_verbs_and_flags(cli: Cli, tmp_path: Path) -> None
     assert "--dialect" in offered("holdfast call --d")
     assert set(offered("holdfast completion ")) >= {"bash", "zsh", "fish"}
     assert offered("holdfast conformance coer") == ["coercion"]
+    assert offered("holdfast sessions sh") == ["show"]
+    assert offered("holdfast sessions show la") == ["last"]
+    assert "show" not in offered("holdfast sessions show ")
+    assert "last" not in offered("holdfast sessions list ")
+    assert "call.settled" in offered("holdfast sessions events last --type call.se")
     (tmp_path / "cases.jsonl").write_text("", "utf-8")
     assert f"{tmp_path}/cases.jsonl" in offered(f"holdfast conformance coercion {tmp_path}/ca")

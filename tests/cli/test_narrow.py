@@ -55,6 +55,34 @@ def test_at_80_columns_the_id_the_status_and_the_title_are_there(cli: Cli, home:
     assert "Fix the" in row
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100, 120, 160, 300])
+def test_a_decision_is_a_line_that_says_when_what_and_who(
+    cli: Cli, home: Path, columns: int
+) -> None:
+    tools = ("add", "a_tool_with_a_very_long_name_indeed")
+    for number, tool in enumerate(tools):
+        call_id = f"cal_{NAME}{number}"
+        asked = events.CallAsked(
+            call_id=call_id, tool=tool, arguments='{"path": "%s"}' % ("x" * 90)
+        )
+        said = f"allowed by the project rule {tool} '*' (~/.config/holdfast/policy.toml:12)"
+        ran = events.CallIntended(
+            call_id=call_id, tool=tool, arguments_hash="ab" * 32, grounds=said
+        )
+        made(home, f"{NAME}{number}", [events.SessionCreated(), asked, ran])
+    lines = on_a_terminal(cli, columns, "audit", "decisions")
+    assert len(lines) == 2 + len(tools)
+    assert all(len(line) <= columns for line in lines)
+    heading, _, row, _ = lines
+    assert [word for word in heading.split() if word in {"TIME", "TOOL", "DECISION", "BY"}] == [
+        *("TIME", "TOOL", "DECISION", "BY"),
+    ]
+    assert heading.endswith("ARGUMENTS")
+    assert re.search(r"\d\d:\d\d:\d\d +.*add +allowed +project.+\{\"path\"", row)
+    assert (f"{NAME}0" in row) is (columns >= 160)
+    assert (f"cal_{NAME}0" in row) is (columns >= 300)
+
+
 def test_what_is_followed_is_cut_to_the_screen(cli: Cli, home: Path) -> None:
     made(home, "ses_1", [*TALK, events.SessionClosed(reason="done")])
     lines = on_a_terminal(cli, 80, "sessions", "events", "last", "--follow")

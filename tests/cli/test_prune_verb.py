@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli.stored_sessions import made
 from command import Cli, Terminal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.contract.events import SessionClosed, SessionCreated
 from holdfast.surfaces.cli.amounts import bytes_in, counted, seconds_in, size_shown
 
 
@@ -17,7 +19,7 @@ from holdfast.surfaces.cli.amounts import bytes_in, counted, seconds_in, size_sh
     ("words", "said"),
     [
         ([], "give --older-than 30d, --keep 200 or --max-bytes 2GB, or set days, sessions or"),
-        (["--older-than", "soon"], "'soon' is not a time; write a number and m, h, d or w"),
+        (["--older-than", "soon"], "'soon' is not a time; write a number and s, m, h, d or w"),
         (["--older-than", "30"], "'30' is not a time"),
         (["--max-bytes", "2XB"], "'2XB' is not a size; write for example 500MB"),
         (["--max-bytes", "-1"], "'-1' is not a size"),
@@ -32,27 +34,78 @@ def test_what_is_not_understood_says_what_to_give(cli: Cli, words: list[str], sa
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_without_a_store_there_is_nothing_to_prune(cli: Cli, as_json: bool) -> None:
-    words = ["prune", "--keep", "1", "--yes", "--set", "store.kind=none"]
-    answered = cli(*words, *(["--json"] if as_json else []))
-    assert answered.status == 1
-    assert "store.kind is none" in answered.err
-    if as_json:
-        assert "store.kind is none" in json.loads(answered.out)["error"]
-
-
-def test_a_person_is_asked_and_an_empty_store_is_no_failure(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kind", "said"), [("none", "store.kind is none"), ("postgres", "store.url is missing")]
+)
+def test_a_configuration_without_a_store_is_a_wrong_one(
+    cli: Cli, as_json: bool, kind: str, said: str
 ) -> None:
-    for answer, status in (("n\n", 3), ("", 3), ("y\n", 0)):
+    words = ["prune", "--keep", "1", "--yes", "--set", f"store.kind={kind}"]
+    answered = cli(*words, *(["--json"] if as_json else []))
+    assert answered.status == 2
+    assert said in answered.err
+    if as_json:
+        assert said in json.loads(answered.out)["error"]
+
+
+def test_a_person_is_asked_and_no_is_status_1(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = [SessionCreated(), SessionClosed(reason="done")]
+    made(home, "ses_1", gone)
+    for answer in ("n\n", ""):
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
-        answered = cli("prune", "--keep", "1")
-        assert answered.status == status
-        assert "Remove 0 sessions for good? [y/N]" in answered.err
+        answered = cli("prune", "--keep", "0")
+        assert (answered.status, answered.out) == (1, "")
+        assert "Remove 1 session for good? [y/N] holdfast: nothing was removed\n" in answered.err
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
-    assert cli("prune", "--keep", "1").status == 3
-    document = json.loads(cli("prune", "--keep", "1", "--dry-run", "--json").out)
+    answered = cli("prune", "--keep", "0", "--json")
+    assert answered.status == 1
+    assert "nobody is there to agree; see it with --dry-run, then give --yes;" in answered.err
+    assert json.loads(answered.out)["removed"] == []
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    answered = cli("prune", "--keep", "0")
+    assert answered.status == 0
+    assert answered.out.startswith("removed ses_1")
+
+
+def test_what_crashes_left_is_asked_for_too(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / "data" / "sessions" / ".going-1"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
+    answered = cli("prune", "--keep", "1")
+    assert (answered.status, folder.exists()) == (1, True)
+    assert "Remove what crashes left for good? [y/N]" in answered.err
+
+
+@pytest.mark.parametrize("with_store", [False, True])
+@pytest.mark.parametrize("terminal", [False, True])
+def test_where_nothing_may_go_nobody_is_asked_and_nothing_is_made(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, with_store: bool, terminal: bool
+) -> None:
+    if with_store:
+        made(home, "ses_1")
+    before = sorted(home.rglob("*"))
+    monkeypatch.setattr(sys, "stdin", Terminal("") if terminal else io.StringIO())
+    for words in ((), ("--yes",)):
+        answered = cli("prune", "--keep", "3", *words)
+        assert (answered.status, answered.err) == (0, "")
+        assert answered.out.startswith("There is nothing to remove.\n")
+    document = json.loads(cli("prune", "--keep", "3", "--json").out)
+    assert (document["dry_run"], document["removed"], document["bytes"]) == (False, [], 0)
+    assert document["staying"] == with_store
+    document = json.loads(cli("prune", "--keep", "3", "--dry-run", "--json").out)
     assert (document["dry_run"], document["removed"], document["bytes"]) == (True, [], 0)
+    assert sorted(home.rglob("*")) == before
+
+
+def test_making_the_store_smaller_is_not_asked_for(cli: Cli, home: Path) -> None:
+    made(home, "ses_1")
+    answered = cli("prune", "--keep", "3", "--compact")
+    assert (answered.status, answered.err) == (0, "")
+    assert "The store is " in answered.out
 
 
 @pytest.mark.parametrize("with_folder", [False, True])
@@ -82,7 +135,8 @@ def test_a_folder_that_cannot_be_removed_is_a_failure(
 
 
 @pytest.mark.parametrize(
-    ("written", "seconds"), [("30d", 2_592_000), ("1.5h", 5400), ("2W", 1_209_600), ("0m", 0)]
+    ("written", "seconds"),
+    [("30d", 2_592_000), ("1.5h", 5400), ("2W", 1_209_600), ("0m", 0), ("90s", 90)],
 )
 def test_times_as_people_write_them(written: str, seconds: float) -> None:
     assert seconds_in(written) == seconds

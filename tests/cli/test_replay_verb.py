@@ -129,13 +129,9 @@ def test_people_see_messages_and_cards(cli: Cli, home: Path) -> None:
         "Agent",
         "-----",
         "(look first)",
-        "[run] output-available",
-        "  < {",
-        '  <   "command": "ls"',
-        "  < }",
-        "  > {",
-        '  >   "lines": ["a", "b"]',
-        "  > }",
+        "[run] done",
+        '  < {"command": "ls"}',
+        '  > {"lines": ["a", "b"]}',
         "Two files.",
         "",
     ]
@@ -170,11 +166,11 @@ def test_people_see_what_has_no_end_and_what_failed(cli: Cli, home: Path) -> Non
         said(type="abort"),
     )
     out = cli("replay", "last").out
-    assert "[run] output-error" in out
+    assert "[run] failed" in out
     assert "  > too \\u001b late\n" in out
-    assert "[rm] output-denied\n  < {no json\n  > no\n" in out
-    assert "[wait] waits for approval\n  < {}\n" in out
-    assert "[late] input-streaming\n" in out
+    assert "[rm] refused\n  < {no json\n  > no\n" in out
+    assert "[wait] waiting for approval\n  < {}\n" in out
+    assert "[late] being written\n" in out
     assert "  < … 28 more lines\n" in out
     assert '({"mediaType":"m","type":"file","url":"u"})\n' in out
     assert "I was about …\n" in out
@@ -200,7 +196,7 @@ def test_a_terminal_gets_panels(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     anyio.run(main)
     assert "╭─ run ─" in out.getvalue()
-    assert "output-available ─╯" in out.getvalue()
+    assert "done ─╯" in out.getvalue()
 
 
 @pytest.mark.parametrize("words", [(), ("--strict",)])
@@ -227,7 +223,9 @@ def test_it_can_begin_at_an_event(cli: Cli, home: Path) -> None:
     assert cli("replay", "last", "--json", "--start", event_id).out.splitlines() == later
     missing = cli("replay", "last", "--start", "99")
     assert missing.status == 2
-    assert "give an id, or a number from 1 to 12" in missing.err
+    assert (
+        "--start 99: the session has no such event; give an id, or a number from 1" in missing.err
+    )
 
 
 def test_it_can_be_told_with_its_pauses(cli: Cli, home: Path) -> None:

@@ -85,7 +85,6 @@ def test_programs_get_them_on_the_wire(cli: Cli, kept: tuple[Event, ...]) -> Non
         (("--type", "user.message", "--type", "call.asked"), [2, 3]),
         (("--pending",), [2]),
         (("--limit", "2"), [4, 5]),
-        (("--wake", "wak_1"), []),
     ],
 )
 @pytest.mark.usefixtures("kept")
@@ -105,6 +104,11 @@ def test_those_of_a_wake_are_found(cli: Cli, home: Path, kept: tuple[Event, ...]
 
     in_store(home, work)
     assert numbers(cli, "--wake", "wak_1") == [len(kept) + 1]
+    assert numbers(cli, "--wake", "wak_1", "--type", "call.asked") == []
+    for what in ("events", "trace"):
+        unknown = cli("sessions", what, "last", "--wake", "wak_9")
+        said = "holdfast: --wake wak_9: session ses_1 has no such wake; it has wak_1\n"
+        assert unknown == (2, "", said)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +122,8 @@ def test_those_of_a_wake_are_found(cli: Cli, home: Path, kept: tuple[Event, ...]
         (("--type", "call.setled"), "there is no such event; did you mean 'call.settled'?"),
         (("--after-limit", "2"), "are for --around EVENT"),
         (("--around", "2", "--after", "1"), "give either --around or --after and --before"),
+        (("--around", "3", "--limit", "2"), "--around is bounded by --before-limit and --after"),
+        (("--wake", "wak_9"), "--wake wak_9: session ses_1 has no such wake; it has none"),
         (("--follow", "--before", "2"), "--follow has no end"),
         (("--around", "2", "--before-limit", "x"), "--before-limit x: give a number from 1"),
     ],

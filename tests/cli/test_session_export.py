@@ -58,6 +58,7 @@ def test_a_conversation_can_be_had(cli: Cli, home: Path, tmp_path: Path) -> None
         "session": "ses_1",
         "form": "chat",
         "path": str(path),
+        "events": 5,
     }
     assert path.read_text("utf-8") == text
     refused = cli("sessions", "import", str(path))
@@ -369,8 +370,8 @@ def test_where_nothing_is_kept_nothing_is_imported(
     exported(cli, "--to", str(path))
     monkeypatch.setenv("HOLDFAST_STORE__KIND", "none")
     answered = cli("sessions", "import", str(path), "--as-new")
-    assert answered.status == 1
-    assert "store.kind = 'none' says that nothing is kept" in answered.err
+    assert answered.status == 2
+    assert "store.kind is none: no sessions are kept" in answered.err
     assert "store.kind is none" in cli("sessions").err
 
 

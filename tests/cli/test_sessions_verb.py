@@ -1,6 +1,7 @@
 """`holdfast sessions`: listed, shown, searched; the words it does not take."""
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from holdfast.app.store import journal_key
 from holdfast.contract import events
 from holdfast.record.store import Store
 
+RUN = 'bash {"command":"make test"}'
 HELD = events.ApprovalAsked(
     approval_id="apr_1", call_id="cal_1", tool="bash", arguments_hash="ab", reason="why"
 )
@@ -69,8 +71,67 @@ def test_people_see_a_table_the_last_active_first(cli: Cli, home: Path) -> None:
     told = [cell.strip() for cell in first if cell.strip()]
     assert [*told[:3], *told[4:]] == ["ses_1", "coder", "retrying", "5", "0", "Fix the flaky test"]
     told = [cell.strip() for cell in second if cell.strip()]
-    assert [*told[:3], *told[4:]] == ["ses_2", "-", "waiting_on_approval", "3", "1", "-"]
+    assert [*told[:3], *told[4:]] == ["ses_2", "-", "waiting_on_approval", "3", "1", RUN]
     assert cli("session", "list").out == answered.out
+
+
+def test_sessions_without_a_title_are_told_apart_by_where_and_what(cli: Cli, home: Path) -> None:
+    place = events.SessionCreated(workspace="/srv/shop")
+    made(home, "ses_1", [place, ASKED])
+    made(home, "ses_2", [place])
+    made(home, "ses_3", [events.SessionCreated()])
+    made(home, "ses_4", [place, events.UserMessage(message="Hello"), ASKED])
+    made(home, "ses_5", [place, *[events.UserInterrupt()] * 20, ASKED])
+    rows = cli("sessions").out.splitlines()[1:]
+    titles = {row.split()[0]: row.split("  ")[-1].strip() for row in rows}
+    assert titles == {
+        "ses_1": f"shop: {RUN}",
+        "ses_2": "shop",
+        "ses_3": "-",
+        "ses_4": "Hello",
+        "ses_5": "shop",  # no more than its beginning is looked at
+    }
+    assert all(
+        one["title"] != "shop" for one in json.loads(cli("sessions", "--json").out)["sessions"]
+    )
+
+
+def test_one_whose_events_cannot_be_read_is_listed_all_the_same(cli: Cli, home: Path) -> None:
+    made(home, "ses_1", [events.SessionCreated(workspace="/ws"), ASKED])
+    database = sqlite3.connect(home / "data" / "holdfast.db")
+    database.execute("UPDATE events SET body = 'x'")
+    database.commit()
+    database.close()
+    answered = cli("sessions")
+    assert answered.status == 0
+    assert answered.out.splitlines()[1].endswith("  ws")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("list",), ("show", "x"), ("events", "x"), ("trace", "x"), ("search", "x")),
+        *(("questions",), ("answer", "x", "--deny"), ("export", "x")),
+        *(("delete", "x", "--yes"), ("rebuild", "x")),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "said"), [("none", "store.kind is none"), ("postgres", "store.url is missing")]
+)
+def test_a_configuration_without_a_store_is_no_failure_but_a_wrong_one(
+    cli: Cli, home: Path, words: tuple[str, ...], kind: str, said: str
+) -> None:
+    made(home, "ses_1")
+    answered = cli("sessions", *words, "--set", f"store.kind={kind}")
+    assert (answered.status, answered.out) == (2, "")
+    assert said in answered.err
+
+
+def test_settings_and_a_project_can_be_named(cli: Cli, home: Path, tmp_path: Path) -> None:
+    made(home, "ses_1")
+    assert cli("sessions", "--workspace", str(tmp_path)).out == cli("sessions").out
+    answered = cli("sessions", "show", "last", "--workspace", str(tmp_path / "gone"))
+    assert (answered.status, "there is no such directory" in answered.err) == (2, True)
 
 
 def test_which_are_listed_can_be_chosen(cli: Cli, home: Path) -> None:
@@ -111,9 +172,7 @@ def test_one_is_shown_with_its_conversation(cli: Cli, home: Path) -> None:
     assert user.splitlines()[1:] == ["  Fix the flaky test", "  please"]
     assert agent.splitlines()[0].startswith("assistant, 20")
     card, *text = agent.splitlines()[1:]
-    assert (
-        card == '  > bash {"command":"make test"}  [output-error, 0.0 s]: the tests took too long'
-    )
+    assert card == '  > bash {"command":"make test"}  [failed, 0.0 s]: the tests took too long'
     assert text == [*(f"  line {n}" for n in range(8)), "  … 4 more lines; see all with --full"]
     whole = cli("sessions", "show", "last", "--full").out
     assert whole.endswith("  line 10\n  line 11\n")
@@ -121,7 +180,7 @@ def test_one_is_shown_with_its_conversation(cli: Cli, home: Path) -> None:
 
 def result_shown(cli: Cli, *words: str) -> list[str]:
     card, *result = cli("sessions", "show", "last", *words).out.split("\n\n")[1].splitlines()[1:]
-    assert card.startswith("  > bash {}  [output-available, ")
+    assert card.startswith("  > bash {}  [done, ")
     return result
 
 
@@ -157,6 +216,27 @@ def test_what_a_call_was_given_and_why_it_failed_is_shown_whole(cli: Cli, home: 
     made(home, "ses_1", [events.SessionCreated(), asked, settled])
     assert long not in cli("sessions", "show", "last").out
     assert cli("sessions", "show", "last", "--full").out.count(long) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [
+        ([], "[unfinished]"),
+        ([HELD], "[waiting for approval]"),
+        (
+            [
+                HELD,
+                events.ApprovalAnswered(approval_id="apr_1", call_id="cal_1", allowed=True, by="a"),
+            ],
+            "[unfinished]",
+        ),
+    ],
+)
+def test_how_far_a_call_came_is_said_in_words(
+    cli: Cli, home: Path, more: list[events.Payload], shown: str
+) -> None:
+    made(home, "ses_1", [events.SessionCreated(), ASKED, *more])
+    assert f'> bash {{"command":"make test"}}  {shown}\n' in cli("sessions", "show", "last").out
 
 
 def test_who_runs_it_and_what_it_waits_for_is_shown(cli: Cli, home: Path) -> None:
@@ -254,6 +334,8 @@ def test_words_are_found(cli: Cli, home: Path) -> None:
             "sessions does not know 'dream'; known: answer, delete, events, export, import, list",
         ),
         (("shwo",), "sessions does not know 'shwo'; did you mean 'show'?"),
+        (("search", ""), "'' holds no word to search for; give letters or numbers"),
+        (("search", '"', "-"), "holds no word to search for"),
         (("show", "ses_9"), "there is no session ses_9; see: holdfast sessions"),
         (("show", "ses_"), "several sessions begin with ses_: ses_1, ses_2"),
     ],

@@ -121,6 +121,28 @@ def test_each_wrong_command_line_is_told_as_json_to_who_reads_json(
     assert answer.err == f"holdfast: {document['error']}\n"
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"), [("none", "store.kind is none"), ("postgres", "store.url is missing")]
+)
+@pytest.mark.parametrize(
+    "words", [["replay", "last"], ["prune", "--keep", "1", "--yes"], ["sessions"]], ids=" ".join
+)
+def test_a_configuration_without_a_store_is_a_wrong_one(
+    cli: Cli, words: list[str], kind: str, said: str
+) -> None:
+    answer = cli(*words, "--set", f"store.kind={kind}")
+    assert (answer.status, answer.out) == (2, "")
+    assert said in answer.err
+
+
+def test_a_database_without_an_address_is_a_wrong_configuration(cli: Cli, endings: str) -> None:
+    words = ("call", "end", "kind=well", "--from", endings, "--set")
+    answer = cli(*words, "store.kind=postgres")
+    assert (answer.status, answer.out) == (2, "")
+    assert "store.url is missing; set HOLDFAST_STORE__URL" in answer.err
+    assert cli(*words, "store.kind=none").status == 0  # a call needs no store
+
+
 @pytest.mark.parametrize("name", ["config.toml", "policy.toml"])
 @pytest.mark.parametrize("verb", ["tools", "policy explain end kind=a"])
 def test_a_broken_file_is_told_as_json_too(

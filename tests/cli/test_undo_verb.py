@@ -115,6 +115,10 @@ def test_sessions_and_calls_are_listed(cli: Cli, work: Work) -> None:
 
 def test_without_sessions_there_is_nothing_to_list(cli: Cli, home: Path) -> None:
     assert cli("undo", "--list").out == "No session has changed anything.\n"
+    for words in (("undo", "last", "--list"), ("undo", "last")):
+        answered = cli(*words)
+        assert (answered.status, answered.out) == (2, "")
+        assert "last is the newest session that changed anything, and none has;" in answered.err
     (home / "data" / "sessions" / "ses_1" / "changes").mkdir(parents=True, mode=0o700)
     assert cli("undo", "last", "--list").out == "There is nothing to take back.\n"
 

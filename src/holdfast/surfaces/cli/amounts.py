@@ -2,7 +2,7 @@
 
 import re
 
-_SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _LETTERS = tuple(enumerate("kmgt", 1))
 _BYTES = {
     "": 1,
@@ -15,7 +15,7 @@ _AMOUNT = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,6})?)\s*(?P<unit>[a-z]
 
 def seconds_in(written: str) -> float:
     """How long that is; ValueError says what to write."""
-    return _amount(written, _SECONDS, "a time; write a number and m, h, d or w, such as 30d")
+    return _amount(written, _SECONDS, "a time; write a number and s, m, h, d or w, such as 30d")
 
 
 def bytes_in(written: str) -> int:

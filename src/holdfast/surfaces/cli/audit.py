@@ -12,7 +12,7 @@ from holdfast.app.ledger import NotUsable
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.surfaces.cli.audit_ledger import list_decisions, verify_journal
 from holdfast.surfaces.cli.audit_list import list_programs
-from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.parsing import After, Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
 _FAILED = 1
@@ -42,7 +42,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("what", nargs="?", choices=tuple(_ANSWERS), help="what to show or check")
     parser.add_argument("--day", metavar="YYYYMMDD", help="log: of this day (UTC) alone")
     parser.add_argument(
-        "--since", metavar="WHEN", help="2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d"
+        "--since",
+        metavar="WHEN",
+        help="log: 2026-08-01, 2026-08-01T10:00 (UTC), or 90s, 30m, 2h, 7d, 2w",
     )
     parser.add_argument("--tool", metavar="NAME", help="log, decisions: of this tool")
     parser.add_argument(
@@ -51,6 +53,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--limit", metavar="N", help="log, decisions: the last N alone")
     parser.add_argument("--follow", action="store_true", help="log: go on until you interrupt it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
+    for name, answer in _ANSWERS.items():
+        parser.after[name] = After(options=frozenset({*answer.options, *_OF_ALL, "help"}))
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -74,11 +78,12 @@ def run(arguments: Namespace, screen: Screen) -> int:
 
 def _check(arguments: Namespace, answer: _Answer) -> None:
     for name, value in vars(arguments).items():
-        if value and name not in {"what", "json", *answer.options}:
+        if value and name not in {*_OF_ALL, *answer.options}:
             takers = [word for word, one in _ANSWERS.items() if name in one.options]
             raise UsageError(f"--{name} is for {' and '.join(takers)}, not for {arguments.what}")
 
 
+_OF_ALL = frozenset({"what", "json"})
 _ANSWERS = {
     "log": _Answer(list_programs, ("day", "since", "tool", "session", "limit", "follow")),
     "decisions": _Answer(list_decisions, ("tool", "session", "limit")),

@@ -4,6 +4,7 @@ Exit status of `verify`: 0 all is as it was written, 1 something is not.
 """
 
 from argparse import Namespace
+from collections.abc import Sequence
 from heapq import nlargest
 from itertools import count
 
@@ -13,18 +14,26 @@ from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.runtime import Progress
 from holdfast.record.decisions import Decision, by_time
+from holdfast.record.export import moment_text
 from holdfast.record.verifying import Problem, Verified
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.audit_list import most_of
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.narrow import Rows, narrowed
 from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen
-from holdfast.surfaces.cli.session_list import cut
+from holdfast.surfaces.cli.session_list import WIDE, cut, time_for
 
 _NOT_AS_WRITTEN = 1
 _HEADINGS = ("TIME (UTC)", "SESSION", "CALL", "TOOL", "DECISION", "BY", "REASON", "ARGUMENTS")
 _HASH_CHARACTERS = 12
 _MOST_CHARACTERS = 60
+_DROPPED_FIRST = ("CALL", "REASON", "SESSION")
+_SOMEBODY_CHARACTERS = 26
+"""A person or a rule on a terminal, where there is room for it."""
+_BESIDE = 33
+"""What the time, the decision and the gaps of a short row need."""
+_AT_LEAST = 8
 
 
 def verify_journal(arguments: Namespace, screen: Screen) -> int:
@@ -64,7 +73,11 @@ def list_decisions(arguments: Namespace, screen: Screen) -> int:
         for one in shown:
             screen.raw(_line(one))
     elif shown:
-        screen.look.table(_HEADINGS, [_row(one) for one in shown])
+        width = screen.look.width
+        if width is None:
+            screen.look.table(_HEADINGS, [_row(one) for one in shown])
+        else:
+            screen.look.table(*_narrowed(shown, width))
     else:
         screen.raw("Nothing was decided yet.")
     return 0
@@ -115,5 +128,27 @@ def _row(one: Decision) -> tuple[str, ...]:
     )
 
 
+def _narrowed(shown: Sequence[Decision], width: int) -> tuple[Sequence[str], Rows]:
+    """For a terminal: who decided and what was asked for share what the rest leaves free."""
+    tools = width // 6
+    longest = min(max(len(one.tool or "") for one in shown), tools)
+    somebody = (width - _BESIDE - longest) // 2
+    somebody = min(max(somebody, _AT_LEAST), _SOMEBODY_CHARACTERS)
+
+    def row(one: Decision) -> tuple[str, ...]:
+        return (
+            time_for(one.at, width),
+            *map(printable, (one.session_id, one.call_id)),
+            cut(one.tool or "", tools),
+            one.decision,
+            cut(one.by.removeprefix("the "), somebody),
+            cut(one.reason, width // 5),
+            cut(one.arguments or "", _MOST_CHARACTERS),
+        )
+
+    headings = ("TIME" if width < WIDE else _HEADINGS[0], *_HEADINGS[1:])
+    return narrowed(headings, [row(one) for one in shown], width, _DROPPED_FIRST, width // 6)
+
+
 def _line(one: Decision) -> str:
-    return encode_json({**one._asdict(), "at": one.at.isoformat()}).decode()
+    return encode_json({**one._asdict(), "at": moment_text(one.at)}).decode()

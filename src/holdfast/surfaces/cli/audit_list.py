@@ -32,9 +32,9 @@ _UNREADABLE = 1
 _PROGRAM_CHARACTERS = 60
 _HEADINGS = ("TIME (UTC)", "TOOL", "PROGRAM", "EXIT", "MS", "STDOUT", "STDERR", "VARIABLES")
 _NANOSECONDS = 1_000_000_000
-_AGO = re.compile(r"(\d{1,9})([smhd])", re.ASCII)
+_AGO = re.compile(r"(\d{1,9})([smhdw])", re.ASCII)
 _DAY = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 class _Wanted(NamedTuple):

@@ -20,6 +20,7 @@ from holdfast.surfaces.cli.pairs import arguments_from
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen, indented
+from holdfast.surfaces.cli.stores import check_address
 
 _REFUSED = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
 
@@ -48,6 +49,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     sent = _sent(arguments)
     opened = chosen(arguments, screen)
+    check_address(opened.configuration.settings)
     # The session ends with the call: what would hold as long as it is not offered.
     approver = approver_here(lasting=("once", "project"))
     with progress_here() as progress:

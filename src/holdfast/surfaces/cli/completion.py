@@ -1,7 +1,7 @@
 """`holdfast completion`: a completion script for a shell, written from the parsers themselves."""
 
-from argparse import Action, Namespace
-from collections.abc import Callable
+from argparse import ZERO_OR_MORE, Action, Namespace
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from holdfast.surfaces.cli.catalogue import parsers
@@ -19,16 +19,32 @@ class Flag(NamedTuple):
     choices: tuple[str, ...]
 
 
+class Place(NamedTuple):
+    """What can stand at one place among the words that are no options."""
+
+    choices: tuple[str, ...]
+    takes_path: bool
+    is_last: bool
+    """Whether all words from there on are of this kind."""
+
+
+class Later(NamedTuple):
+    """What can follow one of the first words of a verb."""
+
+    choices: tuple[str, ...]
+    takes_path: bool
+    flags: tuple[Flag, ...]
+
+
 class Words(NamedTuple):
     """What can follow a verb."""
 
     verb: str
     summary: str
     flags: tuple[Flag, ...]
-    choices: tuple[str, ...]
-    """Words that can stand alone."""
-    files_follow: bool
-    """Whether the words come first and the names of files after them."""
+    places: tuple[Place, ...]
+    later: dict[str, Later]
+    """By the first word, where that decides what follows."""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -44,14 +60,33 @@ def run(arguments: Namespace, screen: Screen) -> int:
 
 
 def _words(name: str, summary: str, parser: Parser) -> Words:
-    alone = [action for action in parser.declared if not action.option_strings]
+    flags = {action.dest: _flag(action, parser) for action in parser.declared if _is_flag(action)}
+    alone = [action for action in parser.declared if not _is_flag(action)]
+    later = {
+        word: Later(
+            after.words,
+            after.takes_path,
+            tuple(
+                flag
+                for dest, flag in flags.items()
+                if after.options is None or dest in after.options
+            ),
+        )
+        for word, after in parser.after.items()
+    }
     return Words(
         name,
         summary,
-        flags=tuple(_flag(action, parser) for action in parser.declared if action.option_strings),
-        choices=tuple(word for action in alone for word in parser.offered(action)),
-        files_follow=any(_is_path(action) for action in alone),
+        flags=tuple(flags.values()),
+        places=tuple(
+            Place(parser.offered(one), _is_path(one), one.nargs == ZERO_OR_MORE) for one in alone
+        ),
+        later=later,
     )
+
+
+def _is_flag(action: Action) -> bool:
+    return bool(action.option_strings)
 
 
 def _flag(action: Action, parser: Parser) -> Flag:
@@ -71,42 +106,78 @@ def _is_path(action: Action) -> bool:
 
 def bash(verbs: list[Words]) -> str:
     """For bash 3.2 and newer."""
-    values: list[str] = []
-    alone: list[str] = []
-    for words in verbs:
-        for flag in words.flags:
-            if flag.takes_value:
-                patterns = "|".join(f"{words.verb}:{name}" for name in flag.spellings)
-                values.append(f"        {patterns}) {_bash_reply(flag)}; return ;;")
-        offered = [*words.choices, *(name for flag in words.flags for name in flag.spellings)]
-        alone.append(f"        {words.verb}) words=$'{_lines(offered)}' ;;")
-        if words.files_follow:
-            # Nothing offered: bash takes the names of files itself.
-            after = '[ "$COMP_CWORD" -gt 2 ] && [ "${word#-}" = "$word" ]'
-            alone[-1] = alone[-1].replace(") ", f") {after} && return; ", 1)
     first = _lines([*(words.verb for words in verbs), "--help", "--version"])
+    valued = [(words.verb, flag) for words in verbs for flag in words.flags if flag.takes_value]
+    with_value = "|".join(f"{verb}:{name}" for verb, flag in valued for name in flag.spellings)
     return "\n".join(
         [
             "# bash completion for holdfast; load it with: source <(holdfast completion bash)",
             "_holdfast() {",
-            "    local IFS=$'\\n' words=",
+            "    local IFS=$'\\n' words= first= place=0 at=2 verb=\"${COMP_WORDS[1]}\"",
             '    local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
             "    COMPREPLY=()",
             '    if [ "$COMP_CWORD" -eq 1 ]; then',
             f"        COMPREPLY=($(compgen -W $'{first}' -- \"$word\"))",
             "        return",
             "    fi",
-            '    case "${COMP_WORDS[1]}:$before" in',
-            *values,
+            '    while [ "$at" -lt "$COMP_CWORD" ]; do',
+            '        case "$verb:${COMP_WORDS[at]}" in',
+            f"        {with_value}) at=$((at + 1)) ;;",
+            "        *:-*) ;;",
+            '        *) [ "$place" -eq 0 ] && first="${COMP_WORDS[at]}"; place=$((place + 1)) ;;',
+            "        esac",
+            "        at=$((at + 1))",
+            "    done",
+            '    case "$verb:$before" in',
+            *(f"        {_bash_value(verb, flag)}" for verb, flag in valued),
             "    esac",
-            '    case "${COMP_WORDS[1]}" in',
-            *alone,
+            '    case "$verb" in',
+            *(f"        {words.verb}) words={_bash_flags(words.flags)} ;;" for words in verbs),
+            "    esac",
+            '    case "$verb:$first" in',
+            *(
+                f"        {words.verb}:{word}) words={_bash_flags(later.flags)} ;;"
+                for words in verbs
+                for word, later in words.later.items()
+            ),
+            "    esac",
+            '    case "$verb:$place:$first" in',
+            *(f"        {line}" for words in verbs for line in _bash_places(words)),
             "    esac",
             '    COMPREPLY=($(compgen -W "$words" -- "$word"))',
             "}",
             "complete -o default -F _holdfast holdfast",
         ]
     )
+
+
+def _bash_value(verb: str, flag: Flag) -> str:
+    patterns = "|".join(f"{verb}:{name}" for name in flag.spellings)
+    return f"{patterns}) {_bash_reply(flag)}; return ;;"
+
+
+def _bash_flags(flags: tuple[Flag, ...]) -> str:
+    return f"$'{_lines([name for flag in flags for name in flag.spellings])}'"
+
+
+def _bash_places(words: Words) -> Iterator[str]:
+    """What stands at each place; what the first word decides comes first."""
+    verb = words.verb
+    for word, later in words.later.items():
+        yield from _bash_place(f"{verb}:1:{word}", later)
+    if words.later:
+        yield f"{'|'.join(f'{verb}:[1-9]*:{word}' for word in words.later)}) ;;"
+    for at, place in enumerate(words.places):
+        there = f"[{at}-9]*" if place.is_last and at else at
+        yield from _bash_place(f"{verb}:{there}:*", place)
+
+
+def _bash_place(pattern: str, there: Place | Later) -> Iterator[str]:
+    if there.takes_path:
+        # Nothing offered: bash takes the names of files itself.
+        yield f'{pattern}) [ "${{word#-}}" = "$word" ] && return ;;'
+    elif there.choices:
+        yield f"{pattern}) words=$'{_lines([*there.choices, ''])}'\"$words\" ;;"
 
 
 def _bash_reply(flag: Flag) -> str:
@@ -151,10 +222,14 @@ def zsh(verbs: list[Words]) -> str:
 
 
 def _zsh_alone(words: Words) -> str:
-    offered = f"({' '.join(words.choices)})" if words.choices else "_files"
-    if words.files_follow:
-        return f"'1:argument:{offered}' '*:file:_files'"
-    return f"'*:argument:{offered}'"
+    return " ".join(
+        f"'{'*' if place.is_last else at}:argument:{_zsh_offered(place)}'"
+        for at, place in enumerate(words.places, 1)
+    )
+
+
+def _zsh_offered(place: Place) -> str:
+    return f"({' '.join(place.choices)})" if place.choices else "_files"
 
 
 def _zsh_flag(flag: Flag) -> str:
@@ -183,10 +258,27 @@ def fish(verbs: list[Words]) -> str:
         lines.append(f"complete -c holdfast -n __fish_use_subcommand {shown}")
         here = f"complete -c holdfast -n '__fish_seen_subcommand_from {words.verb}'"
         lines += [f"{here} {_fish_flag(flag)}" for flag in words.flags]
-        if words.choices:
-            no_files = "" if words.files_follow else "-f "
-            lines.append(f"{here} {no_files}-a {_fish_text(' '.join(words.choices))}")
+        lines += _fish_places(words)
     return "\n".join(lines)
+
+
+def _fish_places(words: Words) -> Iterator[str]:
+    here = f"__fish_seen_subcommand_from {words.verb}"
+    if not words.later:
+        choices = [word for place in words.places for word in place.choices]
+        if choices:
+            no_files = "" if any(place.takes_path for place in words.places) else "-f "
+            yield f"complete -c holdfast -n '{here}' {no_files}-a {_fish_text(' '.join(choices))}"
+        return
+    first = words.places[0].choices
+    begun = f"__fish_seen_subcommand_from {' '.join(first)}"
+    offered = _fish_text(" ".join(first))
+    yield f"complete -c holdfast -n '{here}; and not {begun}' -f -a {offered}"
+    for word, later in words.later.items():
+        if later.choices:
+            after = f"{here}; and __fish_seen_subcommand_from {word}"
+            offered = _fish_text(" ".join(later.choices))
+            yield f"complete -c holdfast -n '{after}' -f -a {offered}"
 
 
 def _fish_flag(flag: Flag) -> str:

@@ -12,6 +12,11 @@ def laid_out(value: JsonValue, width: int) -> str:
     return _spread(value, width, 0)
 
 
+def on_a_line(value: JsonValue, width: int) -> str:
+    """The value on one line where it fits, else spread."""
+    return _fitted(value, width, 0, 0)
+
+
 def _spread(value: JsonValue, width: int, margin: int) -> str:
     inner = margin + _STEP
     if isinstance(value, dict) and value:

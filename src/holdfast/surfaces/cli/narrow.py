@@ -12,13 +12,20 @@ Rows = Sequence[Sequence[str]]
 
 
 def narrowed(
-    headings: Sequence[str], rows: Rows, width: int | None, dropped_first: Sequence[str]
+    headings: Sequence[str],
+    rows: Rows,
+    width: int | None,
+    dropped_first: Sequence[str],
+    last_wants: int = _LAST_AT_LEAST,
 ) -> tuple[Sequence[str], Rows]:
-    """The table for a screen of this width; None: there is no end to it."""
+    """The table for a screen of this width; None: there is no end to it.
+
+    ``last_wants``: so much the last column gets, as long as others can be dropped for it.
+    """
     if width is None:
         return headings, rows
     for name in dropped_first:
-        if _taken(headings, rows) + _LAST_AT_LEAST <= width:
+        if _taken(headings, rows) + last_wants <= width:
             break
         at = headings.index(name)
         headings, *rows = [_without(line, at) for line in (headings, *rows)]

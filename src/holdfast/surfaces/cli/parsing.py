@@ -6,7 +6,7 @@ The options that several verbs share are here.
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 
 class UsageError(ValueError):
@@ -21,12 +21,23 @@ class HelpAsked(Exception):
         self.text = text
 
 
+class After(NamedTuple):
+    """What can follow one of a verb's first words; for completion."""
+
+    words: tuple[str, ...] = ()
+    options: frozenset[str] | None = None
+    """The names of what may be given; None: all that the verb has."""
+    takes_path: bool = False
+
+
 class Parser(ArgumentParser):
     """An argument parser that raises instead of leaving, and can be looked into."""
 
     def __init__(self, prog: str | None = None, description: str | None = None) -> None:
         super().__init__(prog=prog, description=description, allow_abbrev=False)
         self._offers: dict[str, tuple[str, ...]] = {}
+        self.after: dict[str, After] = {}
+        """By the first word; one that is not in it narrows nothing."""
 
     @property
     def declared(self) -> list[Action]:

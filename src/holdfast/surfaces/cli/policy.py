@@ -19,7 +19,7 @@ from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import chosen, own_rules
 from holdfast.surfaces.cli.pairs import arguments_from
-from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.remembered import list_grants, revoke
 from holdfast.surfaces.cli.rule_list import list_rules
 from holdfast.surfaces.cli.screen import Screen
@@ -46,6 +46,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--all", action="store_true", help="revoke: every remembered answer")
     add_tool_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.after["check"] = After(takes_path=True)
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

@@ -1,6 +1,7 @@
 """`holdfast prune`: remove sessions that are too old, too many or too large, and what crashes left.
 
-Exit status: 0 done, 1 something could not be removed, 2 it was not understood, 3 nobody agreed.
+Exit status: 0 done, or there was nothing to do; 1 something could not be removed, or nobody agreed;
+2 it was not understood.
 """
 
 import sys
@@ -27,10 +28,11 @@ from holdfast.surfaces.cli.amounts import bytes_in, counted, seconds_in, size_sh
 from holdfast.surfaces.cli.opening import configured
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_settings_options
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.stores import with_a_store
 
 _FAILED = 1
-_REFUSED = 3
 _MICROS = 1_000_000
+_NOTHING = Pruned(sessions=(), left=(), folders=(), swept=Swept())
 _EXAMPLES = """\
 examples:
   holdfast prune --older-than 30d --dry-run   show what was inactive for 30 days
@@ -44,7 +46,9 @@ A session that somebody runs, or that waits for something, stays; and so do its 
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
-    parser.add_argument("--older-than", metavar="TIME", help="inactive for longer, e.g. 30d or 12h")
+    parser.add_argument(
+        "--older-than", metavar="TIME", help="inactive for longer, e.g. 30d, 12h or 90s"
+    )
     parser.add_argument("--keep", metavar="N", help="leave the N sessions last active")
     parser.add_argument("--max-bytes", metavar="SIZE", help="leave at most so much, e.g. 2GB")
     parser.add_argument("--dry-run", action="store_true", help="show it and remove nothing")
@@ -61,7 +65,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    settings = configured(arguments, screen).settings
+    settings = with_a_store(configured(arguments, screen).settings)
     clock = SystemClock()
     limits = _limits(arguments, settings.store.retention, clock)
     surroundings = surroundings_of_this_process(settings)
@@ -83,21 +87,24 @@ async def _pruned(
 ) -> int:
     clock = SystemClock()
     folders = SessionFolders(surroundings.data_home / SESSIONS_FOLDER)
-    looks_only = arguments.dry_run and settings.store.kind == "sqlite"
-    if looks_only and not is_there(surroundings):
+    if settings.store.kind == "sqlite" and not is_there(surroundings):
         plan = await to_thread.run_sync(_plan_of_nothing, folders, clock)
-        _show_plan(plan, screen, as_json=arguments.json)
-        return 0
+        if arguments.dry_run or not plan.lost:
+            _show(plan, arguments, screen)
+            return 0
     opening = partial(open_store, settings, surroundings, clock, TimeIds(clock))
     store = await to_thread.run_sync(opening)
     try:
         pruning = Pruning(store, folders, clock)
         plan = await pruning.plan(limits)
-        if arguments.dry_run:
-            _show_plan(plan, screen, as_json=arguments.json)
+        if arguments.dry_run or (_is_empty(plan) and not arguments.compact):
+            _show(plan, arguments, screen)
             return 0
-        if not arguments.yes and not await to_thread.run_sync(_agreed, plan, screen):
-            return _REFUSED
+        asked = not arguments.yes and not _is_empty(plan)
+        if asked and not await to_thread.run_sync(_agreed, plan, screen):
+            if arguments.json:
+                screen.document(_document(plan, _NOTHING, None))
+            return _FAILED
         tell = _untold if arguments.json else partial(_tell, screen, "removed")
         done = await pruning.carry_out(plan, tell)
         freed = await store.upkeep.compact() if arguments.compact else None
@@ -105,6 +112,10 @@ async def _pruned(
         await store.journal.close()
     _show_done(plan, done, freed, screen, as_json=arguments.json)
     return _FAILED if done.left or len(done.folders) < len(plan.lost) else 0
+
+
+def _is_empty(plan: Plan) -> bool:
+    return not (plan.going or plan.lost or plan.swept.entries or plan.swept.contents)
 
 
 def _plan_of_nothing(folders: SessionFolders, clock: Clock) -> Plan:
@@ -140,13 +151,30 @@ def _count(written: str) -> int:
 def _agreed(plan: Plan, screen: Screen) -> bool:
     """Show what would go, and ask. Without a terminal nobody agrees."""
     if sys.stdin is None or not sys.stdin.isatty():
-        screen.remark("nobody is there to agree; see it with --dry-run, then give --yes")
+        screen.remark(
+            "nobody is there to agree; see it with --dry-run, then give --yes; nothing was removed"
+        )
         return False
     for one in plan.going:
         screen.remark(f"would remove {_line(one)}")
-    sys.stderr.write(f"Remove {counted(len(plan.going), 'session')} for good? [y/N] ")
+    what = counted(len(plan.going), "session") if plan.going else "what crashes left"
+    sys.stderr.write(f"Remove {what} for good? [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
+        return True
+    screen.remark("nothing was removed")
+    return False
+
+
+def _show(plan: Plan, arguments: Namespace, screen: Screen) -> None:
+    """What would be done, or that there is nothing to do."""
+    if arguments.dry_run:
+        _show_plan(plan, screen, as_json=arguments.json)
+    elif arguments.json:
+        screen.document(_document(plan, _NOTHING, None))
+    else:
+        screen.raw("There is nothing to remove.")
+        _tell_needed(plan, screen)
 
 
 def _show_plan(plan: Plan, screen: Screen, *, as_json: bool) -> None:
@@ -166,7 +194,7 @@ def _show_done(
     for session_id, why in done.left:
         screen.remark(f"left: {session_id}: {why}")
     if as_json:
-        screen.document({"dry_run": False, **_plain(plan, done), "compacted_bytes": freed})
+        screen.document(_document(plan, done, freed))
         return
     _sum(screen, "removed", done)
     _tell_needed(plan, screen)
@@ -174,6 +202,10 @@ def _show_done(
         screen.raw(f"The store is {size_shown(freed)} smaller.")
     elif done.bytes:
         screen.raw("What is free now is used again; give --compact to have it back at once.")
+
+
+def _document(plan: Plan, done: Pruned, freed: int | None) -> JsonObject:
+    return {"dry_run": False, **_plain(plan, done), "compacted_bytes": freed}
 
 
 def _untold(_one: Going) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 import anyio
 import msgspec
 
-from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.configuration import load_configuration
 from holdfast.app.replaying import recording
 from holdfast.app.session_store import opened_store
+from holdfast.app.settings import Settings
 from holdfast.contract.archive import LAST
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalError, UnknownSession
@@ -28,6 +29,7 @@ from holdfast.surfaces.cli.parsing import (
 )
 from holdfast.surfaces.cli.retelling import Retelling
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.stores import with_a_store
 from holdfast.surfaces.cli.strict_replay import held_against_now
 
 _FAILED = 1
@@ -71,8 +73,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
     speed = _speed(arguments.speed)
     with no_effects():
         try:
-            configuration = load_configuration(None, overrides=overrides_in(arguments))
-            events = anyio.run(_events, configuration, arguments.session)
+            loaded = load_configuration(None, overrides=overrides_in(arguments))
+            events = anyio.run(_events, with_a_store(loaded.settings), arguments.session)
             if arguments.strict:
                 return held_against_now(events, arguments, screen)
             first = _place(events, arguments.first)
@@ -106,8 +108,8 @@ def _speed(given: str | None) -> float:
     return speed
 
 
-async def _events(configuration: Configuration, name: str) -> tuple[Event, ...]:
-    async with opened_store(configuration.settings) as store:
+async def _events(settings: Settings, name: str) -> tuple[Event, ...]:
+    async with opened_store(settings) as store:
         return await recording(store.journal, store.archive, name)
 
 
@@ -118,7 +120,7 @@ def _place(events: Sequence[Event], wanted: str | None) -> int:
     found = [one.sequence for one in events if wanted in (one.id, str(one.sequence))]
     if not found:
         raise UsageError(
-            f"--from {wanted}: the session has no such event; give an id, or a number from 1 to"
+            f"--start {wanted}: the session has no such event; give an id, or a number from 1 to"
             f" {len(events)}"
         )
     return found[0]

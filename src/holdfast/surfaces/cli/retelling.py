@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.record.stream import AnyChunk, text_of
-from holdfast.surfaces.cli.layout import laid_out
+from holdfast.surfaces.cli.call_states import state_shown
+from holdfast.surfaces.cli.layout import on_a_line
 from holdfast.surfaces.cli.looks import Card, Look, Status, printable
 
 NO_REFUSALS: Mapping[str, str] = MappingProxyType({})
@@ -70,7 +71,7 @@ class Retelling:
             case "input-available":
                 call |= {"state": step, "input": said["input"]}
             case "approval-request":
-                call["state"] = "waits for approval"
+                call["state"] = "approval-requested"
             case "output-available" | "output-error" | "output-denied":
                 why = self._refusals.get(call_id) if step == "output-denied" else None
                 told = said if why is None else {**said, "errorText": why}
@@ -84,7 +85,7 @@ class Retelling:
         self._look.card(
             Card(
                 title=printable(str(call["toolName"])),
-                state=state,
+                state=state_shown(state),
                 status=_STATUS.get(state, "WARN"),
                 sent=_head(given),
                 answer=() if answer is None else _head(_result(answer)),
@@ -108,7 +109,7 @@ def _result(answer: JsonValue) -> JsonValue:
 
 def _head(value: JsonValue) -> list[str]:
     """The first lines of a value."""
-    text = value if isinstance(value, str) else laid_out(value, _WIDTH)
+    text = value if isinstance(value, str) else on_a_line(value, _WIDTH)
     lines = [printable(line) for line in text.splitlines()]
     more = len(lines) - _MOST_LINES
     return [*lines[:_MOST_LINES], f"… {more} more lines"] if more > 1 else lines

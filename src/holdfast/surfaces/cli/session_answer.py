@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from holdfast.app.answering import checked_answer, questions_in, write_answer
-from holdfast.app.configuration import load_configuration
-from holdfast.app.session_store import NothingStored, opened_store, runner_of
+from holdfast.app.session_store import NothingStored, runner_of
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.json_value import JsonObject, plain
@@ -28,6 +27,7 @@ from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import shown_time
+from holdfast.surfaces.cli.stores import settings_in, store_in
 
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
@@ -38,7 +38,7 @@ async def questions(arguments: Namespace, screen: Screen) -> int:
     found: tuple[Question, ...] = ()
     runners: dict[str, str | None] = {}
     try:
-        async with opened_store() as store:
+        async with store_in(arguments) as store:
             session_id = await store.archive.called(words[0]) if words else None
             found = await questions_in(store, session_id)
             for one in found:
@@ -64,9 +64,9 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
     if arguments.allow == arguments.deny:
         raise UsageError("may it run? give --allow or --deny, one of them")
     said = checked_answer(Answer(allowed=arguments.allow, by=_user(), note=arguments.note))
-    secrets = surroundings_of_this_process(load_configuration(None).settings).secrets
+    secrets = surroundings_of_this_process(settings_in(arguments)).secrets
     name, *approval = arguments.words
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(name)
         waiting = await questions_in(store, session_id)
         approval_id = _approval(session_id, waiting, approval)

@@ -8,17 +8,21 @@ from typing import NamedTuple
 import anyio
 import msgspec
 
-from holdfast.app.session_store import opened_store, runner_of
+from holdfast.app.session_files import all_events
+from holdfast.app.session_store import runner_of
 from holdfast.app.spelling import advice
 from holdfast.contract.events import KINDS, CallSettled, Event, Payload
-from holdfast.contract.journal import EventQuery, Journal
+from holdfast.contract.journal import EventQuery, Journal, Session
 from holdfast.record.export import event_line
+from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.narrow import end_cut, narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import LEFT, WIDE, count_in, cut
+from holdfast.surfaces.cli.session_trace import no_such_wake
+from holdfast.surfaces.cli.stores import store_in
 
 LOOK_SECONDS = 0.2
 """How often somebody who follows is shown what is new."""
@@ -29,7 +33,8 @@ QUIET_SECONDS = 2.0
 _AROUND = 10
 _SAID_CHARACTERS = 100
 _TYPE_COLUMN = 24
-_TYPES = tuple(str(kind.__struct_config__.tag) for kind in KINDS)
+TYPES = tuple(str(kind.__struct_config__.tag) for kind in KINDS)
+"""What events can be."""
 _PLAIN = re.compile(r"[\w./:@-]+")
 """A text that needs no quotes."""
 _HEADINGS = ("EVENT", "TIME (UTC)", "TYPE", "WHAT")
@@ -70,9 +75,11 @@ async def show_events(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     wanted = _wanted(arguments)
     form = _Form(arguments.json, arguments.full, screen.look.width)
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(arguments.words[0])
         head = await store.journal.session(session_id)
+        if wanted.wake_id is not None and not arguments.follow:
+            await _check_wake(store, head, wanted.wake_id)
         query = await _query(arguments, wanted, store.journal, session_id, head.sequence)
         found = await store.journal.find(session_id, query)
         _show(found, screen, form, follow=arguments.follow)
@@ -87,15 +94,25 @@ async def show_events(arguments: Namespace, screen: Screen) -> int:
 def _wanted(arguments: Namespace) -> _Wanted:
     types: list[str] = arguments.types or []
     for one in types:
-        if one not in _TYPES:
-            raise UsageError(f"--type {one}: there is no such event; {advice(one, _TYPES)}")
+        if one not in TYPES:
+            raise UsageError(f"--type {one}: there is no such event; {advice(one, TYPES)}")
     if arguments.around is None and (arguments.before_limit or arguments.after_limit):
         raise UsageError("--before-limit and --after-limit are for --around EVENT; give that, too")
     if arguments.around is not None and (arguments.after or arguments.before):
         raise UsageError("give either --around or --after and --before, not both")
+    if arguments.around is not None and arguments.limit is not None:
+        raise UsageError("--around is bounded by --before-limit and --after-limit; not by --limit")
     if arguments.follow and (arguments.around is not None or arguments.before is not None):
         raise UsageError("--follow has no end: leave --before and --around out")
     return _Wanted(tuple(types), arguments.wake, arguments.pending)
+
+
+async def _check_wake(store: Store, session: Session, wake_id: str) -> None:
+    one = EventQuery(wake_id=wake_id, limit=1)
+    if not await store.journal.find(session.id, one):
+        pages = all_events(store, session)
+        known = dict.fromkeys([event.wake_id async for page in pages for event in page])
+        raise no_such_wake(wake_id, session.id, known)
 
 
 async def _query(

@@ -15,10 +15,10 @@ from holdfast.app.session_files import (
     write_file,
     write_folder,
 )
-from holdfast.app.session_store import delete_session, opened_store
+from holdfast.app.session_store import delete_session
 from holdfast.contract.archive import Difference, EventTaken
 from holdfast.contract.journal import JournalError, Session, UnknownSession
-from holdfast.contract.json_value import JsonValue, plain
+from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.record.importing import Imported, UnreadableExport, check_names, read_journal, renamed
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
@@ -27,6 +27,7 @@ from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_list import cut
+from holdfast.surfaces.cli.stores import store_in
 
 _FAILED = 1
 _STANDARD_INPUT = "-"
@@ -40,7 +41,7 @@ async def export(arguments: Namespace, screen: Screen) -> int:
     to: str | None = arguments.to
     if form == "folder" and to is None:
         raise UsageError("where to? write: holdfast sessions export ID --form folder --to FOLDER")
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(arguments.words[0])
         session = await store.journal.session(session_id)
         if to is None:
@@ -50,7 +51,8 @@ async def export(arguments: Namespace, screen: Screen) -> int:
             return 0
         await _written(Path(to), form, store, session)
     if arguments.json:
-        screen.document({"session": session_id, "form": form, "path": to})
+        told: JsonObject = {"session": session_id, "form": form, "path": to}
+        screen.document({**told, "events": session.sequence})
     else:
         screen.raw(f"{session_id} is in {to} now ({counted(session.sequence, 'event')}).")
     return 0
@@ -88,7 +90,7 @@ async def import_(arguments: Namespace, screen: Screen) -> int:
         told = renamed(told, ids.new("ses"), partial(ids.new, "evt"))
     else:
         _check_names(told, given)
-    async with opened_store(make=True) as store:
+    async with store_in(arguments, make=True) as store:
         if await _is_known(store, told.session_id):
             raise JournalError(
                 f"there is a session {told.session_id} already; give --as-new to have it under a"
@@ -136,7 +138,7 @@ def _read(given: str) -> Imported:
 
 async def delete(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(arguments.words[0])
         if not arguments.yes:
             session = await store.journal.session(session_id)
@@ -171,7 +173,7 @@ def _agreed(session: Session, screen: Screen) -> bool:
 
 async def rebuild(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(arguments.words[0])
         found = await store.archive.rebuild(session_id, repair=arguments.repair)
     if arguments.json:

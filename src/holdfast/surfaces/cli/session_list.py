@@ -1,22 +1,29 @@
 """`holdfast sessions list` and `search`: which sessions there are, and where words stand."""
 
 from argparse import Namespace
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import get_args
 
 import msgspec
 
-from holdfast.app.session_store import NothingStored, opened_store, runner_of
+from holdfast.app.session_store import NothingStored, runner_of
 from holdfast.contract.archive import Found, SessionQuery
-from holdfast.contract.journal import Session
+from holdfast.contract.events import CallAsked
+from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.session_state import ReportedStatus, Runner, is_left, reported
+from holdfast.record.codec import UnreadableEvent
 from holdfast.record.export import moment_text, session_document
+from holdfast.record.store import Store
+from holdfast.record.words import phrases_of
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.narrow import narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.surfaces.cli.stores import store_in
 
 CLOSED = "terminated"
 STATUSES = (*get_args(ReportedStatus), CLOSED)
@@ -25,6 +32,7 @@ _ALL = 2**31
 _MOST_LISTED = 100
 _MOST_FOUND = 20
 _MOST_NAMED = 3
+_FIRST_EVENTS = 4
 _TITLE_CHARACTERS = 50
 _DROPPED_FIRST = ("OPEN CALLS", "EVENTS", "AGENT")
 WIDE = 130
@@ -38,16 +46,22 @@ _encode = msgspec.json.Encoder().encode
 async def list_sessions(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     limit = count_in(arguments.limit, "--limit") or _MOST_LISTED
+    found: list[Session] = []
+    calls: dict[str, str] = {}
+    nothing = _NONE_YET
     try:
-        found, nothing = await _sessions(arguments), "No session fits."
+        async with store_in(arguments) as store:
+            found, nothing = await _sessions(arguments, store), "No session fits."
+            if not arguments.json:
+                calls = await _first_calls(store, found[:limit])
     except NothingStored:
-        found, nothing = [], _NONE_YET
+        pass
     shown = found[:limit]
     if arguments.json:
         screen.document({"sessions": [summary(one) for one in shown]})
     elif shown:
         width = screen.look.width
-        rows = [_row(one, width) for one in shown]
+        rows = [_row(one, calls.get(one.id), width) for one in shown]
         screen.look.table(*narrowed(_headings(width), rows, width, _DROPPED_FIRST))
     else:
         screen.look.text(nothing)
@@ -58,14 +72,30 @@ async def list_sessions(arguments: Namespace, screen: Screen) -> int:
     return 0
 
 
-async def _sessions(arguments: Namespace) -> list[Session]:
-    async with opened_store() as store:
-        parent: str | None = arguments.parent
-        if parent is not None:
-            parent = await store.archive.called(parent)
-        query = SessionQuery(agent_id=arguments.agent, parent_id=parent, limit=_ALL)
-        found = await store.archive.sessions(query)
+async def _sessions(arguments: Namespace, store: Store) -> list[Session]:
+    parent: str | None = arguments.parent
+    if parent is not None:
+        parent = await store.archive.called(parent)
+    query = SessionQuery(agent_id=arguments.agent, parent_id=parent, limit=_ALL)
+    found = await store.archive.sessions(query)
     return [one for one in found if arguments.status in {None, *_statuses(one)}]
+
+
+async def _first_calls(store: Store, sessions: list[Session]) -> dict[str, str]:
+    """With which call sessions without a title began, by their ids.
+
+    Only the first events are looked at, however many there are.
+    """
+    found: dict[str, str] = {}
+    for session in sessions:
+        if session.state.title is None:
+            with suppress(JournalError, UnreadableEvent):  # listing it needs none of its events
+                events = await store.journal.events(session.id, limit=_FIRST_EVENTS)
+                said = (event.payload for event in events)
+                asked = next((one for one in said if isinstance(one, CallAsked)), None)
+                if asked is not None:
+                    found[session.id] = f"{asked.tool} {asked.arguments}"
+    return found
 
 
 def _tell_left(shown: list[Session], screen: Screen) -> None:
@@ -108,7 +138,15 @@ def _headings(width: int | None) -> tuple[str, ...]:
     return ("SESSION", "AGENT", "STATUS", time, "EVENTS", "OPEN CALLS", "TITLE")
 
 
-def _row(session: Session, width: int | None) -> tuple[str, ...]:
+def _title(session: Session, call: str | None) -> str:
+    """Its title; of one without where it worked, and on what first."""
+    if session.state.title:
+        return session.state.title
+    folder = PurePath(session.state.workspace or "").name
+    return ": ".join(filter(None, (folder, call))) or "-"
+
+
+def _row(session: Session, call: str | None, width: int | None) -> tuple[str, ...]:
     state = session.state
     shown = (
         session.id,
@@ -117,7 +155,7 @@ def _row(session: Session, width: int | None) -> tuple[str, ...]:
         time_for(session.updated_at, width),
         f"{session.sequence:,}",
         str(len(state.calls)),
-        cut(state.title or "-", _TITLE_CHARACTERS),
+        cut(_title(session, call), _TITLE_CHARACTERS),
     )
     return tuple(map(printable, shown))
 
@@ -125,15 +163,17 @@ def _row(session: Session, width: int | None) -> tuple[str, ...]:
 async def search(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     limit = count_in(arguments.limit, "--limit") or _MOST_FOUND
+    words = " ".join(arguments.words)
+    if not phrases_of(words):
+        raise UsageError(f"{words!r} holds no word to search for; give letters or numbers")
     found: tuple[Found, ...] = ()
     nothing = _NONE_YET
     try:
-        async with opened_store() as store:
+        async with store_in(arguments) as store:
             nothing = "Nothing holds all these words."
             session_id: str | None = arguments.session
             if session_id is not None:
                 session_id = await store.archive.called(session_id)
-            words = " ".join(arguments.words)
             found = await store.archive.search(words, session_id=session_id, limit=limit)
     except NothingStored:
         if arguments.session is not None:

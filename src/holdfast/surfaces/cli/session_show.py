@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import msgspec
 
 from holdfast.app.holders import is_gone
-from holdfast.app.session_store import opened_store, runner_of
+from holdfast.app.session_store import runner_of
 from holdfast.contract.archive import Message, Part
 from holdfast.contract.journal import Lease, Session
 from holdfast.contract.json_value import JsonObject, JsonValue
@@ -15,10 +15,12 @@ from holdfast.record.export import moment_text
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.call_states import has_ended, state_shown
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import LEFT, cut, shown_time, status_of, summary
+from holdfast.surfaces.cli.stores import store_in
 
 _PAGE = 200
 _FOLDED_LINES = 8
@@ -30,7 +32,7 @@ _CARD_CHARACTERS = 80
 
 async def show(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(arguments.words[0])
         session = await store.journal.session(session_id)
         if arguments.json:
@@ -120,7 +122,8 @@ def _call_lines(part: Part, *, full: bool) -> Iterator[str]:
     if not full:
         arguments, ended = cut(arguments, _CARD_CHARACTERS), cut(ended, _LINE_CHARACTERS)
     card = f"> {part.type.removeprefix('tool-')} {arguments}"
-    yield printable(f"{card.rstrip()}  [{part.tool_state}, {seconds:.1f} s]{ended}")
+    took = f", {seconds:.1f} s" if has_ended(part.tool_state) else ""
+    yield printable(f"{card.rstrip()}  [{state_shown(part.tool_state)}{took}]{ended}")
     output = part.data.get("output")
     if isinstance(output, dict) and "result" in output:
         yield from (f"  {printable(line)}" for line in _result_lines(output["result"], full=full))

@@ -1,12 +1,11 @@
 """`holdfast sessions trace`: what took how long, inside of what, wake by wake."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from holdfast.app.session_files import all_events
-from holdfast.app.session_store import opened_store
 from holdfast.contract.events import Event, SpanResult
 from holdfast.contract.json_value import JsonObject
 from holdfast.record.export import moment_text
@@ -15,6 +14,7 @@ from holdfast.surfaces.cli.looks import Line, Status
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_list import cut, shown_time
+from holdfast.surfaces.cli.stores import store_in
 
 _NAME_CHARACTERS = 80
 _WORDS_CHARACTERS = 120
@@ -29,14 +29,13 @@ _STATUSES: dict[SpanResult | None, Status] = {
 async def show_trace(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     wanted: str | None = arguments.wake
-    async with opened_store() as store:
+    async with store_in(arguments) as store:
         session_id = await store.archive.called(arguments.words[0])
         session = await store.journal.session(session_id)
         events = [event async for page in all_events(store, session) for event in page]
     wakes = _wakes(events)
     if wanted is not None and wanted not in wakes:
-        known = ", ".join(wake for wake in wakes if wake is not None) or "none"
-        raise UsageError(f"--wake {wanted}: session {session_id} has no such wake; it has {known}")
+        raise no_such_wake(wanted, session_id, wakes)
     shown = {wake: spans for wake, spans in wakes.items() if wanted in (None, wake)}
     if arguments.json:
         told = [
@@ -49,6 +48,12 @@ async def show_trace(arguments: Namespace, screen: Screen) -> int:
     else:
         screen.look.text("Nothing took time yet.")
     return 0
+
+
+def no_such_wake(wanted: str, session_id: str, known: Iterable[str | None]) -> UsageError:
+    """What to say of a wake that a session does not have."""
+    there = ", ".join(wake for wake in known if wake is not None) or "none"
+    return UsageError(f"--wake {wanted}: session {session_id} has no such wake; it has {there}")
 
 
 def _wakes(events: Sequence[Event]) -> dict[str | None, list[Span]]:

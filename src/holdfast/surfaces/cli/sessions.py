@@ -14,10 +14,10 @@ from holdfast.contract.archive import LAST
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.record.codec import UnreadableEvent
 from holdfast.record.importing import UnreadableExport
-from holdfast.surfaces.cli.parsing import Parser, UsageError
+from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_settings_options
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_answer import answer, questions
-from holdfast.surfaces.cli.session_events import show_events
+from holdfast.surfaces.cli.session_events import TYPES, show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
 from holdfast.surfaces.cli.session_show import show
@@ -81,7 +81,16 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="JSON, for programs; events and search: a line each"
     )
+    add_settings_options(parser)
     parser.offer("words", [LAST])
+    parser.offer("types", TYPES)
+    for name, word in _ANSWERS.items():
+        names_one = (word.wants or "").startswith("ID")
+        parser.after[name] = After(
+            words=(LAST,) if names_one else (),
+            options=frozenset({*word.options, *_OF_ALL, "help"}),
+            takes_path=word.wants == "PATH",
+        )
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -134,12 +143,13 @@ def _check(what: str, word: _Answer, arguments: Namespace) -> None:
         more = words[word.most]
         raise UsageError(f"sessions {what} takes one {word.wants}, and not also {more!r}")
     for name, value in vars(arguments).items():
-        if value and name not in {"what", "words", "json", *word.options}:
+        if value and name not in {*_OF_ALL, *word.options}:
             option = "type" if name == "types" else name.replace("_", "-")
             takers = [taker for taker, one in _ANSWERS.items() if name in one.options]
             raise UsageError(f"--{option} is for {' and '.join(takers)}, not for {what}")
 
 
+_OF_ALL = frozenset({"what", "words", "json", "workspace", "overrides"})
 _STRETCH = ("after", "before", "around", "before_limit", "after_limit")
 _ANSWERS = {
     "list": _Answer(list_sessions, ("agent", "status", "parent", "limit")),

@@ -11,8 +11,10 @@ from holdfast.app.replaying import Now, replay_strictly
 from holdfast.app.store import journal_key
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.tool_files import load_tools
-from holdfast.contract.events import Event, SessionCreated
+from holdfast.contract.events import ApprovalAsked, CallIntended, CallSettled, Event, SessionCreated
+from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
+from holdfast.contract.tool import Tool
 from holdfast.envelope.redact import REDACTED, Redactor
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import Divergence
@@ -43,6 +45,13 @@ def held_against_now(events: Sequence[Event], arguments: Namespace, screen: Scre
     found = anyio.run(replay_strictly, events, now)
     divergence = _without_secrets(found.divergence, Redactor(around.secrets))
     _remark(found, configuration, screen)
+    missing = _missing(events, now.tools)
+    if missing and divergence is not None:
+        names = ", ".join(printable(name) for name in missing)
+        screen.remark(
+            f"the recording has calls of tools that are not among those of now: {names}; if they"
+            " came from a file, name it with --from FILE.py"
+        )
     if arguments.json:
         screen.document(_report(events, found, divergence))
     else:
@@ -70,6 +79,29 @@ def _remark(found: Replayed, configuration: Configuration, screen: Screen) -> No
         )
     if configuration.settings.watchdog.commands:
         screen.remark("the programs of the watchdog were not asked: a replay starts no process")
+
+
+class _Ended(msgspec.Struct):
+    """What an envelope says of how a call ended."""
+
+    kind: str | None = None
+
+
+def _missing(events: Sequence[Event], tools: Sequence[Tool]) -> list[str]:
+    """The tools that were there then and are not now."""
+    known = {tool.name for tool in tools}
+    there: dict[str, None] = {}
+    for event in events:
+        match event.payload:
+            case CallIntended(tool=name) | ApprovalAsked(tool=name):
+                there[name] = None
+            case CallSettled(tool=name, envelope=envelope):
+                ended = msgspec.json.decode(envelope, type=_Ended)
+                if ended.kind != FailureKind.TOOL_NOT_FOUND:
+                    there[name] = None
+            case _:
+                pass
+    return [name for name in there if name not in known]
 
 
 def _without_secrets(found: Divergence | None, redactor: Redactor) -> Divergence | None:

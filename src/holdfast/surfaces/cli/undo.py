@@ -86,6 +86,11 @@ def _found(home: Path, name: str) -> tuple[str, Undo]:
     try:
         session = session_called(home, name)
     except NoSuchSession as problem:
+        if name == LAST:
+            raise UsageError(
+                "last is the newest session that changed anything, and none has; nothing was"
+                " changed"
+            ) from None
         raise UsageError(str(problem)) from None
     return session, undo_of(home, session)
 

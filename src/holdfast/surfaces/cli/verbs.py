@@ -45,7 +45,7 @@ VERBS = (
         loads_tools=True,
     ),
     Verb("trust", POLICY, "let a project's own files count"),
-    Verb("audit", CHECK, "show which programs ran"),
+    Verb("audit", CHECK, "show which programs ran and who allowed what; verify the journal"),
     Verb("doctor", CHECK, "check this machine and the configuration", loads_tools=True),
     Verb("conformance", CHECK, "run a file of conformance cases"),
     Verb("tour", LEARN, "a guided tour: good calls, repaired calls, hopeless calls"),
