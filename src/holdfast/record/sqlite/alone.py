@@ -70,13 +70,26 @@ def connected(path: Path, patience: float, *, alone: bool) -> sqlite3.Connection
         file = _identity(path)
         if not _opened.is_alone(file):
             try:
-                return _begun(str(path), patience, sqlite3.Connection)
+                return _begun(
+                    sqlite3.connect(
+                        path, timeout=patience, isolation_level=None, check_same_thread=False
+                    )
+                )
             except sqlite3.OperationalError as problem:
                 if not alone or problem.sqlite_errorname != "SQLITE_IOERR_SHMSIZE":
                     raise
         if not alone or file is None:
             raise NoRoom.at(path)
-        opened = _begun(f"file:{quote(os.fsencode(path))}?vfs=unix-excl", patience, _Alone)
+        opened = _begun(
+            sqlite3.connect(
+                f"file:{quote(os.fsencode(path))}?vfs=unix-excl",
+                timeout=patience,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=_Alone,
+                uri=True,
+            )
+        )
         opened.file = file
         _opened.count(file, 1)
         return opened
@@ -87,15 +100,7 @@ def is_alone(path: Path) -> bool:
     return _opened.is_alone(_identity(path))
 
 
-def _begun(address: str, patience: float, kind: type[_C]) -> _C:
-    opened = sqlite3.connect(
-        address,
-        timeout=patience,
-        isolation_level=None,
-        check_same_thread=False,
-        factory=kind,
-        uri=kind is _Alone,
-    )
+def _begun(opened: _C) -> _C:
     try:
         opened.execute("PRAGMA schema_version").fetchone()
     except BaseException:

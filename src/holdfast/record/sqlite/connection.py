@@ -150,5 +150,5 @@ def _described(code: str, problem: sqlite3.Error) -> str:
     if code.startswith("SQLITE_BUSY"):
         return f"another process has kept it locked for {BUSY_SECONDS:g} s; try again"
     if code.startswith("SQLITE_IOERR"):
-        return f"{problem}; see whether the disk is broken, or how large a file may be"
+        return f"{problem}; see whether the disk is full or broken, or how large a file may be"
     return str(problem)
