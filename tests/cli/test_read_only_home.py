@@ -15,6 +15,9 @@ READING = (
     ("sessions", "show", "last"),
     ("sessions", "export", "last"),
     ("replay", "last"),
+    ("audit", "verify"),
+    ("audit", "decisions"),
+    ("prune", "--keep", "0", "--dry-run"),
 )
 ORDINARY = ("setpriv", "--bounding-set=-dac_override") if os.geteuid() == 0 else ()
 """Modes of files count for root, too."""
@@ -53,6 +56,12 @@ def test_it_says_to_make_a_copy(backup: Path, words: tuple[str, ...]) -> None:
         " written; copy the folder that holds data and state to a place of your own (cp -r, then"
         " chmod -R u+w), and let HOLDFAST_HOME name the copy\n"
     )
+
+
+def test_a_call_hears_the_same(backup: Path, tool_file: Path) -> None:
+    answered = as_an_ordinary_user(backup, "call", "--from", str(tool_file), "add", "a:=1", "b:=2")
+    assert answered.status == 1
+    assert f"({backup / 'data'} may only be read, and a store is" in answered.out
 
 
 def test_a_copy_can_be_read(backup: Path) -> None:

@@ -213,10 +213,64 @@ def test_what_still_waits_at_the_end_is_told_then(folder: Path) -> None:
     assert len(read_anchors(folder)) == FIRST_PLACES + 1
 
 
-def test_anchors_that_cannot_be_begun_are_an_error_and_leave_nothing(folder: Path) -> None:
-    with files_no_larger_than(10_000), pytest.raises(JournalUnavailable, match=str(folder)):
+def test_a_file_that_finds_no_room_at_the_beginning_waits_for_it_and_that_is_said_once(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with files_no_larger_than(10_000):
+        anchors = AnchorFiles(folder)
+        assert list(folder.glob("[!.]*")) == []
+        assert caplog.messages == []  # nothing was written yet that nobody vouches for
+        anchors.note("ses_1", 1, HASH)
+        anchors.note("ses_2", 1, HASH)
+        assert read_anchors(folder) == {}
+    (said,) = caplog.messages
+    assert f"cannot be kept in {folder}" in said
+    anchors.note("ses_1", 2, HASH)
+    expected = {"ses_1": Anchor(2, HASH), "ses_2": Anchor(1, HASH)}
+    assert read_anchors(folder) == expected
+    anchors.close()
+    assert read_anchors(folder) == expected
+
+
+def test_what_waited_is_of_the_life_that_others_have_begun_meanwhile(folder: Path) -> None:
+    there = AnchorFiles(folder)
+    there.restored("ses_x", 2, HASH)
+    with files_no_larger_than(10_000):
+        here = AnchorFiles(folder)
+        here.note("ses_x", 3, HASH)
+    here.close()
+    there.close()
+    assert read_anchors(folder)["ses_x"] == Anchor(3, HASH, 1)
+
+
+def test_whoever_only_reads_needs_no_room_and_says_nothing(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder.mkdir()
+    ids = [f"ses_{number}" for number in range(100)]
+    (folder / "1-abc.live").write_bytes(b"".join(earlier(one, 7) for one in ids))
+    for size in (10_000, 0):  # not even for the sum of what others left
+        with files_no_larger_than(size):
+            AnchorFiles(folder).close()
+        assert [path.name for path in folder.glob("[!.]*")] == ["1-abc.live"]
+        assert not (folder / ".sum.part").exists()
+        assert read_anchors(folder) == dict.fromkeys(ids, Anchor(7, HASH))
+    assert caplog.messages == []
+    AnchorFiles(folder).close()
+    assert [path.name for path in folder.glob("[!.]*")] == ["sum"]
+
+
+def test_a_folder_that_cannot_be_used_is_an_error_that_says_what_to_do(folder: Path) -> None:
+    folder.write_bytes(b"")
+    with pytest.raises(JournalUnavailable, match=f"^{folder}: File exists; .* move that away$"):
         AnchorFiles(folder)
-    assert list(folder.glob("[!.]*")) == []
+
+
+def test_what_cannot_be_added_up_for_another_reason_is_an_error(folder: Path) -> None:
+    (folder / "sum").mkdir(parents=True)
+    (folder / "1-abc.live").write_bytes(earlier("ses_1", 7))
+    with pytest.raises(JournalUnavailable, match=r"Is a directory; move the folder away$"):
+        AnchorFiles(folder)
 
 
 @pytest.mark.parametrize("code", [errno.EOPNOTSUPP, errno.EINVAL, None])

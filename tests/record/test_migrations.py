@@ -171,7 +171,7 @@ async def test_a_disk_that_is_full_half_way_is_told_and_leaves_the_file_as_it_wa
     before = place.rows("SELECT * FROM events ORDER BY session_id, sequence")
     argv = [sys.executable, "-c", FULL, str(path), str(more_bytes)]
     asked = await anyio.run_process(argv)
-    assert "see whether the disk is full" in asked.stdout.decode(), asked.stderr
+    assert "the disk is full" in asked.stdout.decode(), asked.stderr
     assert place.rows("PRAGMA user_version") == [(OLDER,)]
     assert place.rows("PRAGMA integrity_check") == [("ok",)]
     assert place.rows("SELECT * FROM events ORDER BY session_id, sequence") == before

@@ -8,13 +8,14 @@ from typing import Literal, NamedTuple
 
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import (
-    DATABASE,
     KEY,
     NOTHING_KEPT,
     anchor_folder,
     known_key,
     store_url,
+    written_before,
 )
+from holdfast.app.store_places import explained
 from holdfast.contract.journal import JournalError, JournalUnavailable
 from holdfast.record import sql
 from holdfast.record.absent import AbsentStore
@@ -79,7 +80,8 @@ def verified(
         folder = anchor_folder(settings, surroundings)
         anchors = _anchors(folder)
         only = None if name is None else called(reader, name, _missable(anchors))
-        chain = Chain(b"" if isinstance(reader, AbsentStore) else _key(surroundings.state_home))
+        absent = isinstance(reader, AbsentStore)
+        chain = Chain(b"" if absent else _key(settings, surroundings))
         whole = list(_of_the_store(reader, chain, anchors, folder))
         another_key = any(one.trouble == "key" for one in whole)
         found: list[Verified] = []
@@ -126,6 +128,14 @@ def _may_have_gone(one: Verified) -> bool:
     return any(problem.trouble in _WHILE_TAKEN_AWAY for problem in one.problems)
 
 
+def missed(settings: Settings, surroundings: Surroundings) -> int:
+    """How many sessions are gone that anchors know. Blocking; JournalError."""
+    with _reading(settings, surroundings) as reader:
+        anchors = _anchors(anchor_folder(settings, surroundings))
+        kept = {anchor_name(str(row[0])) for row in reader.rows(sql.ALL_SESSION_IDS, ())}
+    return sum(name not in kept for name in _missable(anchors))
+
+
 def decided(settings: Settings, surroundings: Surroundings, name: str | None) -> Iterator[Decision]:
     """Every decision, or those of the session that is called so. Blocking; JournalError."""
     with _reading(settings, surroundings) as reader:
@@ -168,11 +178,12 @@ def _vouches_for_any(reader: Reader, chain: Chain, ids: list[str]) -> bool:
 
 @contextmanager
 def _reading(settings: Settings, surroundings: Surroundings) -> Generator[Reader]:
-    reader = _reader(settings, surroundings)
-    try:
-        yield reader
-    finally:
-        reader.close()
+    with explained(settings, surroundings):
+        reader = _reader(settings, surroundings)
+        try:
+            yield reader
+        finally:
+            reader.close()
 
 
 def _reader(settings: Settings, surroundings: Surroundings) -> Reader:
@@ -185,9 +196,9 @@ def _reader(settings: Settings, surroundings: Surroundings) -> Reader:
         except JournalUnavailable as problem:
             raise NotUsable(str(problem)) from None
         return _unless_absent(lambda: read_postgres(url))
-    path = surroundings.data_home / DATABASE
+    path = written_before(settings, surroundings)
     # An empty file is not opened: SQLite would remove the log that may still be beside it.
-    if not path.exists() or not path.stat().st_size:
+    if path is None or not path.stat().st_size:
         return AbsentStore()
     return _unless_absent(lambda: SqliteReader(path))
 
@@ -207,9 +218,9 @@ def _unless_absent(opened: Callable[[], Reader]) -> Reader:
     return reader
 
 
-def _key(state_home: Path | None) -> bytes:
+def _key(settings: Settings, surroundings: Surroundings) -> bytes:
     try:
-        return known_key(state_home)
+        return known_key(surroundings.state_home, written_before(settings, surroundings))
     except JournalUnavailable as problem:
         raise NotUsable(str(problem)) from None
 

@@ -5,6 +5,7 @@ them is not known here.
 """
 
 import os
+import pwd
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,6 +36,33 @@ def check_home(environment: Mapping[str, str]) -> None:
             f"{HOME_VARIABLE}={named}: it is not a directory; name the directory that holds your"
             " config.toml and policy.toml"
         )
+    closed = closed_folder(Path(named) / "config.toml")
+    if closed is not None:
+        raise ConfigurationError(closed)
+
+
+def closed_folder(path: Path) -> str | None:
+    """Which of the folders above a file keeps this user out, whose it is, and what to do; None."""
+    for folder in reversed(path.absolute().parents):
+        try:
+            owner = folder.stat().st_uid
+        except OSError:
+            return None  # it is not there
+        if not os.access(folder, os.X_OK):
+            return (
+                f"{folder}: you may not read this folder, which belongs to {_named(owner)}; let"
+                f" {HOME_VARIABLE} name a folder of your own"
+            )
+    return None
+
+
+def _named(owner: int) -> str:
+    if owner == os.geteuid():
+        return "you (its mode keeps you out)"
+    try:
+        return pwd.getpwuid(owner).pw_name
+    except KeyError:
+        return f"user {owner}"
 
 
 def refuse_shared(path: Path | None) -> None:

@@ -3,22 +3,20 @@
 Looking makes nothing: without a store there is no session.
 """
 
-import os
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from anyio import CancelScope, to_thread
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.holders import may_run, this_process
 from holdfast.app.settings import Settings, Surroundings
-from holdfast.app.store import DATABASE, shared_store
+from holdfast.app.store import shared_store
+from holdfast.app.store_places import DATABASE
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import (
     JournalError,
-    JournalUnavailable,
     Lease,
     UnknownSession,
 )
@@ -31,11 +29,6 @@ from holdfast.runtime.ids import TimeIds
 
 SESSIONS_FOLDER = "sessions"
 _DELETING_SECONDS = 60.0
-_LOCKED = (
-    "{place} may only be read, and a store is read only where it can be written; copy the folder"
-    " that holds data and state to a place of your own (cp -r, then chmod -R u+w), and let"
-    " HOLDFAST_HOME name the copy"
-)
 
 
 class NothingStored(UnknownSession):
@@ -65,13 +58,7 @@ async def opened_store(
     if not make and settings.store.kind == "sqlite" and not is_there(around):
         raise NothingStored
     clock = SystemClock()
-    try:
-        store = await shared_store(settings, around, clock, TimeIds(clock))
-    except JournalUnavailable:
-        locked = None if settings.store.kind != "sqlite" else _not_writable(around)
-        if locked is None:
-            raise
-        raise JournalUnavailable(_LOCKED.format(place=locked)) from None
+    store = await shared_store(settings, around, clock, TimeIds(clock))
     try:
         yield store
     finally:
@@ -79,19 +66,12 @@ async def opened_store(
             await store.journal.close()
 
 
-def _not_writable(around: Surroundings) -> Path | None:
-    """The first of the places of a store that may only be read; None: all can be written."""
-    state = () if around.state_home is None else (around.state_home, around.state_home / "anchors")
-    places = (around.data_home, around.data_home / DATABASE, *state)
-    return next((one for one in places if one.exists() and not os.access(one, os.W_OK)), None)
-
-
 def is_there(around: Surroundings) -> bool:
-    """Whether anything was ever written down, in a file."""
+    """Whether anything was ever written down, in a file; opening one that is closed says so."""
     try:
         return (around.data_home / DATABASE).exists()
     except OSError:
-        return False
+        return True
 
 
 def runner_of(lease: Lease | None, clock: Clock) -> Runner:

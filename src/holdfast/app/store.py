@@ -11,31 +11,30 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from holdfast.app.holders import new_holder
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.shared_stores import STORES, StoreName
 from holdfast.app.state_file import make_private, read_bytes, replace
+from holdfast.app.store_places import DATABASE, explained
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import AnchorFiles, Anchors, NoAnchors
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.door import check_postgres, open_postgres
+from holdfast.record.sqlite.alone import is_alone
 from holdfast.record.sqlite.health import check_sqlite
 from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.store import Store, StoreHealth
+from holdfast.record.unavailable import NO_ROOM, NoRoom, refused
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.session_log import SessionLog
 
-DATABASE = "holdfast.db"
 _PASSWORD = re.compile(r":[^:@/]*@")
 KEY = "journal.key"
 _KEY_BYTES = 32
-_WAYS_OUT = (
-    "; let HOLDFAST_HOME name a place that can be written, or set store.kind = 'none' to have"
-    " nothing written down"
-)
 _NO_URL = (
     "store.kind is postgres and store.url is missing; set HOLDFAST_STORE__URL to"
     " postgresql://user:password@host:port/database, or url in your own configuration file"
@@ -55,13 +54,8 @@ def open_store(
             settings, surroundings, partial(open_postgres, store_url(store)), (clock, ids)
         )
     path = surroundings.data_home / DATABASE
-    if path.exists() and surroundings.state_home is not None:
-        known_key(surroundings.state_home)
     opening = partial(open_sqlite, path, durability=store.durability)
-    try:
-        return _opened(settings, surroundings, opening, (clock, ids))
-    except JournalUnavailable as problem:
-        raise JournalUnavailable(f"{problem}{_WAYS_OUT}") from None
+    return _opened(settings, surroundings, opening, (clock, ids))
 
 
 async def shared_store(
@@ -87,13 +81,52 @@ def _opened(
     opening: Callable[[Chain, Clock, IdSource, Anchors], Store],
     ports: tuple[Clock, IdSource],
 ) -> Store:
-    chain = Chain(journal_key(surroundings.state_home))
-    anchors = _anchors(settings, surroundings)
+    with explained(settings, surroundings):
+        chain = _chain(settings, surroundings)
+        anchors = _anchors(settings, surroundings)
+        try:
+            return opening(chain, *ports, anchors)
+        except BaseException:
+            anchors.close()
+            raise
+
+
+def written_before(settings: Settings, surroundings: Surroundings) -> Path | None:
+    """The file that sessions were written to, if there is one; JournalUnavailable."""
+    path = surroundings.data_home / DATABASE
     try:
-        return opening(chain, *ports, anchors)
-    except BaseException:
-        anchors.close()
-        raise
+        return path if settings.store.kind == "sqlite" and path.lstat() else None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        raise refused(path, problem) from None
+
+
+def _chain(settings: Settings, surroundings: Surroundings) -> Chain:
+    """What signs. Where the key of what is there is missing, it can still be read."""
+    home, journal = surroundings.state_home, written_before(settings, surroundings)
+    if journal is None or home is None:
+        return Chain(journal_key(home))
+    try:
+        return Chain(known_key(home, journal))
+    except JournalUnavailable:
+        return _ChainWithoutKey(partial(known_key, home, journal))
+
+
+class _ChainWithoutKey(Chain):
+    """Signs nothing until its key is put back."""
+
+    def __init__(self, key: Callable[[], bytes]) -> None:
+        """``key``: JournalUnavailable while it is not there."""
+        super().__init__(b"")
+        self._key = key
+        self._chain: Chain | None = None
+
+    def link(self, told: bytes) -> bytes:
+        """The hash of what is told of an event; JournalUnavailable."""
+        if self._chain is None:
+            self._chain = Chain(self._key())
+        return self._chain.link(told)
 
 
 def store_health(settings: Settings, surroundings: Surroundings) -> StoreHealth:
@@ -110,6 +143,17 @@ def store_url(store: StoreSettings) -> str:
     return store.url
 
 
+def check_key(settings: Settings, surroundings: Surroundings) -> tuple[Path, bool]:
+    """Where the key is, and whether it is there or still to be made; JournalUnavailable."""
+    home = cast("Path", surroundings.state_home)
+    journal = written_before(settings, surroundings)
+    path = home / KEY
+    if journal is None and _read_key(path) is None:
+        return path, False
+    known_key(home, journal)
+    return path, True
+
+
 def journal_key(state_home: Path | None) -> bytes:
     """The key that vouches for journals, made once; without a place for it, one that is forgotten.
 
@@ -118,30 +162,42 @@ def journal_key(state_home: Path | None) -> bytes:
     if state_home is None:
         return secrets.token_bytes(_KEY_BYTES)
     path = state_home / KEY
-    try:
-        found = read_bytes(path)
-        if found is None:
+    if _read_key(path) is None:
+        try:
             _make_key(path)
-            found = read_bytes(path)
+        except OSError as problem:
+            raise refused(path, problem) from None
+    return known_key(state_home)
+
+
+def known_key(state_home: Path | None, journal: Path | None = None) -> bytes:
+    """The key that was made before, and signed the journal; JournalUnavailable."""
+    path = None if state_home is None else state_home / KEY
+    found = None if path is None else _read_key(path)
+    if found is None:
+        named = journal or "the journal"
+        raise JournalUnavailable(
+            f"{path or KEY}: the key that vouches for {named} is not there, so that it can only be"
+            f" read; put the key back from a copy, or move {named} away to begin anew"
+        )
+    if len(found) == _KEY_BYTES:
+        return found
+    said = f"{path} is not a key: it must be {_KEY_BYTES} bytes"
+    if journal is None:
+        raise JournalUnavailable(
+            f"{said}; put the right one back from a copy, or move it away: then a new one is made"
+        )
+    raise JournalUnavailable(
+        f"{said}, so that {journal} can only be read; put the right one back from a copy, or move"
+        " both away to begin anew"
+    )
+
+
+def _read_key(path: Path) -> bytes | None:
+    try:
+        return read_bytes(path)
     except OSError as problem:
         raise JournalUnavailable(f"{path}: {problem.strerror or problem}") from None
-    if found is None or len(found) != _KEY_BYTES:
-        raise JournalUnavailable(
-            f"{path} is not a key: it must be {_KEY_BYTES} bytes; put the right one back, or move"
-            " it away to begin with a new one, which cannot vouch for what was written before"
-        )
-    return found
-
-
-def known_key(state_home: Path | None) -> bytes:
-    """The key that was made before; JournalUnavailable."""
-    if state_home is None or not (state_home / KEY).exists():
-        raise JournalUnavailable(
-            "the key that vouches for the journal is not there"
-            f" ({KEY} in the folder of holdfast's state); put it back, or move {DATABASE} away to"
-            " begin with another one"
-        )
-    return journal_key(state_home)
 
 
 def anchor_folder(settings: Settings, surroundings: Surroundings) -> Path | None:
@@ -165,7 +221,8 @@ def _anchors(settings: Settings, surroundings: Surroundings) -> Anchors:
     try:
         make_private(folder)
     except OSError as problem:
-        raise JournalUnavailable(f"{folder}: {problem.strerror}") from None
+        if problem.errno not in NO_ROOM:  # else they are made when there is some
+            raise refused(folder, problem) from None
     return AnchorFiles(folder)
 
 
@@ -181,8 +238,15 @@ def session_log(
     if settings.store.kind == "none":
         return None
 
+    path = surroundings.data_home / DATABASE
+
     async def opening() -> Journal:
-        return (await shared_store(settings, surroundings, clock, ids)).journal
+        journal = (await shared_store(settings, surroundings, clock, ids)).journal
+        if settings.store.kind == "sqlite" and is_alone(path):
+            # Whoever runs a session may do so for long, and would keep all others out.
+            await journal.close()
+            raise NoRoom.at(path)
+        return journal
 
     return SessionLog(opening, created, session_id, new_holder(), clock)
 

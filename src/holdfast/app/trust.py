@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from holdfast.app.own_files import closed_folder
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.project_folder import ProjectFolder, read_project
 from holdfast.app.state_file import locked, read_bytes, replace
@@ -40,6 +41,9 @@ class TrustFile:
             content = read_bytes(self.path)
             return {} if content is None else _decode(content)
         except (OSError, ValueError) as problem:
+            closed = closed_folder(self.path)
+            if closed is not None:
+                raise ConfigurationError(closed) from None
             raise ConfigurationError(
                 f"{self.path}: it cannot be read ({problem}); remove it to trust no project"
             ) from None

@@ -5,7 +5,8 @@ call and survives the end of the process at any moment. Files of processes that 
 up into one.
 
 Room is taken before it is mapped: writing to a page that a full disk has no room for would end the
-process. What finds no room waits in memory, and counts as told when there is some.
+process. What finds no room waits in memory, and counts as told when there is some. That goes for
+the file itself, too: whoever only reads needs none.
 
 A session that was restored begins a new life, which counts more than whatever was told of the one
 before, its end included. Whoever restores changes a mark that all processes have mapped: so each
@@ -24,7 +25,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.anchor_form import (
     NO_HASH,
     SLOT_BYTES,
@@ -35,6 +35,7 @@ from holdfast.record.anchor_form import (
     slots,
 )
 from holdfast.record.codec import GENESIS, Stored
+from holdfast.record.unavailable import NO_ROOM, refused
 
 _SLOTS_AT_ONCE = 256
 _SUM = "sum"
@@ -44,6 +45,8 @@ _NOBODY_RESTORED = bytes(_MARK_BYTES)
 _LIVE = ".live"
 _NOT_ABLE = (errno.EOPNOTSUPP, errno.EINVAL)
 """How a file system says that it cannot set room aside."""
+_WAITS = NO_ROOM | {errno.EFBIG}
+"""What may be otherwise later."""
 
 _log = logging.getLogger("holdfast")
 
@@ -101,25 +104,23 @@ class AnchorFiles:
         self._lock = threading.Lock()
         self._told: dict[str, _Told] = {}
         self._waiting: list[_Told] = []
-        self._used = 0
         self._lives: dict[str, int] = {}
         self._seen = _NOBODY_RESTORED
         self._unsaid = False
         self._failing = False
+        self._mark: mmap.mmap | None = None
+        self._own: _OwnFile | None = None
+        """None: there was no room for it yet."""
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _alone(folder):
-                _add_up(folder)
-                self._mark = _mapped_mark(folder / _LIVES)
-                self._handle, self._map = _begun(folder)
+            self._begun()
         except OSError as problem:
-            raise JournalUnavailable(f"{folder}: {problem.strerror}") from None
+            if problem.errno not in _WAITS:
+                raise refused(folder, problem) from None
 
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """A session has come this far, and that is committed. Where there is no room, it waits."""
         with self._lock:
-            if self._mark[:] != self._seen:
-                self._learn()
+            self._look()
             one = self._told.get(session_id) or self._new(session_id)
             if sequence > one.anchor.sequence:
                 self._write(one, Anchor(sequence, found, one.anchor.life))
@@ -129,8 +130,7 @@ class AnchorFiles:
     def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """A session was put in on purpose, and that is committed: nothing told before counts."""
         with self._lock:
-            if self._mark[:] != self._seen:
-                self._learn()
+            self._look()
             one = self._told.get(session_id) or self._new(session_id)
             self._lives[one.name] = life = one.anchor.life + 1
             self._write(one, Anchor(sequence, found, life))
@@ -140,12 +140,30 @@ class AnchorFiles:
     def close(self) -> None:
         """Add it to what others told."""
         with self._lock:
-            self._catch_up()
-            self._map.close()
-            self._mark.close()
-            os.close(self._handle)
+            if self._waiting or self._unsaid:
+                self._catch_up()
+            if self._own is not None:
+                self._own.close()
+            if self._mark is not None:
+                self._mark.close()
         with suppress(OSError), _alone(self._folder):  # else the next one adds it up
             _add_up(self._folder)
+
+    def _begun(self) -> tuple["_OwnFile", mmap.mmap]:
+        """What is written to, taken as soon as there is room for it. Raises OSError."""
+        if self._own is None or self._mark is None:
+            for one in (self._folder.parent, self._folder):
+                one.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _alone(self._folder):
+                _add_up_if_possible(self._folder)
+                self._mark = self._mark or _mapped_mark(self._folder / _LIVES)
+                self._own = _OwnFile(self._folder)
+        return self._own, self._mark
+
+    def _look(self) -> None:
+        """Read lives again, where somebody restored a session."""
+        if self._mark is not None and self._mark[:] != self._seen:
+            self._learn(self._mark)
 
     def _new(self, session_id: str) -> _Told:
         name = anchor_name(session_id)
@@ -155,35 +173,34 @@ class AnchorFiles:
 
     def _write(self, one: _Told, anchor: Anchor) -> None:
         one.anchor = anchor
-        if one.place is not None:
-            self._map[one.place : one.place + SLOT_BYTES] = packed(one.name, anchor)
+        if one.place is not None and self._own is not None:
+            self._own.put(one.place, packed(one.name, anchor))
 
     def _catch_up(self) -> None:
         """Find places for those that wait; what cannot be had fails nobody, and is said."""
         try:
+            own, mark = self._begun()
+            self._look()
             while self._waiting:
-                if self._used == len(self._map):
-                    self._map = _grown(self._handle, self._map)
+                place = own.new_place()
                 one = self._waiting.pop()
-                one.place = self._used
-                self._used += SLOT_BYTES
+                one.place = place
                 self._write(one, one.anchor)
             if self._unsaid:
-                self._say()
+                self._say(mark)
         except OSError as problem:
             self._warn(problem)
 
-    def _say(self) -> None:
+    def _say(self, mark: mmap.mmap) -> None:
         """Let others read lives again."""
         with _alone(self._folder):
-            if self._mark[:] != self._seen:
-                self._learn()
-            self._mark[:] = self._seen = secrets.token_bytes(_MARK_BYTES)
+            self._look()
+            mark[:] = self._seen = secrets.token_bytes(_MARK_BYTES)
         self._unsaid = False
 
-    def _learn(self) -> None:
+    def _learn(self, mark: mmap.mmap) -> None:
         """Which sessions have begun new lives, here or elsewhere."""
-        seen = self._mark[:]
+        seen = mark[:]
         try:
             found = read_anchors(self._folder)
         except OSError as problem:
@@ -236,19 +253,40 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def _begun(folder: Path) -> tuple[int, mmap.mmap]:
-    """A file of one's own, held until it is closed."""
-    path = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
-    handle = _opened(path)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        size = _SLOTS_AT_ONCE * SLOT_BYTES
-        _take_room(handle, 0, size)
-        return handle, mmap.mmap(handle, size)
-    except BaseException:
-        os.close(handle)
-        path.unlink()
-        raise
+class _OwnFile:
+    """A file of one's own, held until it is closed, with room for all that is put into it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises OSError; then nothing is left of it."""
+        path = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
+        self._used = 0
+        self._handle = _opened(path)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            size = _SLOTS_AT_ONCE * SLOT_BYTES
+            _take_room(self._handle, 0, size)
+            self._map = mmap.mmap(self._handle, size)
+        except BaseException:
+            os.close(self._handle)
+            path.unlink()
+            raise
+
+    def new_place(self) -> int:
+        """Where nothing is yet; OSError where there is no room for more."""
+        if self._used == len(self._map):
+            self._map = _grown(self._handle, self._map)
+        place = self._used
+        self._used += SLOT_BYTES
+        return place
+
+    def put(self, place: int, content: bytes) -> None:
+        """Told from now on, whatever happens to this process."""
+        self._map[place : place + SLOT_BYTES] = content
+
+    def close(self) -> None:
+        """Let go of it: others may add it up."""
+        self._map.close()
+        os.close(self._handle)
 
 
 def _mapped_mark(path: Path) -> mmap.mmap:
@@ -305,6 +343,15 @@ def _add_up(folder: Path) -> None:
         path.unlink()
 
 
+def _add_up_if_possible(folder: Path) -> None:
+    """Where there is no room for the sum, what was left stays, and is read as it is."""
+    try:
+        _add_up(folder)
+    except OSError as problem:
+        if problem.errno not in _WAITS:
+            raise
+
+
 def _is_left(path: Path) -> bool:
     """Whether nobody writes to it any more."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -321,12 +368,16 @@ def _is_left(path: Path) -> bool:
 def _replaced(path: Path, found: Mapping[str, Anchor]) -> None:
     part = path.with_name(".sum.part")  # one at a time: whoever adds up holds the lock
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "wb") as out:
-        for name, anchor in sorted(found.items()):
-            out.write(packed(name, anchor))
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(path)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            for name, anchor in sorted(found.items()):
+                out.write(packed(name, anchor))
+            out.flush()
+            os.fsync(out.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink()  # a full disk needs its room
+        raise
 
 
 def taken_away(anchors: Anchors, session_id: str) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.sqlite.alone import connected
 from holdfast.record.sqlite.schema import check_ours, migrate
+from holdfast.record.unavailable import NoRoom, NotWritable, refusal, refused
 
 Durability = Literal["process", "power"]
 """What an acknowledged append survives: the end of any process, or of the machine's power, too."""
@@ -18,26 +20,18 @@ BUSY_SECONDS = 5.0
 POLL_SECONDS = 0.002
 LOG_BYTES = 16 << 20
 """How much is written ahead before it is moved into the file."""
-_REFUSALS = {
-    errno.ELOOP: "put the file itself there",
-    errno.EISDIR: "move the folder away",
-    errno.ENOTDIR: "one of its folders is a file: move that away",
-    errno.EEXIST: "one of its folders is a file: move that away",
-    errno.EACCES: "check its owner and mode, and those of its folder",
-    errno.EPERM: "check its owner and mode, and those of its folder",
-    errno.EROFS: "name a place that can be written",
-    errno.ENOSPC: "make room, then go on",
-}
-"""What to do about what the system refused."""
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
 
-def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
-    """The one connection a process writes with; the tables are there afterwards."""
+def open_writer(path: Path, durability: Durability, *, alone: bool = False) -> sqlite3.Connection:
+    """The one connection a process writes with; the tables are there afterwards.
+
+    ``alone``: where there is no room to share the file, no other process uses it meanwhile.
+    """
     with told(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-        connection = _connected(path)
+        _make_private(path)
+        connection = _connected(path, alone=alone)
         try:
             check_ours(connection)
             _write_ahead(connection)
@@ -56,13 +50,13 @@ def open_writer(path: Path, durability: Durability) -> sqlite3.Connection:
 def open_tidier(path: Path) -> sqlite3.Connection:
     """The connection that moves what was written ahead into the file."""
     with told(path):
-        return _connected(path)
+        return _connected(path, alone=True)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """A connection that can only read."""
     with told(path):
-        connection = _connected(path)
+        connection = _connected(path, alone=True)
         connection.execute("PRAGMA query_only = ON")
         return connection
 
@@ -85,25 +79,39 @@ class told:
         if problem is not None:
             said = _told(self._path, problem)
             if said is not None:
-                known = isinstance(problem, JournalUnavailable)
-                kind = type(problem) if known else JournalUnavailable
-                raise kind(f"{self._path}: {said}") from None
+                raise said from None
 
 
-def _told(path: Path, problem: BaseException) -> str | None:
+def _told(path: Path, problem: BaseException) -> JournalUnavailable | None:
     if isinstance(problem, sqlite3.Error):
-        return _said(problem)
+        return _said(path, problem)
     if isinstance(problem, OSError):
-        return _refused(problem)
+        return refused(path, problem)
     if isinstance(problem, JournalUnavailable) and not str(problem).startswith(str(path)):
-        return str(problem)
+        return type(problem)(f"{path}: {problem}")
     return None
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
+def _make_private(path: Path) -> None:
+    """Make the file for its owner alone, where there is none.
+
+    One that is there is not opened here: closing it would end every lock that connections of this
+    process have on it, and the next process to close it would remove a log that is in use.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if path.is_symlink():
+            raise refusal(errno.ELOOP) from None
+        if path.is_dir():
+            raise refusal(errno.EISDIR) from None
+        if not os.access(path, os.R_OK | os.W_OK):
+            locked = os.statvfs(path).f_flag & os.ST_RDONLY
+            raise refusal(errno.EROFS if locked else errno.EACCES) from None
+
+
+def _connected(path: Path, *, alone: bool) -> sqlite3.Connection:
+    connection = connected(path, BUSY_SECONDS, alone=alone)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
@@ -127,20 +135,16 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _refused(problem: OSError) -> str:
-    said = problem.strerror or str(problem)
-    if problem.errno == errno.ELOOP:
-        said = "it is a symbolic link"
-    todo = _REFUSALS.get(problem.errno or 0)
-    return said if todo is None else f"{said}; {todo}"
-
-
-def _said(problem: sqlite3.Error) -> str:
+def _said(path: Path, problem: sqlite3.Error) -> JournalUnavailable:
     code = getattr(problem, "sqlite_errorname", "")
-    if code.startswith("SQLITE_FULL"):
-        return "the disk is full; nothing was written: make room, then go on"
+    if code.startswith(("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")):
+        return NoRoom.at(path)
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return f"it cannot be written ({problem}); check its owner and mode"
+        return NotWritable(f"{path}: it cannot be written ({problem}); check its owner and mode")
+    return JournalUnavailable(f"{path}: {_described(code, problem)}")
+
+
+def _described(code: str, problem: sqlite3.Error) -> str:
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return f"it is damaged ({problem}); restore it from a copy"
     if code.startswith("SQLITE_BUSY"):

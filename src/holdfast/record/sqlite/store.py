@@ -35,7 +35,7 @@ class SqliteCommitter:
     def __init__(self, path: Path, durability: Durability) -> None:
         self._path = path
         self._log = path.with_name(f"{path.name}-wal")
-        self._connection = open_writer(path, durability)
+        self._connection = open_writer(path, durability, alone=True)
         self._loads = loads_from(self._connection)
         self._seen = Seen()
         self._is_whole = True

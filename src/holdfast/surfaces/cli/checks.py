@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import stat
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,8 @@ from holdfast.app.locations import HOME_VARIABLE, NOWHERE, state_home
 from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.shell import Confinement
+from holdfast.record.unavailable import NO_ROOM, make_room
+from holdfast.surfaces.cli.amounts import size_shown
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.policy_checks import check_policy
 from holdfast.surfaces.cli.screen import one_line
@@ -24,6 +27,11 @@ from holdfast.surfaces.cli.tool_checks import check_tools
 OLDEST_PYTHON = (3, 11)
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9_.-]+)\s*>=\s*(?P<oldest>[0-9.]+)")
 _MOVE = f"set {HOME_VARIABLE} to a directory of your own"
+_PAGE = 4096
+_CALL_BYTES = 256 << 10
+"""What a store and its anchors take on the disk for one call."""
+_LOW_BYTES = 32 << 20
+"""Twice of what is written ahead of the store's file."""
 
 
 def check_python(running: tuple[int, int] = sys.version_info[:2]) -> Finding:
@@ -124,27 +132,43 @@ def check_folder(name: str, where: Path) -> Iterator[Finding]:
         return
     if not stat.S_ISDIR(facts.st_mode):
         yield Finding("FAIL", name, f"{where} is not a directory", "remove it")
-    elif not _writable(where):
-        yield Finding("FAIL", name, f"{where} cannot be written", _MOVE)
+    elif (refused := _refusal(where)) is not None:
+        yield _not_written(name, f"{where} cannot be written", where, refused)
     elif facts.st_uid != os.getuid() or facts.st_mode & 0o077:
         step = f"run: chmod 700 {where}" if facts.st_uid == os.getuid() else _MOVE
         yield Finding("WARN", name, f"{where} is open to others", step)
+    elif shutil.disk_usage(where).free < _LOW_BYTES:
+        left = size_shown(shutil.disk_usage(where).free)
+        yield Finding("WARN", name, f"{where}: the disk has {left} left", make_room(where))
     else:
         yield Finding("OK", name, str(where))
 
 
-def _writable(folder: Path) -> bool:
+def _refusal(folder: Path) -> OSError | None:
     """Try it: permission bits say little about root, read-only mounts and special file systems."""
     try:
-        with TemporaryDirectory(prefix=".holdfast-", dir=folder):
-            return True
-    except OSError:
-        return False
+        with (
+            TemporaryDirectory(prefix=".holdfast-", dir=folder) as tried,
+            (Path(tried) / "room").open("wb", buffering=0) as room,
+        ):
+            for _ in range(_CALL_BYTES // _PAGE):
+                room.write(bytes(_PAGE))
+    except OSError as problem:
+        return problem
+    return None
+
+
+def _not_written(name: str, detail: str, folder: Path, problem: OSError) -> Finding:
+    if problem.errno in NO_ROOM:
+        full = f"{folder}: the disk is full"
+        return Finding("FAIL", name, full, make_room(folder))
+    return Finding("FAIL", name, detail, _MOVE)
 
 
 def _can_be_made(name: str, where: Path) -> Finding:
     nearest = next((folder for folder in where.parents if folder.exists()), Path("/"))
-    if _writable(nearest):
+    problem = _refusal(nearest)
+    if problem is None:
         return Finding("OK", name, f"{where} (made when needed)")
     detail = f"{where} cannot be made: {nearest} is not writable"
-    return Finding("FAIL", name, detail, _MOVE)
+    return _not_written(name, detail, nearest, problem)

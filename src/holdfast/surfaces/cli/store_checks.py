@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from holdfast.app.configuration import ConfigurationError, load_configuration
-from holdfast.app.store import store_health
+from holdfast.app.ledger import missed
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.store import anchor_folder, check_key, store_health
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalError, JournalUnavailable
+from holdfast.record.store import StoreHealth
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.screen import one_line
 
@@ -25,16 +29,52 @@ def check_store(workspace: str, overrides: Mapping[str, str]) -> Iterator[Findin
     if kind == "none":
         yield Finding("OK", _NAME, "none: nothing is written down")
         return
+    around = surroundings_of_this_process(settings)
     try:
-        found = store_health(settings, surroundings_of_this_process(settings))
+        found = store_health(settings, around)
     except JournalUnavailable as problem:
-        what, _, step = one_line(str(problem)).rpartition("; ")
-        yield Finding("FAIL", _NAME, f"{kind}: {what or step}", step)
-        return
-    if found.version is None:
-        tables = "made when needed"
-    elif found.version < found.newest:
-        tables = f"tables of version {found.version}, brought to {found.newest} when needed"
+        yield _failed(_NAME, f"{kind}: {problem}")
     else:
-        tables = f"tables of version {found.version}"
-    yield Finding("OK", _NAME, f"{kind}: {found.place} ({tables})")
+        yield Finding("OK", _NAME, f"{kind}: {found.place} ({_tables(found)})")
+        yield from check_sessions(settings, around)
+    yield check_journal_key(settings, around)
+
+
+def _tables(found: StoreHealth) -> str:
+    if found.version is None:
+        return "made when needed"
+    if found.version < found.newest:
+        return f"tables of version {found.version}, brought to {found.newest} when needed"
+    return f"tables of version {found.version}"
+
+
+def check_journal_key(settings: Settings, around: Surroundings) -> Finding:
+    """Can what is written down be signed? Without its key nothing more is written."""
+    name = "journal key"
+    try:
+        path, there = check_key(settings, around)
+    except JournalUnavailable as problem:
+        return _failed(name, str(problem))
+    return Finding("OK", name, str(path) if there else f"{path} (made when needed)")
+
+
+def check_sessions(settings: Settings, around: Surroundings) -> Iterator[Finding]:
+    """Are sessions gone that were written down? What they hold is not looked at."""
+    try:
+        gone = missed(settings, around)
+    except JournalError:
+        return  # its tables are older, or verify says what is wrong
+    if gone:
+        told = counted(gone, "session")
+        yield Finding(
+            "WARN",
+            "sessions",
+            f"written down here, and not in the store any more: {told}",
+            "see which: holdfast audit verify; put a copy of the store back, or, if they are meant"
+            f" to be gone, move {anchor_folder(settings, around)} away",
+        )
+
+
+def _failed(name: str, problem: str) -> Finding:
+    what, _, step = one_line(problem).rpartition("; ")
+    return Finding("FAIL", name, what or step, step)

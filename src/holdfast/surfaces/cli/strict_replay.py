@@ -8,7 +8,7 @@ import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.replaying import Now, replay_strictly
-from holdfast.app.store import journal_key
+from holdfast.app.store import known_key
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.events import ApprovalAsked, CallIntended, CallSettled, Event, SessionCreated
@@ -40,7 +40,7 @@ def held_against_now(events: Sequence[Event], arguments: Namespace, screen: Scre
         tools=load_tools(unlike([*settings.tools.files, *arguments.files])),
         configuration=configuration,
         surroundings=around,
-        chain=Chain(journal_key(around.state_home)),
+        chain=Chain(known_key(around.state_home)),
     )
     found = anyio.run(replay_strictly, events, now)
     divergence = _without_secrets(found.divergence, Redactor(around.secrets))
