@@ -268,7 +268,7 @@ async def test_a_place_that_cannot_be_written_is_unavailable(place: Place) -> No
         failure = (await hf.settle("run", {"command": "true"})).failure
     assert failure is not None
     assert failure.kind == FailureKind.UNAVAILABLE
-    assert "HOLDFAST_HOME" in failure.message
+    assert "one of its folders is a file: move that away" in failure.message
 
 
 async def test_unconfined_is_said_in_every_answer(place: Place) -> None:

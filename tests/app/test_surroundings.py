@@ -102,7 +102,7 @@ async def test_without_a_place_to_write_it_down_a_call_is_not_run_unless_that_is
         failure = (await hf.settle("leak")).failure
     assert failure is not None
     assert failure.kind is FailureKind.UNAVAILABLE
-    assert "set store.kind = 'none' to have nothing written down" in failure.message
+    assert "one of its folders is a file: move that away" in failure.message
     monkeypatch.setenv("HOLDFAST_STORE__KIND", "none")
     async with Holdfast(tools=[leak]) as hf:
         assert (await hf.settle("leak")).ok
