@@ -20,7 +20,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
+from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name, is_missed
 from holdfast.record.anchors import AnchorFiles, read_anchors, taken_away
 
 FIRST_PLACES = 256
@@ -107,6 +107,11 @@ def test_of_several_files_the_largest_number_counts(folder: Path, order: tuple[i
     assert read_anchors(folder) == {"ses_1": Anchor(9, HASH)}
 
 
+def restored(anchors: AnchorFiles, session_id: str, sequence: int, found: bytes) -> None:
+    anchors.restoring(session_id)
+    anchors.note(session_id, sequence, found)
+
+
 Step = tuple[Literal["append", "delete", "restore", "close"], int, int]
 _steps: st.SearchStrategy[list[Step]] = st.lists(
     st.tuples(
@@ -132,14 +137,16 @@ def test_whoever_tells_it_the_last_life_counts_and_a_session_taken_away_stays_aw
             found = bytes([number]) * 32
             if what == "append":
                 sequence += 1
+                processes[who].look()
                 processes[who].note("ses_1", sequence, found)
                 expected = expected if is_away else (sequence, found)
             elif what == "delete":
+                processes[who].leaving("ses_1", sequence, found)
                 taken_away(processes[who], "ses_1")
                 is_away, expected = True, (TAKEN_AWAY, bytes(32))
             elif what == "restore":
-                sequence, is_away, expected = many, False, (many, found)
-                processes[who].restored("ses_1", many, found)
+                sequence, is_away, expected = many, False, (many, found if many else bytes(32))
+                restored(processes[who], "ses_1", many, found)
             else:
                 processes[who].close()
                 processes[who] = AnchorFiles(folder)
@@ -157,10 +164,11 @@ def test_a_restored_session_without_room_is_told_to_others_when_there_is_some(fo
     with files_no_larger_than(50_000):
         for number in range(FIRST_PLACES):
             here.note(f"ses_{number}", 1, HASH)
-        here.restored("ses_x", 2, HASH)
+        restored(here, "ses_x", 2, HASH)
         assert read_anchors(folder)["ses_x"].sequence == 9
     here.note("ses_0", 2, HASH)
     assert read_anchors(folder)["ses_x"].sequence == 2
+    there.look()
     there.note("ses_x", 3, HASH)
     assert read_anchors(folder)["ses_x"].sequence == 3
     here.close()
@@ -172,9 +180,10 @@ def test_what_could_not_be_said_to_others_is_said_later(folder: Path) -> None:
     there.note("ses_x", 9, HASH)
     (folder / ".lock").unlink()
     (folder / ".lock").mkdir()
-    here.restored("ses_x", 2, HASH)
+    restored(here, "ses_x", 2, HASH)
     (folder / ".lock").rmdir()
     here.note("ses_x", 3, HASH)
+    there.look()
     there.note("ses_x", 4, HASH)
     assert read_anchors(folder)["ses_x"].sequence == 4
     here.close()
@@ -234,7 +243,7 @@ def test_a_file_that_finds_no_room_at_the_beginning_waits_for_it_and_that_is_sai
 
 def test_what_waited_is_of_the_life_that_others_have_begun_meanwhile(folder: Path) -> None:
     there = AnchorFiles(folder)
-    there.restored("ses_x", 2, HASH)
+    restored(there, "ses_x", 2, HASH)
     with files_no_larger_than(10_000):
         here = AnchorFiles(folder)
         here.note("ses_x", 3, HASH)
@@ -375,3 +384,51 @@ def test_a_full_disk_does_not_end_the_process(tmp_path: Path) -> None:
     found = read_anchors(here)
     assert len(found) == 600
     assert found["ses_599"].sequence == TAKEN_AWAY
+
+
+def test_what_was_committed_in_the_life_before_is_not_told_of_the_new_one(folder: Path) -> None:
+    here, there = AnchorFiles(folder), AnchorFiles(folder)
+    here.note("ses_x", 49, HASH)
+    here.look()  # then it commits event 50, and waits
+    there.leaving("ses_x", 50, HASH)
+    taken_away(there, "ses_x")
+    restored(there, "ses_x", 10, HASH)
+    here.note("ses_x", 50, HASH)
+    assert read_anchors(folder)["ses_x"] == Anchor(10, HASH, 1)
+    here.note("ses_x", 11, HASH)
+    assert read_anchors(folder)["ses_x"] == Anchor(11, HASH, 1)
+    here.close()
+    there.close()
+
+
+@pytest.mark.parametrize("life", [0, 1, 7])
+def test_one_that_is_about_to_go_is_not_missed_until_it_goes_on(folder: Path, life: int) -> None:
+    here = AnchorFiles(folder)
+    for _ in range(life):
+        here.restoring("ses_1")
+    here.note("ses_1", 5, HASH)
+    assert is_missed(read_anchors(folder)["ses_1"])
+    here.leaving("ses_1", 5, HASH)
+    other = AnchorFiles(folder)
+    other.note("ses_1", 5, HASH)  # the same again is nothing new
+    assert read_anchors(folder)["ses_1"] == Anchor(5, HASH, life, leaving=True)
+    assert not is_missed(read_anchors(folder)["ses_1"])
+    here.note("ses_1", 6, HASH)
+    assert read_anchors(folder)["ses_1"] == Anchor(6, HASH, life)
+    taken_away(here, "ses_1")
+    here.close()
+    other.close()
+    assert read_anchors(folder)["ses_1"] == Anchor(TAKEN_AWAY, bytes(32), life)
+
+
+def test_whoever_keeps_the_lock_is_waited_for_only_so_long(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.record.anchors._LOCKED_SECONDS", 0.1)
+    folder.mkdir()
+    held = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    with pytest.raises(JournalUnavailable, match="another process has kept it locked"):
+        AnchorFiles(folder)
+    os.close(held)
+    AnchorFiles(folder).close()

@@ -4,9 +4,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from record.verified_stores import cut_off, looked_at, opened, problems, written
+from record.verified_stores import changed, cut_off, looked_at, opened, problems, written
 
 from holdfast.contract.events import UserMessage
+from holdfast.contract.journal import LeaseHeld
+from holdfast.record.anchors import AnchorFiles
 from holdfast.record.verifying import Problem, Verified
 
 pytestmark = pytest.mark.anyio
@@ -48,6 +50,36 @@ async def test_a_session_that_was_taken_away_on_purpose_is_not_missed_but_may_no
     await store.journal.append("ses_1", [UserMessage(message="it goes on")])
     await store.journal.close()
     assert problems(root) == [BACK_AGAIN]
+
+
+async def test_whatever_ends_a_deletion_or_an_import_half_way_raises_no_alarm(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Committed, and not told any more: as if the process were killed there."""
+    store = opened(root)
+    events = await store.journal.events("ses_1")
+    with monkeypatch.context() as patched:
+        patched.setattr(AnchorFiles, "note", lambda *_: None)
+        await store.archive.delete("ses_1")
+    assert problems(root) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(AnchorFiles, "note", lambda *_: None)
+        await store.archive.restore("ses_1", events)
+    assert problems(root) == []
+    await store.journal.append("ses_1", [UserMessage(message="it goes on")])
+    await store.journal.close()
+    cut_off(root, "ses_1", 3, len(events) + 1)
+    assert [one.trouble for one in problems(root)] == ["cut off"]
+
+
+async def test_a_deletion_that_is_refused_leaves_a_session_that_is_missed(root: Path) -> None:
+    store = opened(root)
+    await store.journal.lease("ses_1", "ada", 60)
+    with pytest.raises(LeaseHeld):
+        await store.archive.delete("ses_1")
+    await store.journal.close()
+    changed(root, "DELETE FROM chat_sessions WHERE id = 'ses_1'")
+    assert "gone" in [one.trouble for one in problems(root)]
 
 
 async def test_a_session_that_was_restored_on_purpose_is_as_it_was_written(root: Path) -> None:

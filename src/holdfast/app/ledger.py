@@ -19,7 +19,7 @@ from holdfast.app.store_places import explained
 from holdfast.contract.journal import JournalError, JournalUnavailable
 from holdfast.record import sql
 from holdfast.record.absent import AbsentStore
-from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
+from holdfast.record.anchor_form import Anchor, anchor_name, is_missed
 from holdfast.record.anchors import read_anchors
 from holdfast.record.archive import called
 from holdfast.record.codec import Chain, is_genuine
@@ -149,7 +149,7 @@ def session_called(settings: Settings, surroundings: Surroundings, name: str) ->
 
 
 def _missable(anchors: Mapping[str, Anchor]) -> Iterator[str]:
-    return (name for name, anchor in anchors.items() if anchor.sequence != TAKEN_AWAY)
+    return (name for name, anchor in anchors.items() if is_missed(anchor))
 
 
 def _of_the_store(

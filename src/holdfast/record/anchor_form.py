@@ -27,6 +27,8 @@ _LIFE_BITS = 33
 """How many bits there are for the number of an event in a later life."""
 _ENDED = (1 << _LIFE_BITS) - 1
 """Stands for TAKEN_AWAY there."""
+_LEAVING = 1 << 62
+"""In a number: the session was about to be taken away."""
 
 
 class Anchor(NamedTuple):
@@ -36,6 +38,13 @@ class Anchor(NamedTuple):
     hash: bytes
     life: int = 0
     """How often it had been restored before."""
+    leaving: bool = False
+    """It was about to be taken away: nobody misses it, and nobody wonders that it is there."""
+
+
+def is_missed(anchor: Anchor) -> bool:
+    """Whether somebody misses the session that this tells of, where it is not."""
+    return 0 < anchor.sequence < TAKEN_AWAY and not anchor.leaving
 
 
 def anchor_name(session_id: str) -> str:
@@ -53,15 +62,21 @@ def packed(name: str, anchor: Anchor) -> bytes:
     number = anchor.sequence
     if anchor.life:  # the larger number always counts
         number = _LATER_LIFE | anchor.life << _LIFE_BITS | min(anchor.sequence, _ENDED)
+    if anchor.leaving:
+        number |= _LEAVING
     rest = _SESSION.pack(name.encode(), number, anchor.hash)
     return zlib.crc32(rest).to_bytes(4, "big") + rest
 
 
 def _anchor(number: int, found: bytes) -> Anchor:
-    if number < _LATER_LIFE:
+    if number == TAKEN_AWAY:
         return Anchor(number, found)
+    leaving, number = bool(number & _LEAVING), number & ~_LEAVING
+    if number < _LATER_LIFE:
+        return Anchor(number, found, leaving=leaving)
     life, sequence = divmod(number - _LATER_LIFE, 1 << _LIFE_BITS)
-    return Anchor(TAKEN_AWAY if sequence == _ENDED else sequence, found, life)
+    sequence = TAKEN_AWAY if sequence == _ENDED else sequence
+    return Anchor(sequence, found, life, leaving)
 
 
 def slots(content: bytes) -> Iterator[tuple[str, Anchor]]:

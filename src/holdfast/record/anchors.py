@@ -20,31 +20,35 @@ import mmap
 import os
 import secrets
 import threading
-from collections.abc import Generator, Mapping, Sequence
+import time
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
+from holdfast.record.anchor_file import (
+    LIVE,
+    MARK_BYTES,
+    NOBODY_RESTORED,
+    OwnFile,
+    mapped_mark,
+    opened,
+)
 from holdfast.record.anchor_form import (
     NO_HASH,
-    SLOT_BYTES,
     TAKEN_AWAY,
     Anchor,
     anchor_name,
     packed,
     slots,
 )
-from holdfast.record.codec import GENESIS, Stored
 from holdfast.record.unavailable import NO_ROOM, refused
 
-_SLOTS_AT_ONCE = 256
 _SUM = "sum"
 _LIVES = ".lives"
-_MARK_BYTES = 8
-_NOBODY_RESTORED = bytes(_MARK_BYTES)
-_LIVE = ".live"
-_NOT_ABLE = (errno.EOPNOTSUPP, errno.EINVAL)
-"""How a file system says that it cannot set room aside."""
+_LOCK = ".lock"
+_LOCKED_SECONDS = 10.0
+_POLL_SECONDS = 0.01
 _WAITS = NO_ROOM | {errno.EFBIG}
 """What may be otherwise later."""
 
@@ -54,12 +58,20 @@ _log = logging.getLogger("holdfast")
 class Anchors(Protocol):
     """Is told how far sessions have come."""
 
+    def look(self) -> None:
+        """Hear of sessions that were restored: before something is committed that is noted."""
+        ...
+
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """A session has come this far, and that is committed."""
         ...
 
-    def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
-        """A session was put in on purpose, and that is committed: nothing told before counts."""
+    def leaving(self, session_id: str, sequence: int, found: bytes, /) -> None:
+        """A session that has come this far is about to be taken away: it may be missing soon."""
+        ...
+
+    def restoring(self, session_id: str, /) -> None:
+        """A session is about to be put in on purpose: nothing told before counts."""
         ...
 
     def close(self) -> None:
@@ -70,10 +82,16 @@ class Anchors(Protocol):
 class NoAnchors:
     """For stores whose ends nobody vouches for."""
 
+    def look(self) -> None:
+        """Nobody restores."""
+
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """Nobody remembers."""
 
-    def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
+    def leaving(self, session_id: str, sequence: int, found: bytes, /) -> None:
+        """Nobody remembers."""
+
+    def restoring(self, session_id: str, /) -> None:
         """Nobody remembers what was before."""
 
     def close(self) -> None:
@@ -105,35 +123,51 @@ class AnchorFiles:
         self._told: dict[str, _Told] = {}
         self._waiting: list[_Told] = []
         self._lives: dict[str, int] = {}
-        self._seen = _NOBODY_RESTORED
+        self._seen = NOBODY_RESTORED
         self._unsaid = False
         self._failing = False
         self._mark: mmap.mmap | None = None
-        self._own: _OwnFile | None = None
+        self._own: OwnFile | None = None
         """None: there was no room for it yet."""
         try:
             self._begun()
         except OSError as problem:
             if problem.errno not in _WAITS:
                 raise refused(folder, problem) from None
+        self._look()
+
+    def look(self) -> None:
+        """Hear of sessions that were restored: before something is committed that is noted."""
+        with self._lock:
+            self._look()
 
     def note(self, session_id: str, sequence: int, found: bytes, /) -> None:
         """A session has come this far, and that is committed. Where there is no room, it waits."""
         with self._lock:
-            self._look()
+            begun_anew = self._look()
             one = self._told.get(session_id) or self._new(session_id)
-            if sequence > one.anchor.sequence:
+            # Restored since the last look: it may have been committed in the life before.
+            if sequence > one.anchor.sequence and one.name not in begun_anew:
                 self._write(one, Anchor(sequence, found, one.anchor.life))
             if self._waiting or self._unsaid:
                 self._catch_up()
 
-    def restored(self, session_id: str, sequence: int, found: bytes, /) -> None:
-        """A session was put in on purpose, and that is committed: nothing told before counts."""
+    def leaving(self, session_id: str, sequence: int, found: bytes, /) -> None:
+        """A session that has come this far is about to be taken away: it may be missing soon."""
+        with self._lock:
+            self._look()
+            one = self._told.get(session_id) or self._new(session_id)
+            self._write(one, Anchor(sequence, found, one.anchor.life, leaving=True))
+            if self._waiting or self._unsaid:
+                self._catch_up()
+
+    def restoring(self, session_id: str, /) -> None:
+        """A session is about to be put in on purpose: nothing told before counts."""
         with self._lock:
             self._look()
             one = self._told.get(session_id) or self._new(session_id)
             self._lives[one.name] = life = one.anchor.life + 1
-            self._write(one, Anchor(sequence, found, life))
+            self._write(one, Anchor(0, NO_HASH, life))
             self._unsaid = True
             self._catch_up()
 
@@ -149,21 +183,22 @@ class AnchorFiles:
         with suppress(OSError), _alone(self._folder):  # else the next one adds it up
             _add_up(self._folder)
 
-    def _begun(self) -> tuple["_OwnFile", mmap.mmap]:
+    def _begun(self) -> tuple[OwnFile, mmap.mmap]:
         """What is written to, taken as soon as there is room for it. Raises OSError."""
         if self._own is None or self._mark is None:
             for one in (self._folder.parent, self._folder):
                 one.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _alone(self._folder):
                 _add_up_if_possible(self._folder)
-                self._mark = self._mark or _mapped_mark(self._folder / _LIVES)
-                self._own = _OwnFile(self._folder)
+                self._mark = self._mark or mapped_mark(self._folder / _LIVES)
+                self._own = OwnFile(self._folder)
         return self._own, self._mark
 
-    def _look(self) -> None:
-        """Read lives again, where somebody restored a session."""
-        if self._mark is not None and self._mark[:] != self._seen:
-            self._learn(self._mark)
+    def _look(self) -> frozenset[str]:
+        """Read lives again, where somebody restored a session: those that have begun new ones."""
+        if self._mark is None or self._mark[:] == self._seen:
+            return frozenset()
+        return self._learn(self._mark)
 
     def _new(self, session_id: str) -> _Told:
         name = anchor_name(session_id)
@@ -195,23 +230,25 @@ class AnchorFiles:
         """Let others read lives again."""
         with _alone(self._folder):
             self._look()
-            mark[:] = self._seen = secrets.token_bytes(_MARK_BYTES)
+            mark[:] = self._seen = secrets.token_bytes(MARK_BYTES)
         self._unsaid = False
 
-    def _learn(self, mark: mmap.mmap) -> None:
+    def _learn(self, mark: mmap.mmap) -> frozenset[str]:
         """Which sessions have begun new lives, here or elsewhere."""
         seen = mark[:]
         try:
             found = read_anchors(self._folder)
         except OSError as problem:
             self._warn(problem)
-            return
-        self._lives |= {name: anchor.life for name, anchor in found.items() if anchor.life}
+            return frozenset()
+        before = self._lives
+        self._lives = before | {name: one.life for name, one in found.items() if one.life}
         for one in self._told.values():
             life = self._lives.get(one.name, 0)
             if life > one.anchor.life:
                 one.anchor = Anchor(0, NO_HASH, life)
         self._seen = seen
+        return frozenset(name for name, life in self._lives.items() if life > before.get(name, 0))
 
     def _warn(self, problem: OSError) -> None:
         if not self._failing:
@@ -229,7 +266,7 @@ def read_anchors(folder: Path) -> Mapping[str, Anchor]:
 
     Blocking; raises OSError.
     """
-    live = sorted(folder.glob(f"*{_LIVE}")) if folder.is_dir() else ()
+    live = sorted(folder.glob(f"*{LIVE}")) if folder.is_dir() else ()
     return _added(*live, folder / _SUM)  # what is added up meanwhile is in the last one
 
 
@@ -245,97 +282,39 @@ def _added(*paths: Path) -> dict[str, Anchor]:
     return found
 
 
-def _weight(anchor: Anchor) -> tuple[int, int]:
-    return anchor.life, anchor.sequence
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
-class _OwnFile:
-    """A file of one's own, held until it is closed, with room for all that is put into it."""
-
-    def __init__(self, folder: Path) -> None:
-        """Raises OSError; then nothing is left of it."""
-        path = folder / f"{os.getpid()}-{secrets.token_hex(6)}{_LIVE}"
-        self._used = 0
-        self._handle = _opened(path)
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
-            size = _SLOTS_AT_ONCE * SLOT_BYTES
-            _take_room(self._handle, 0, size)
-            self._map = mmap.mmap(self._handle, size)
-        except BaseException:
-            os.close(self._handle)
-            path.unlink()
-            raise
-
-    def new_place(self) -> int:
-        """Where nothing is yet; OSError where there is no room for more."""
-        if self._used == len(self._map):
-            self._map = _grown(self._handle, self._map)
-        place = self._used
-        self._used += SLOT_BYTES
-        return place
-
-    def put(self, place: int, content: bytes) -> None:
-        """Told from now on, whatever happens to this process."""
-        self._map[place : place + SLOT_BYTES] = content
-
-    def close(self) -> None:
-        """Let go of it: others may add it up."""
-        self._map.close()
-        os.close(self._handle)
-
-
-def _mapped_mark(path: Path) -> mmap.mmap:
-    handle = _opened(path)
-    try:
-        if os.fstat(handle).st_size < _MARK_BYTES:
-            os.pwrite(handle, _NOBODY_RESTORED, 0)
-        return mmap.mmap(handle, _MARK_BYTES)
-    finally:
-        os.close(handle)
-
-
-def _grown(handle: int, mapped: mmap.mmap) -> mmap.mmap:
-    """The same with twice the places; what is mapped stays as it is when there is no room."""
-    size = 2 * len(mapped)
-    _take_room(handle, len(mapped), size)
-    grown = mmap.mmap(handle, size)
-    mapped.close()
-    return grown
-
-
-def _take_room(handle: int, start: int, end: int) -> None:
-    """Make a file larger by what the disk has room for, not by a hole. Raises OSError."""
-    if hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(handle, start, end - start)
-        except OSError as problem:
-            if problem.errno not in _NOT_ABLE:
-                raise
-        else:
-            return
-    while start < end:
-        start += os.pwrite(handle, bytes(end - start), start)
+def _weight(anchor: Anchor) -> tuple[int, int, bool]:
+    return anchor.life, anchor.sequence, anchor.leaving
 
 
 @contextmanager
 def _alone(folder: Path) -> Generator[None]:
     """Nobody else adds up or begins a file meanwhile: a new one, not held yet, would look left."""
-    lock = _opened(folder / ".lock")
+    lock = opened(folder / _LOCK)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _locked(lock, folder)
         yield
     finally:
         os.close(lock)
 
 
+def _locked(lock: int, folder: Path) -> None:
+    """Have it for oneself; TimeoutError when somebody keeps it."""
+    until = time.monotonic() + _LOCKED_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                told = f"another process has kept it locked for {_LOCKED_SECONDS:.0f} seconds"
+                raise TimeoutError(errno.ETIMEDOUT, told, str(folder / _LOCK)) from None
+            time.sleep(_POLL_SECONDS)
+        else:
+            return
+
+
 def _add_up(folder: Path) -> None:
     """Put what processes left that are gone into one file, all of it or nothing."""
-    left = [path for path in folder.iterdir() if path.name.endswith(_LIVE) and _is_left(path)]
+    left = [path for path in folder.iterdir() if path.name.endswith(LIVE) and _is_left(path)]
     if not left:
         return
     _replaced(folder / _SUM, _added(folder / _SUM, *left))
@@ -383,11 +362,3 @@ def _replaced(path: Path, found: Mapping[str, Anchor]) -> None:
 def taken_away(anchors: Anchors, session_id: str) -> None:
     """Tell that a session was taken away on purpose."""
     anchors.note(session_id, TAKEN_AWAY, NO_HASH)
-
-
-def restored(anchors: Anchors, session_id: str, rows: Sequence[Stored]) -> None:
-    """Tell that a session was put in on purpose, with these events."""
-    if rows:
-        anchors.restored(session_id, rows[-1].sequence, rows[-1].hash)
-    else:
-        anchors.restored(session_id, 0, GENESIS)

@@ -20,9 +20,9 @@ from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
-from holdfast.record.anchors import restored, taken_away
+from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
-from holdfast.record.codec import IMPORTED, Unwritten, micros_of, moment_of
+from holdfast.record.codec import IMPORTED, Stored, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, session_of
 from holdfast.record.rebuilding import differences, put_right, rebuilt
@@ -84,8 +84,18 @@ class StoreArchive:
         wanted = Appending(
             session_id, told, self._chain, creates=True, named=True, beginning=IMPORTED
         )
-        rows = await self._writer.do(wanted, at_once=len(told) <= MOST_AT_ONCE)
-        restored(self._anchors, session_id, rows)
+
+        def put_in(desk: Desk) -> Sequence[Stored]:
+            rows = wanted(desk)
+            self._anchors.restoring(
+                session_id
+            )  # whatever ends this before it is told raises no alarm
+            return rows
+
+        work = SessionWork(session_id, put_in)
+        rows = await self._writer.do(work, at_once=len(told) <= MOST_AT_ONCE)
+        if rows:
+            self._anchors.note(session_id, rows[-1].sequence, rows[-1].hash)
 
     async def delete(self, session_id: str, /, *, seen: Session | None = None) -> None:
         """Take a session away with all that belongs to it; UnknownSession, LeaseHeld.
@@ -102,6 +112,7 @@ class StoreArchive:
             if seen is None and row.holder is not None and row.until > now:
                 told = f"session {session_id} is run by {row.holder}; end that first"
                 raise LeaseHeld(told, lease_of(row, row.holder))
+            self._anchors.leaving(row.id, row.sequence, row.hash)
             desk.delete(row)
 
         await self._do(session_id, removed)

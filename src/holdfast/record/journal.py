@@ -145,9 +145,11 @@ class StoreJournal:
         return self.writer.do(SessionWork(session_id, work))
 
     async def _append(self, wanted: Appending) -> tuple[Event, ...]:
+        anchors = self._parts.anchors
+        anchors.look()
         rows = await self.writer.do(wanted, at_once=_is_small(wanted.events))
         if rows:
-            self._parts.anchors.note(wanted.session_id, rows[-1].sequence, rows[-1].hash)
+            anchors.note(wanted.session_id, rows[-1].sequence, rows[-1].hash)
         events = wanted.events
         if len(rows) < len(events):  # some were there before
             told = {event.id: event for event in reversed(events)}

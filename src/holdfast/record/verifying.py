@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record import sql
-from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
+from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name, is_missed
 from holdfast.record.codec import GENESIS, IMPORTED, Chain, Stored, UnreadableEvent, is_genuine
 from holdfast.record.journal import Reader, Rows, stored_events
 from holdfast.record.rebuilding import differences, rebuilt
@@ -67,7 +67,7 @@ def verify(
             # As it is at one moment: it may be written to, or be taken away, meanwhile.
             with reader.snapshot() as seen:
                 yield from _looked_at(seen, chain, session_id, anchor)
-        elif anchor is not None and anchor.sequence != TAKEN_AWAY:
+        elif anchor is not None and is_missed(anchor):
             told = f"it had come to event {anchor.sequence}, and is not there any more"
             problem = Problem(only or name, None, "gone", told)
             yield Verified(only or name, 0, anchor.sequence, (problem,))
