@@ -4,6 +4,7 @@ import asyncio  # noqa: TID251 - callers cancel tasks without anyio, whose shiel
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -20,6 +21,7 @@ from holdfast.app.session_store import opened_store
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.shared_stores import SharedStores, StoreName
 from holdfast.app.store import shared_store
+from holdfast.contract.archive import SessionQuery
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.record.memory import memory_store
@@ -277,6 +279,41 @@ async def test_whoever_gives_up_while_it_is_opened_leaves_it_to_the_next() -> No
     assert (opening.opened, writers()) == (1, 1)
     await store.journal.close()
     assert writers() == 0
+
+
+async def test_whoever_gives_up_when_it_was_just_opened_leaves_it_to_the_next() -> None:
+    stores, opening = SharedStores(), SlowOpening()
+    opening.may_go_on.set()
+    waiting = asyncio.create_task(stores.opened(NAME, None, opening))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert opening.begun.wait(10)
+    time.sleep(0.05)  # noqa: ASYNC251 - the loop must not hear of it before it is given up
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    store = await stores.opened(NAME, None, opening)
+    assert (opening.opened, writers()) == (1, 1)
+    await store.journal.close()
+    assert writers() == 0
+
+
+async def test_closing_that_is_given_up_goes_on_by_itself(tmp_path: Path) -> None:
+    for _ in range(3):
+        async with opened(tmp_path) as hf:
+            await call(hf)
+        clock = SystemClock()
+        store = await shared_store(Settings(), around(tmp_path), clock, TimeIds(clock))
+        await store.archive.sessions(SessionQuery())
+        closing = asyncio.create_task(store.journal.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        for one in threading.enumerate():
+            if one.name == "holdfast closing":
+                one.join()
+        assert (writers(), handles(tmp_path)) == (0, 0)
 
 
 async def test_a_thread_that_begins_after_everybody_gave_up_opens_nothing(

@@ -8,7 +8,7 @@ from record.verified_stores import changed, cut_off, looked_at, opened, problems
 
 from holdfast.contract.events import UserMessage
 from holdfast.contract.journal import LeaseHeld
-from holdfast.record.anchors import AnchorFiles
+from holdfast.record.anchors import AnchorFiles, NoAnchors
 from holdfast.record.verifying import Problem, Verified
 
 pytestmark = pytest.mark.anyio
@@ -59,17 +59,17 @@ async def test_whatever_ends_a_deletion_or_an_import_half_way_raises_no_alarm(
     store = opened(root)
     events = await store.journal.events("ses_1")
     with monkeypatch.context() as patched:
-        patched.setattr(AnchorFiles, "note", lambda *_: None)
+        patched.setattr(AnchorFiles, "note", NoAnchors.note)
         await store.archive.delete("ses_1")
     assert problems(root) == []
     with monkeypatch.context() as patched:
-        patched.setattr(AnchorFiles, "note", lambda *_: None)
+        patched.setattr(AnchorFiles, "note", NoAnchors.note)
         await store.archive.restore("ses_1", events)
     assert problems(root) == []
     await store.journal.append("ses_1", [UserMessage(message="it goes on")])
     await store.journal.close()
     cut_off(root, "ses_1", 3, len(events) + 1)
-    assert [one.trouble for one in problems(root)] == ["cut off"]
+    assert "cut off" in [one.trouble for one in problems(root)]
 
 
 async def test_a_deletion_that_is_refused_leaves_a_session_that_is_missed(root: Path) -> None:

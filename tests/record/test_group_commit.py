@@ -67,5 +67,5 @@ async def test_nobody_overtakes_what_was_handed_over(monkeypatch: pytest.MonkeyP
         store.may_go_on.set()
     assert store.done == ["first", "handed over", "at once"]
     await do("alone", at_once=True)
-    await commits.close()
+    commits.close()
     assert store.done[-2:] == ["alone", "closed"]

@@ -56,8 +56,7 @@ class SharedStores:
         try:
             store = await to_thread.run_sync(shared.opened, opening)
         except BaseException:
-            # Cancelled, the thread may still open it: then it waits there for the next user.
-            self._let_go(name, shared)
+            self._give_up(name, shared)
             raise
         return store._replace(
             journal=SharedJournal(store.journal, partial(self._end, name, shared))
@@ -87,6 +86,14 @@ class SharedStores:
             if self._shared.get(name) is shared:
                 del self._shared[name]
             return shared.store
+
+    def _give_up(self, name: StoreName, shared: "_Shared") -> None:
+        """One user less. What its thread has opened, or still opens, waits for the next user."""
+        with self._lock:
+            shared.users -= 1
+            unused = not shared.users and shared.store is None and not shared.is_opening
+            if unused and self._shared.get(name) is shared:
+                del self._shared[name]
 
     async def _end(self, name: StoreName, shared: "_Shared") -> None:
         last = self._let_go(name, shared)

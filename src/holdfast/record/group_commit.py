@@ -127,15 +127,15 @@ class GroupCommit(Generic[_C]):
         self._tidying.count(1)
         return found
 
-    async def close(self) -> None:
-        """Wait until all that was asked for is committed. In a forked child: nothing."""
+    def close(self) -> None:
+        """Wait until all that was asked for is committed. Blocking; in a forked child: nothing."""
         if not self._owner.is_here:
             return
         with self._closing:
             if not self._closed:
                 self._closed = True
                 self._waiting.put("close")
-        await asyncio.to_thread(self._thread.join)
+        self._thread.join()
 
     def _serve(self) -> None:
         closing = False

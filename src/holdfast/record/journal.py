@@ -1,5 +1,6 @@
 """The journal port on any store: works go to its one writer, questions to its readers."""
 
+import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -69,6 +70,7 @@ class StoreJournal:
 
     def __init__(self, parts: StoreParts) -> None:
         self._parts = parts
+        self._closing: threading.Thread | None = None
         self.writer = GroupCommit(parts.committer, at_once=parts.quick)
 
     async def create(self, session_id: str, payloads: Sequence[Payload], /) -> tuple[Event, ...]:
@@ -136,10 +138,16 @@ class StoreJournal:
         await self._do(lease.session_id, partial(appending.release, lease))
 
     async def close(self) -> None:
-        """Wait for what was begun, and let go of the store."""
-        await self.writer.close()
-        await to_thread.run_sync(self._parts.reader.close)
-        await to_thread.run_sync(self._parts.anchors.close)
+        """Wait for what was begun, and let go of the store. Given up, it goes on by itself."""
+        if self._closing is None:
+            self._closing = threading.Thread(target=self._close, name="holdfast closing")
+            self._closing.start()
+        await to_thread.run_sync(self._closing.join)
+
+    def _close(self) -> None:
+        self.writer.close()
+        self._parts.reader.close()
+        self._parts.anchors.close()
 
     def _do(self, session_id: str, work: Callable[[Desk], _T]) -> Coroutine[object, object, _T]:
         return self.writer.do(SessionWork(session_id, work))
