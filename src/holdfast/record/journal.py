@@ -140,14 +140,11 @@ class StoreJournal:
     async def close(self) -> None:
         """Wait for what was begun, and let go of the store. Given up, it goes on by itself."""
         if self._closing is None:
-            self._closing = threading.Thread(target=self._close, name="holdfast closing")
+            self._closing = threading.Thread(
+                target=_let_go, args=(self.writer, self._parts), name="holdfast closing"
+            )
             self._closing.start()
         await to_thread.run_sync(self._closing.join)
-
-    def _close(self) -> None:
-        self.writer.close()
-        self._parts.reader.close()
-        self._parts.anchors.close()
 
     def _do(self, session_id: str, work: Callable[[Desk], _T]) -> Coroutine[object, object, _T]:
         return self.writer.do(SessionWork(session_id, work))
@@ -181,6 +178,12 @@ class StoreJournal:
 
     async def _rows(self, statement: str, *values: object) -> list[sql.Row]:
         return await to_thread.run_sync(self._parts.reader.rows, statement, values)
+
+
+def _let_go(writer: GroupCommit[Desk], parts: StoreParts) -> None:
+    writer.close()
+    parts.reader.close()
+    parts.anchors.close()
 
 
 def _is_small(events: Sequence[Unwritten]) -> bool:
