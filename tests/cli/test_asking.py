@@ -14,6 +14,7 @@ from holdfast.contract.call import Ask, Prepared
 from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Remember
 from holdfast.surfaces.cli.asking import TerminalApprover, approver_here
+from holdfast.surfaces.cli.person import person_here
 
 ASK = Ask(
     prepared=Prepared(
@@ -37,7 +38,7 @@ async def _answered(
 @pytest.mark.parametrize("typed", [b"y\n", b" YES \n"])
 async def test_yes_is_yes(typed: bytes) -> None:
     answer, shown = await _answered(typed)
-    assert answer == Answer(allowed=True, by="the person at the terminal")
+    assert answer == Answer(allowed=True, by=person_here())
     assert shown.startswith("It always asks.\nprobe {")
     assert '"a\\u009bb"' in shown
 
@@ -140,7 +141,7 @@ async def test_what_was_not_offered_is_said_and_asked_again(
     typed: bytes, ask: Ask, said: str
 ) -> None:
     answer, shown = await _answered(typed + b"y\n", ask)
-    assert answer == Answer(allowed=True, by="the person at the terminal")
+    assert answer == Answer(allowed=True, by=person_here())
     assert f"{said}\nRun it? [y/N] " in shown
     assert (await _answered(typed, ask))[0] is None
 

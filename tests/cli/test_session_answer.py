@@ -3,13 +3,14 @@
 import json
 import os
 import pwd
+import sys
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from cli.stored_sessions import ASKED, in_store, made
-from command import Answered, Cli, start
+from command import Answered, Cli, Terminal, start
 
 from holdfast import Answer, Ask, Holdfast, tool
 from holdfast.app.holders import this_process
@@ -114,7 +115,7 @@ def test_the_first_answer_counts_and_says_who_gave_it(
     monkeypatch.setenv("USER", "somebody else")
     made(home, "ses_1", [events.SessionCreated(), ASKED, held(1)])
     note = ("--note", "for s3cr3t-of-the-house")
-    answered = cli("sessions", "answer", "ses", "--allow", *note)
+    answered = cli("sessions", "answer", "ses", "apr_1", "--allow", *note)
     assert (answered.status, answered.err) == (0, "")
     assert answered.out.startswith("apr_1 is allowed. Nobody runs the session now: the call runs ")
     assert "Holdfast(session='ses_1') is opened and resume() is called" in answered.out
@@ -127,6 +128,23 @@ def test_the_first_answer_counts_and_says_who_gave_it(
     )
     assert cli("sessions", "answer", "ses", "--deny").status == 1
     assert said(home, "ses_1") == [told]
+
+
+@pytest.mark.parametrize("named", [(), ("apr",)])
+def test_what_may_run_is_named_in_full_or_shown_and_agreed_to(
+    cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...]
+) -> None:
+    """Between looking at a question and answering it another one may have taken its place."""
+    made(home, "ses_1", [events.SessionCreated(), ASKED, held(1)])
+    unasked = cli("sessions", "answer", "last", *named, "--allow")
+    assert unasked.status == 1
+    assert "said in full: holdfast sessions answer ses_1 apr_1 --allow" in unasked.err
+    for typed, status in (("n\n", 1), ("y\n", 0)):
+        monkeypatch.setattr(sys, "stdin", Terminal(typed))
+        answered = cli("sessions", "answer", "last", *named, "--allow")
+        assert answered.status == status
+        assert f"{ASKED.tool} {ASKED.arguments}\nMay it run? [y/N] " in answered.err
+    assert [(one.approval_id, one.allowed) for one in said(home, "ses_1")] == [("apr_1", True)]
 
 
 def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
@@ -145,7 +163,8 @@ def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
         "by": ME,
         "run_by": None,
     }
-    assert cli("sessions", "answer", "last", "apr", "--allow").out.startswith("apr_11 is allowed.")
+    allowed = cli("sessions", "answer", "last", "apr_11", "--allow")
+    assert allowed.out.startswith("apr_11 is allowed.")
     assert [(one.approval_id, one.allowed) for one in said(home, "ses_1")] == [
         ("apr_12", False),
         ("apr_11", True),
@@ -201,7 +220,7 @@ async def test_a_call_that_waits_in_another_process_goes_on(
                     await anyio.sleep(0.01)
                 (one,) = json.loads((await run("questions", "--json")).out)["questions"]
                 assert json.loads(one["arguments"]) == {"name": "rocket"}
-                answered = await run("answer", "last", "--allow")
+                answered = await run("answer", "last", one["approval_id"], "--allow")
                 assert answered.status == 0, answered.err
                 assert "runs the session: the call runs there within half a second" in answered.out
     assert results == [{"text": "rocket is on its way"}]

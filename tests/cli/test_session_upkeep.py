@@ -166,3 +166,18 @@ def test_what_is_kept_beside_the_events_is_compared_and_put_right(cli: Cli, home
     assert repaired.status == 0
     assert repaired.out.endswith("It was put right.\n")
     assert cli("sessions", "rebuild", "last") == same
+
+
+def test_an_empty_name_means_no_session(cli: Cli, home: Path) -> None:
+    made(home, "ses_1")
+    for words in (("delete", "", "--yes"), ("show", ""), ("answer", "", "--deny")):
+        answered = cli("sessions", *words)
+        assert answered.status == 2, words
+        assert "the name of the session is empty" in answered.err
+    assert cli("sessions", "show", "last").status == 0
+
+
+def test_a_session_without_events_has_nothing_to_tell(cli: Cli, home: Path) -> None:
+    in_store(home, lambda store: store.archive.restore("ses_1", ()))
+    assert cli("replay", "last").status == 0
+    assert cli("replay", "last", "--json") == (0, "", "")

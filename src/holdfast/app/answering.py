@@ -107,6 +107,8 @@ async def _call_of(journal: Journal, session_id: str, approval_id: str) -> str:
             said = event.payload
             if isinstance(said, ApprovalAsked) and said.approval_id == approval_id:
                 return said.call_id
+        if page[0].id == before:
+            break  # the same again: its id is damaged
         before = page[0].id
     raise NotFitting(
         f"session {session_id} has no question {approval_id};"

@@ -17,16 +17,22 @@ from holdfast.contract.archive import (
     SessionQuery,
 )
 from holdfast.contract.events import Event
-from holdfast.contract.journal import JournalError, LeaseHeld, Session, UnknownSession
+from holdfast.contract.journal import (
+    JournalError,
+    JournalUnavailable,
+    LeaseHeld,
+    Session,
+    UnknownSession,
+)
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import sql
 from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Stored, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
-from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, session_of
+from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, page_end, session_of
 from holdfast.record.rebuilding import differences, put_right, rebuilt
-from holdfast.record.rows import Desk, Rebuilt, text_suffix
+from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 
 _EVERY_SESSION = (1 << 63) - 1
 _AT_ONCE = 500
@@ -178,10 +184,21 @@ def _fits(session: Session, query: SessionQuery) -> bool:
     )
 
 
+def _said_by(row: PartRow) -> JsonObject:
+    try:
+        return cast("JsonObject", msgspec.json.decode(row.data, type=dict))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as problem:
+        raise JournalUnavailable(
+            f"the part {row.id} of session {row.session_id} is damaged ({problem}); make it again"
+            f" from the events: holdfast sessions rebuild {row.session_id} --repair"
+        ) from None
+
+
 def _conversation(reader: Reader, session_id: str, after: int, limit: int) -> tuple[Message, ...]:
     messages = reader.rows(sql.MESSAGES, (session_id, after, limit))
     if not messages:
         return ()
+    page_end(messages[-1][2], after, session_id)
     rows = reader.rows(sql.PARTS_OF_MESSAGES, (session_id, messages[0][2], messages[-1][2]))
     parts: dict[str, list[Part]] = {}
     for row in map(sql.part_of, rows):
@@ -190,7 +207,7 @@ def _conversation(reader: Reader, session_id: str, after: int, limit: int) -> tu
                 id=row.id,
                 number=row.number,
                 type=row.type,
-                data=cast("JsonObject", msgspec.json.decode(row.data)),
+                data=_said_by(row),
                 text=row.data,
                 tool_call_id=row.tool_call_id,
                 tool_state=row.tool_state,

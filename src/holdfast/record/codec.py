@@ -148,10 +148,13 @@ def event_of(
     row: Stored, processed_micros: int | None = None, payload: Payload | None = None
 ) -> Event:
     """Read a row; raises UnreadableEvent. Who has just written it knows what it says."""
-    at = moment_of(row.micros)
-    processed_at = at
-    if processed_micros != row.micros:
-        processed_at = None if processed_micros is None else moment_of(processed_micros)
+    try:
+        at = moment_of(row.micros)
+        processed_at = at
+        if processed_micros != row.micros:
+            processed_at = None if processed_micros is None else moment_of(processed_micros)
+    except (OverflowError, TypeError, ValueError) as problem:
+        raise _damaged(row, problem) from None
     return Event(
         session_id=row.session_id,
         sequence=row.sequence,
@@ -186,11 +189,15 @@ def _payload(row: Stored) -> Payload:
     try:
         body = row.body if row.version == kind.VERSION else _up_to_date(row, kind.VERSION)
         return _decoders[row.type].decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
-        raise UnreadableEvent(
-            f"event {row.sequence} of session {row.session_id} is damaged: {problem};"
-            " see: holdfast audit verify"
-        ) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, LookupError) as problem:
+        raise _damaged(row, problem) from None
+
+
+def _damaged(row: Stored, problem: Exception) -> UnreadableEvent:
+    return UnreadableEvent(
+        f"event {row.sequence} of session {row.session_id} is damaged: {problem};"
+        " see: holdfast audit verify"
+    )
 
 
 def _up_to_date(row: Stored, current: int) -> bytes:

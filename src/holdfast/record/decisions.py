@@ -18,7 +18,7 @@ from holdfast.contract.events import (
 )
 from holdfast.record import sql
 from holdfast.record.codec import Stored, event_of
-from holdfast.record.journal import Reader
+from holdfast.record.journal import Reader, page_end
 
 _PAGE = 1000
 _ALLOWED_BY = re.compile(r"(?:approved|allowed) by (.+)|no rule speaks against it: (.+)", re.DOTALL)
@@ -55,7 +55,11 @@ class Decision(NamedTuple):
 
 def decisions(reader: Reader, session_id: str | None = None) -> Iterator[Decision]:
     """All of them, or those of one session, session by session. Blocking."""
-    ids = [session_id] if session_id else [row[0] for row in reader.rows(sql.ALL_SESSION_IDS, ())]
+    ids = (
+        [session_id]
+        if session_id
+        else [str(row[0]) for row in reader.rows(sql.ALL_SESSION_IDS, ())]
+    )
     for one in sorted(ids):
         session = _Session()
         after = 0
@@ -64,7 +68,7 @@ def decisions(reader: Reader, session_id: str | None = None) -> Iterator[Decisio
                 found = session.told(Stored(*row[:10]))
                 if found is not None:
                     yield found
-            after = page[-1][1]
+            after = page_end(page[-1][1], after, one)
 
 
 def by_time(one: Decision) -> tuple[datetime, str, int]:

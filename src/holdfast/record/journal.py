@@ -12,6 +12,7 @@ from holdfast.contract.events import Event, Payload
 from holdfast.contract.journal import (
     MOST_EVENTS,
     EventQuery,
+    JournalUnavailable,
     Lease,
     Session,
     UnknownSession,
@@ -104,6 +105,8 @@ class StoreJournal:
     ) -> tuple[Event, ...]:
         """The events behind a number, in order."""
         rows = await self._rows(sql.EVENTS_AFTER, session_id, after, limit)
+        if rows:
+            page_end(rows[-1][1], after, session_id)
         return tuple(map(_event, rows))
 
     async def find(self, session_id: str, query: EventQuery, /) -> tuple[Event, ...]:
@@ -208,12 +211,21 @@ def session_of(row: SessionRow) -> Session:
 
 
 def stored_events(reader: Rows, session_id: str) -> Iterator[Stored]:
-    """All events of a session in order, read in pages. Blocking."""
+    """All events of a session in order, read in pages. Blocking; JournalUnavailable."""
     after = 0
     while page := reader.rows(sql.EVENTS_AFTER, (session_id, after, _PAGE)):
         for row in page:
             yield Stored(*row[:10])
-        after = page[-1][1]
+        after = page_end(page[-1][1], after, session_id)
+
+
+def page_end(last: int, after: int, session_id: str) -> int:
+    """Where the next page begins; JournalUnavailable: it would be the same one again, for ever."""
+    if last > after:
+        return last
+    raise JournalUnavailable(
+        f"what is kept of session {session_id} is in disorder; restore the store from a copy"
+    )
 
 
 def _event(row: sql.Row) -> Event:

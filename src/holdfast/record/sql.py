@@ -134,7 +134,7 @@ def session_of(row: Row) -> SessionRow:
     session_id, created, updated, sequence, head, state, *rest = row
     try:
         told = _decode(state)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as problem:
         raise JournalUnavailable(
             f"the row of session {session_id} is damaged ({problem}); restore the store from a copy"
         ) from None

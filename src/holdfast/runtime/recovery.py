@@ -113,7 +113,7 @@ async def _told_of(
     before: str | None = None
     while any(one.asked is None for one in told.values()):
         page = await journal.find(session_id, EventQuery(types=_OF_CALLS, before=before))
-        if not page:
+        if not page or page[0].id == before:  # the same again: its id is damaged
             break
         before = page[0].id
         for event in page:

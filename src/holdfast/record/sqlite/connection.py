@@ -20,6 +20,7 @@ BUSY_SECONDS = 5.0
 POLL_SECONDS = 0.002
 LOG_BYTES = 16 << 20
 """How much is written ahead before it is moved into the file."""
+_RESTORE = "restore it from a copy"
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -85,6 +86,8 @@ class told:
 def _told(path: Path, problem: BaseException) -> JournalUnavailable | None:
     if isinstance(problem, sqlite3.Error):
         return _said(path, problem)
+    if isinstance(problem, UnicodeDecodeError):  # what SQLite says of it quotes what is there
+        return JournalUnavailable(f"{path}: it is damaged ({problem.reason}); {_RESTORE}")
     if isinstance(problem, OSError):
         return refused(path, problem)
     if isinstance(problem, JournalUnavailable) and not str(problem).startswith(str(path)):
@@ -146,7 +149,7 @@ def _said(path: Path, problem: sqlite3.Error) -> JournalUnavailable:
 
 def _described(code: str, problem: sqlite3.Error) -> str:
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return f"it is damaged ({problem}); restore it from a copy"
+        return f"it is damaged ({problem}); {_RESTORE}"
     if code.startswith("SQLITE_BUSY"):
         return f"another process has kept it locked for {BUSY_SECONDS:g} s; try again"
     if code.startswith("SQLITE_IOERR"):

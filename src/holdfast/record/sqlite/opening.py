@@ -13,6 +13,7 @@ from holdfast.record.journal import StoreParts
 from holdfast.record.owner import Owner
 from holdfast.record.sql import Row
 from holdfast.record.sqlite.connection import Durability, open_reader, told
+from holdfast.record.sqlite.legible import fetched
 from holdfast.record.sqlite.schema import check_up_to_date
 from holdfast.record.sqlite.search import SqliteIndex
 from holdfast.record.sqlite.store import SqliteCommitter
@@ -59,7 +60,7 @@ class SqliteReader:
             reader = self._opened()
         with told(self._path):
             try:
-                found = reader.execute(statement, values).fetchall()
+                found = fetched(reader, statement, values)
             except BaseException:
                 reader.close()
                 raise
@@ -103,4 +104,4 @@ class SqliteSnapshot:
     def rows(self, statement: str, values: Sequence[object], /) -> list[Row]:
         """What a statement finds; JournalUnavailable."""
         with told(self._path):
-            return self._connection.execute(statement, values).fetchall()
+            return fetched(self._connection, statement, values)

@@ -6,14 +6,15 @@ alone, and that is short.
 
 import sqlite3
 import threading
-from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from holdfast.contract.archive import Found
 from holdfast.record import sql
 from holdfast.record.indexing import Batch, Reached, found_among, next_batch
 from holdfast.record.sqlite.connection import open_tidier, told
+from holdfast.record.sqlite.legible import fetched
 from holdfast.record.words import phrases_of
 
 _PLACE = "SELECT sequence FROM search_places WHERE session_id = ?"
@@ -45,15 +46,16 @@ class SqliteIndex:
         with self._lock, told(self._path), closing(open_tidier(self._path)) as connection:
             _catch_up(connection)
             values = (asked, session_id, session_id, max(0, limit))
-            rows = connection.execute(_FIND, values).fetchall()
+            rows = fetched(connection, _FIND, values)
         return found_among(rows, wanted)
 
 
 def _catch_up(connection: sqlite3.Connection) -> None:
-    def asked(statement: str, values: Sequence[object]) -> list[sql.Row]:
-        return connection.execute(statement, values).fetchall()
-
-    while (batch := next_batch(asked)) is not None:
+    tried: list[Reached] = []
+    while batch := next_batch(partial(fetched, connection)):
+        if batch.reached == tried:
+            return  # nobody else takes it up either: a row of it is damaged
+        tried = batch.reached
         # What fails is taken back by whoever closes the connection.
         connection.execute("BEGIN IMMEDIATE")
         if all(_is_next(connection, one) for one in batch.reached):

@@ -13,6 +13,7 @@ from holdfast.contract.json_value import encode_json
 from holdfast.contract.ports import Answer, Approver
 from holdfast.contract.rules import Remember
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.person import person_here
 from holdfast.surfaces.cli.screen import indented, one_line
 
 _ANSWERS: dict[str, tuple[bool, Remember]] = {
@@ -89,7 +90,7 @@ def _answer(line: str) -> Answer:
         allowed, remember = _NO  # it is not quite a yes
     return Answer(
         allowed=allowed,
-        by="the person at the terminal",
+        by=person_here(),
         note=(said.strip() or None) if word in _REFUSALS else None,
         remember=remember,
         wider=allowed and word.endswith("*"),

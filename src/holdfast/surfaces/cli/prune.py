@@ -27,6 +27,7 @@ from holdfast.runtime.ids import TimeIds
 from holdfast.surfaces.cli.amounts import bytes_in, counted, seconds_in, size_shown
 from holdfast.surfaces.cli.opening import configured
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_settings_options
+from holdfast.surfaces.cli.person import agrees
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import with_a_store
 
@@ -149,21 +150,17 @@ def _count(written: str) -> int:
 
 
 def _agreed(plan: Plan, screen: Screen) -> bool:
-    """Show what would go, and ask. Without a terminal nobody agrees."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        screen.remark(
-            "nobody is there to agree; see it with --dry-run, then give --yes; nothing was removed"
-        )
-        return False
-    for one in plan.going:
-        screen.remark(f"would remove {_line(one)}")
+    """Show what would go, and ask."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        for one in plan.going:
+            screen.remark(f"would remove {_line(one)}")
     what = counted(len(plan.going), "session") if plan.going else "what crashes left"
-    sys.stderr.write(f"Remove {what} for good? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
-        return True
-    screen.remark("nothing was removed")
-    return False
+    return agrees(
+        f"Remove {what} for good?",
+        screen,
+        unasked="nobody is there to agree; see it with --dry-run, then give --yes",
+        otherwise="nothing was removed",
+    )
 
 
 def _show(plan: Plan, arguments: Namespace, screen: Screen) -> None:

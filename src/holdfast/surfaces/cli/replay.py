@@ -154,6 +154,8 @@ async def tell(
     events: Sequence[Event], first: int, speed: float, show: Callable[[AnyChunk], None]
 ) -> None:
     """Show what events say, from one of them on, with pauses unless the speed is 0."""
+    if not events:
+        return
     stream = LiveStream(events[0].session_id)
     before = None
     for event in events:

@@ -3,13 +3,12 @@
 Answering runs nothing: it is written down, and whoever runs the session goes on with it.
 """
 
-import os
-import pwd
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
+from anyio import to_thread
 
 from holdfast.app.answering import checked_answer, questions_in, write_answer
 from holdfast.app.session_store import NothingStored, runner_of
@@ -25,10 +24,12 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
+from holdfast.surfaces.cli.person import agrees, person_here
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import shown_time
 from holdfast.surfaces.cli.stores import settings_in, store_in
 
+_NOT_MEANT = 1
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -63,13 +64,18 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     if arguments.allow == arguments.deny:
         raise UsageError("may it run? give --allow or --deny, one of them")
-    said = checked_answer(Answer(allowed=arguments.allow, by=_user(), note=arguments.note))
+    said = checked_answer(Answer(allowed=arguments.allow, by=person_here(), note=arguments.note))
     secrets = surroundings_of_this_process(settings_in(arguments)).secrets
     name, *approval = arguments.words
     async with store_in(arguments) as store:
         session_id = await store.archive.called(name)
         waiting = await questions_in(store, session_id)
         approval_id = _approval(session_id, waiting, approval)
+        if said.allowed and [approval_id] != approval:
+            # What was looked at before may have been another question.
+            known = next((one for one in waiting if one.approval_id == approval_id), None)
+            if known and not await to_thread.run_sync(_meant, known, screen):
+                return _NOT_MEANT
         await write_answer(store.journal, session_id, approval_id, said, Redactor(secrets))
         run_by = await _runner(store, session_id)
     follows = _what_follows(session_id, run_by, allowed=said.allowed)
@@ -103,6 +109,17 @@ def _approval(session_id: str, waiting: Sequence[Question], given: Sequence[str]
     if named:
         return named  # writing it down tells what became of it
     raise NotFitting(f"session {session_id} has no open question (any more)")
+
+
+def _meant(question: Question, screen: Screen) -> bool:
+    """Whether it is this call that may run, of which the person has not given the whole id."""
+    whole = f"holdfast sessions answer {question.session_id} {question.approval_id} --allow"
+    return agrees(
+        f"{one_line(question.tool)} {one_line(question.arguments)}\nMay it run?",
+        screen,
+        unasked=f"which call may run has to be said in full: {whole}",
+        otherwise="nothing was answered",
+    )
 
 
 async def _runner(store: Store, session_id: str) -> str | None:
@@ -149,11 +166,3 @@ def _age(passed: timedelta) -> str:
 def _plain(one: Question, run_by: str | None) -> JsonObject:
     fields: JsonObject = {name: plain(value) for name, value in msgspec.structs.asdict(one).items()}
     return {**fields, "asked_at": moment_text(one.asked_at), "run_by": run_by}
-
-
-def _user() -> str:
-    """Who answers: the user that this runs as, whatever the environment says."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"user {os.getuid()}"

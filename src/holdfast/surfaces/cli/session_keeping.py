@@ -25,6 +25,7 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.parsing import UsageError
+from holdfast.surfaces.cli.person import agrees
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_list import cut
 from holdfast.surfaces.cli.stores import store_in
@@ -157,18 +158,14 @@ async def delete(arguments: Namespace, screen: Screen) -> int:
 
 
 def _agreed(session: Session, screen: Screen) -> bool:
-    """Ask; without a terminal nobody agrees."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        screen.remark("nobody is there to agree; give --yes to delete it; nothing was deleted")
-        return False
     title = f", {cut(session.state.title, _VALUE_CHARACTERS)!r}" if session.state.title else ""
     events = counted(session.sequence, "event")
-    sys.stderr.write(f"Delete {session.id}{title}, {events}, for good? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
-        return True
-    screen.remark("nothing was deleted")
-    return False
+    return agrees(
+        f"Delete {session.id}{title}, {events}, for good?",
+        screen,
+        unasked="nobody is there to agree; give --yes to delete it",
+        otherwise="nothing was deleted",
+    )
 
 
 async def rebuild(arguments: Namespace, screen: Screen) -> int:
