@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.set-up
+# Many tests wait for processes and deadlines: twice as many workers as there are processors.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery
@@ -60,7 +62,7 @@ system: ## as root: the packages some tests need; otherwise those tests say what
 cov: setup ## the tests, with what they reach
 	@rm -f .coverage .coverage.*
 	@COVERAGE_RUN=true COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml \
-	  $(BIN)/python -m pytest -q -n auto --dist loadfile --ignore=tests/battery
+	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore=tests/battery --ignore=tests/architecture
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python tests/coverage_floor.py
 
