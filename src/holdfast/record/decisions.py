@@ -17,7 +17,7 @@ from holdfast.contract.events import (
     CallRefused,
 )
 from holdfast.record import sql
-from holdfast.record.codec import Stored, event_of
+from holdfast.record.codec import IMPORTED, Stored, event_of
 from holdfast.record.journal import Reader, page_end
 
 _PAGE = 1000
@@ -51,6 +51,8 @@ class Decision(NamedTuple):
     """As the model wrote them."""
     hash: str
     """What the event is known by in the chain."""
+    imported: bool
+    """The session was put in as somebody else told it: nobody here has seen it decided."""
 
 
 def decisions(reader: Reader, session_id: str | None = None) -> Iterator[Decision]:
@@ -61,7 +63,8 @@ def decisions(reader: Reader, session_id: str | None = None) -> Iterator[Decisio
         else [str(row[0]) for row in reader.rows(sql.ALL_SESSION_IDS, ())]
     )
     for one in sorted(ids):
-        session = _Session()
+        first = reader.rows(sql.EVENTS_AFTER, (one, 0, 1))
+        session = _Session(imported=any(Stored(*row[:10]).previous == IMPORTED for row in first))
         after = 0
         while page := reader.rows(sql.DECISIONS, (one, after, _PAGE)):
             for row in page:
@@ -87,7 +90,8 @@ class _Said(NamedTuple):
 class _Session:
     """One session, from its first event on: what was asked is known when it is decided."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, imported: bool) -> None:
+        self._imported = imported
         self._calls: dict[str, CallAsked] = {}
         self._questions: dict[str, ApprovalAsked] = {}
         self._answers: dict[str, ApprovalAnswered] = {}
@@ -129,6 +133,7 @@ class _Session:
             arguments_hash=None if of_call is None else of_call.arguments_hash,
             arguments=None if call is None else call.arguments,
             hash=row.hash.hex(),
+            imported=self._imported,
         )
 
     def _denied_by(self, said: CallRefused) -> str:

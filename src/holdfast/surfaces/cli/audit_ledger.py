@@ -124,8 +124,12 @@ def _row(one: Decision) -> tuple[str, ...]:
     return (
         f"{one.at:%Y-%m-%d %H:%M:%S}",
         *map(printable, (one.session_id, one.call_id, one.tool or "", one.decision)),
-        *(cut(text, _MOST_CHARACTERS) for text in (one.by, one.reason, what)),
+        *(cut(text, _MOST_CHARACTERS) for text in (_by(one), one.reason, what)),
     )
+
+
+def _by(one: Decision) -> str:
+    return f"imported: {one.by}" if one.imported else one.by
 
 
 def _narrowed(shown: Sequence[Decision], width: int) -> tuple[Sequence[str], Rows]:
@@ -141,7 +145,7 @@ def _narrowed(shown: Sequence[Decision], width: int) -> tuple[Sequence[str], Row
             *map(printable, (one.session_id, one.call_id)),
             cut(one.tool or "", tools),
             one.decision,
-            cut(one.by.removeprefix("the "), somebody),
+            cut(_by(one).removeprefix("the "), somebody),
             cut(one.reason, width // 5),
             cut(one.arguments or "", _MOST_CHARACTERS),
         )
