@@ -33,6 +33,7 @@ def test_a_damaged_store_is_to_be_restored_and_nothing_else(
     called = cli("call", "--from", str(tool_file), "add", "a:=1", "b:=2").out
     assert "); restore it from a copy)" in called
     assert "HOLDFAST_HOME" not in called
+    assert '"retryable":false' in called.replace(" ", ""), "trying again does not help"
 
 
 def test_a_place_that_cannot_be_written_has_the_ways_out(

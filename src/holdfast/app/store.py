@@ -19,7 +19,7 @@ from holdfast.app.shared_stores import STORES, StoreName
 from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.app.store_places import DATABASE, explained
 from holdfast.contract.events import SessionCreated
-from holdfast.contract.journal import Journal, JournalUnavailable
+from holdfast.contract.journal import Journal, JournalUnavailable, JournalUnusable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import AnchorFiles, Anchors, NoAnchors
 from holdfast.record.codec import Chain
@@ -176,7 +176,7 @@ def known_key(state_home: Path | None, journal: Path | None = None) -> bytes:
     found = None if path is None else _read_key(path)
     if found is None:
         named = journal or "the journal"
-        raise JournalUnavailable(
+        raise JournalUnusable(
             f"{path or KEY}: the key that vouches for {named} is not there, so that it can only be"
             f" read; put the key back from a copy, or move {named} away to begin anew"
         )
@@ -184,10 +184,10 @@ def known_key(state_home: Path | None, journal: Path | None = None) -> bytes:
         return found
     said = f"{path} is not a key: it must be {_KEY_BYTES} bytes"
     if journal is None:
-        raise JournalUnavailable(
+        raise JournalUnusable(
             f"{said}; put the right one back from a copy, or move it away: then a new one is made"
         )
-    raise JournalUnavailable(
+    raise JournalUnusable(
         f"{said}, so that {journal} can only be read; put the right one back from a copy, or move"
         " both away to begin anew"
     )

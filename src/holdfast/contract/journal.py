@@ -42,6 +42,10 @@ class JournalUnavailable(JournalError):
     """The store cannot be written or read: full, damaged, read-only or gone."""
 
 
+class JournalUnusable(JournalUnavailable):
+    """It stays so until a person does what it says: trying again does not help."""
+
+
 class LeaseHeld(JournalError):
     """Somebody runs the session, and is not late."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from holdfast.contract.events import MAKES_RUNNABLE
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalUnusable
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
 from holdfast.record.rows import Desk, PartRow, SessionRow
@@ -135,7 +135,7 @@ def session_of(row: Row) -> SessionRow:
     try:
         told = _decode(state)
     except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as problem:
-        raise JournalUnavailable(
+        raise JournalUnusable(
             f"the row of session {session_id} is damaged ({problem}); restore the store from a copy"
         ) from None
     return SessionRow(session_id, created, updated, sequence, head, told, *rest)

@@ -23,7 +23,7 @@ from holdfast.contract.events import (
     SidecarKept,
 )
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.journal import EventQuery, JournalError, NotFitting
+from holdfast.contract.journal import EventQuery, JournalError, JournalUnusable, NotFitting
 from holdfast.contract.json_value import clean_text, encode_json
 from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Use
@@ -277,7 +277,8 @@ def _uses_without_secrets(uses: tuple[Use, ...], redactor: Redactor) -> tuple[Us
 
 def _unwritten(what: str, problem: JournalError) -> Failure:
     message = f"The call was not {what}: it cannot be written down ({problem})."
-    return failure_of(FailureKind.UNAVAILABLE, message)
+    again = not isinstance(problem, JournalUnusable)
+    return failure_of(FailureKind.UNAVAILABLE, message, retryable=again)
 
 
 def _text(call: ToolCall) -> str:

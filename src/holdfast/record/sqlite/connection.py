@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalUnavailable, JournalUnusable
 from holdfast.record.sqlite.alone import connected
 from holdfast.record.sqlite.schema import check_ours, migrate
 from holdfast.record.unavailable import NoRoom, NotWritable, refusal, refused
@@ -87,7 +87,7 @@ def _told(path: Path, problem: BaseException) -> JournalUnavailable | None:
     if isinstance(problem, sqlite3.Error):
         return _said(path, problem)
     if isinstance(problem, UnicodeDecodeError):  # what SQLite says of it quotes what is there
-        return JournalUnavailable(f"{path}: it is damaged ({problem.reason}); {_RESTORE}")
+        return JournalUnusable(f"{path}: it is damaged ({problem.reason}); {_RESTORE}")
     if isinstance(problem, OSError):
         return refused(path, problem)
     if isinstance(problem, JournalUnavailable) and not str(problem).startswith(str(path)):
@@ -144,12 +144,12 @@ def _said(path: Path, problem: sqlite3.Error) -> JournalUnavailable:
         return NoRoom.at(path)
     if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return NotWritable(f"{path}: it cannot be written ({problem}); check its owner and mode")
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return JournalUnusable(f"{path}: it is damaged ({problem}); {_RESTORE}")
     return JournalUnavailable(f"{path}: {_described(code, problem)}")
 
 
 def _described(code: str, problem: sqlite3.Error) -> str:
-    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return f"it is damaged ({problem}); {_RESTORE}"
     if code.startswith("SQLITE_BUSY"):
         return f"another process has kept it locked for {BUSY_SECONDS:g} s; try again"
     if code.startswith("SQLITE_IOERR"):

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalUnusable
 from holdfast.record.sqlite.place_tables import PLACES
 from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
@@ -75,7 +75,7 @@ def check_ours(connection: sqlite3.Connection) -> None:
     """Leave the database of another program as it is; JournalUnavailable."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     if tables and "chat_sessions" not in tables:
-        raise JournalUnavailable(
+        raise JournalUnusable(
             "it is the database of another program; move it away, or let holdfast use another place"
         )
 
@@ -120,7 +120,7 @@ def version_of(connection: sqlite3.Connection) -> int:
     """Which steps were taken; JournalUnavailable when they are more than are known here."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
-        raise JournalUnavailable(
+        raise JournalUnusable(
             f"the journal was written by a newer holdfast (version {version} of its tables,"
             f" this one knows {len(MIGRATIONS)}); update holdfast"
         )
