@@ -135,8 +135,9 @@ def _programs(folder: Path) -> Path:
     if _can_run(packages / _PROGRAMS / "postgres"):
         return packages / _PROGRAMS
     copies = folder / "packages"
+    compiled = shutil.ignore_patterns("__pycache__")
     for name in (_PACKAGE, f"{_PACKAGE}.libs"):
-        shutil.copytree(packages / name, copies / name, symlinks=True)
+        shutil.copytree(packages / name, copies / name, symlinks=True, ignore=compiled)
     for path in (copies, *copies.rglob("*")):
         os.chown(path, _NOBODY, _NOBODY, follow_symlinks=False)
     return copies / _PROGRAMS

@@ -69,7 +69,9 @@ def _furnish(folder: Path) -> None:
     (outside / "mode").touch()
     subprocess.run(["git", "init", "-q", str(folder / "workspace")], check=True)
     for package in (Path(holdfast.__file__).parent, Path(msgspec.__file__).parent):
-        shutil.copytree(package, folder / "packages" / package.name)
+        # What another process compiles meanwhile comes and goes.
+        compiled = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(package, folder / "packages" / package.name, ignore=compiled)
 
 
 def _aimed(folder: Path, user: str, opened: ExitStack) -> Target:
