@@ -92,6 +92,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.timeout(90)  # some twenty programs, one after the other
 @pytest.mark.system("util-linux", program="unshare")
 def test_it_is_read_and_what_needs_room_says_so(tmp_path: Path, tool_file: Path) -> None:
     """In a namespace of its own, on a small disk."""
