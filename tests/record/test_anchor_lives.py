@@ -7,21 +7,15 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from record.anchored import HASH, restored
 
 from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, is_missed
 from holdfast.record.anchors import AnchorFiles, read_anchors, taken_away
-
-HASH = b"h" * 32
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "anchors"
-
-
-def restored(anchors: AnchorFiles, session_id: str, sequence: int, found: bytes) -> None:
-    anchors.restoring(session_id)
-    anchors.note(session_id, sequence, found)
 
 
 Step = tuple[Literal["append", "delete", "restore", "close"], int, int]

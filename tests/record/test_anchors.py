@@ -17,23 +17,18 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from record.anchored import HASH, restored
 
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
 from holdfast.record.anchors import AnchorFiles, read_anchors
 
 FIRST_PLACES = 256
-HASH = b"h" * 32
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return tmp_path / "anchors"
-
-
-def restored(anchors: AnchorFiles, session_id: str, sequence: int, found: bytes) -> None:
-    anchors.restoring(session_id)
-    anchors.note(session_id, sequence, found)
 
 
 @contextmanager
