@@ -1,6 +1,7 @@
 """Files that speak for a person: where they are looked for, and who else could write them."""
 
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from holdfast.app import state_file
 from holdfast.app.configuration import load_configuration
 from holdfast.app.grants import GrantFile
 from holdfast.app.locations import state_home
-from holdfast.app.own_files import check_home, open_to_all
+from holdfast.app.own_files import check_home, closed_folder, open_to_all
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.project_folder import read_project
 from holdfast.app.trust import TrustFile
@@ -178,3 +179,34 @@ def test_a_lock_that_another_keeps_is_not_waited_for_without_end(
         pass
     with state_file.locked(path):
         pass
+
+
+@pytest.mark.parametrize(
+    ("others", "told"), [(0, "you (its mode keeps you out)"), (1, "root|user")]
+)
+def test_a_folder_that_keeps_one_out_is_named_with_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int, told: str
+) -> None:
+    closed = tmp_path / "home"
+    closed.mkdir()
+    access = os.access
+
+    def but_this(path: Path, mode: int) -> bool:
+        return path != closed and access(path, mode)
+
+    monkeypatch.setattr(os, "access", but_this)
+    owner = closed.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + others)
+    with pytest.raises(ConfigurationError, match="you may not read this folder, which belongs to"):
+        check_home({"HOLDFAST_HOME": str(closed)})
+    said = closed_folder(closed / "config.toml")
+    assert said is not None
+    assert any(one in said for one in told.split("|"))
+    monkeypatch.setattr(pwd, "getpwuid", _nobody_of_that_number)
+    if others:
+        assert f"user {owner}; let HOLDFAST_HOME" in (closed_folder(closed / "x") or "")
+    assert closed_folder(tmp_path / "gone" / "x") is None
+
+
+def _nobody_of_that_number(_number: int) -> None:
+    raise KeyError

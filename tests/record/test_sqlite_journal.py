@@ -25,7 +25,7 @@ from holdfast.record.codec import Chain, Stored, Unwritten, is_genuine
 from holdfast.record.group_commit import Work
 from holdfast.record.rows import Desk
 from holdfast.record.sqlite.connection import Durability
-from holdfast.record.sqlite.opening import open_sqlite
+from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
 from holdfast.record.sqlite.store import SqliteCommitter
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -107,7 +107,7 @@ from pathlib import Path
 import anyio
 from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.record.codec import Chain
-from holdfast.record.sqlite.opening import open_sqlite
+from holdfast.record.sqlite.opening import SqliteReader, open_sqlite
 from holdfast.record.sqlite.store import SqliteCommitter
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -282,3 +282,13 @@ async def test_what_is_large_is_not_written_by_the_event_loop(
         await journal.append("ses_1", [UserMessage(message="small")])
         await journal.append("ses_1", [UserMessage(message=said) for said in payloads])
     assert writers == [threading.main_thread().name, "holdfast journal"]
+
+
+async def test_what_is_no_question_is_told(tmp_path: Path) -> None:
+    clock = SystemClock()
+    journal = open_sqlite(tmp_path / "h.db", Chain(b""), clock, TimeIds(clock)).journal
+    await journal.close()
+    reader = SqliteReader(tmp_path / "h.db")
+    with pytest.raises(JournalUnavailable, match="no such table: nowhere"):
+        reader.rows("SELECT 1 FROM nowhere", ())
+    reader.close()

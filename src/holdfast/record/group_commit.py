@@ -183,8 +183,8 @@ class _Tidying(Generic[_C]):
         self._left = _LOOK_EVERY
         self._wanted = threading.Event()
         self._stopped = False
-        self._thread = threading.Thread(target=self._serve, name="holdfast tidying", daemon=True)
-        self._thread.start()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
 
     def count(self, works: int) -> None:
         """So many works were done."""
@@ -192,13 +192,25 @@ class _Tidying(Generic[_C]):
         if self._left <= 0:
             self._left = _LOOK_EVERY
             if self._store.is_untidy():
-                self._wanted.set()
+                self._want()
 
     def stop(self) -> None:
         """Wait for what it does, and end it."""
-        self._stopped = True
-        self._wanted.set()
-        self._thread.join()
+        with self._starting:
+            self._stopped = True
+            self._wanted.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _want(self) -> None:
+        """Have it tidied up; the first time by a new thread, which most stores never need."""
+        with self._starting:
+            if self._thread is None and not self._stopped:
+                self._thread = threading.Thread(
+                    target=self._serve, name="holdfast tidying", daemon=True
+                )
+                self._thread.start()
+            self._wanted.set()
 
     def _serve(self) -> None:
         while True:

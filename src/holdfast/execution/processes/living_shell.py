@@ -72,13 +72,14 @@ class LivingShell:
         Raises SandboxUnavailable, or OSError when bash cannot be started.
         """
         warnings: list[str] = []
-        if _is_lost(self._place):
-            self._drop()
         if self._process is not None:
             if self._place is not None and self._place[2].free() is None:
                 warnings = self._set_pipes_aside(self._place)
             if self._retired:
                 await self._process.end()
+        if _is_lost(self._place):
+            self._drop()
+        if self._process is not None:
             if not self._process.ended.done():
                 return []
             self._process.close()
@@ -143,8 +144,6 @@ class LivingShell:
 
     async def _placed(self) -> OutputPipes:
         """A spawner and pipes; those of the shell before, if they are still there."""
-        if _is_lost(self._place):
-            self._drop()
         if self._place is None:
             warden = await self.sandbox.warden()
             self._place = (warden, warden.spawner(), _new_pipes(self.sandbox))
