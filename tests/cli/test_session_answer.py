@@ -155,7 +155,10 @@ def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
         assert answered.status == 2
         assert "2 questions that fit; write which: apr_11, apr_12" in answered.err
     told = json.loads(cli("sessions", "answer", "last", "apr_12", "--deny", "--json").out)
-    assert told.pop("next").startswith("Nobody runs the session now: the call gets its refusal ")
+    assert told.pop("next") == (
+        "Nobody runs the session now: the call gets its refusal when Holdfast(session='ses_1') is"
+        " opened."
+    )
     assert told == {
         "session_id": "ses_1",
         "approval_id": "apr_12",

@@ -132,9 +132,8 @@ async def _runner(store: Store, session_id: str) -> str | None:
 
 def _what_follows(session_id: str, run_by: str | None, *, allowed: bool) -> str:
     what = "runs" if allowed else "gets its refusal"
-    later = (
-        f"the call {what} when Holdfast(session={session_id!r}) is opened and resume() is called"
-    )
+    resumed = " and resume() is called" if allowed else ""
+    later = f"the call {what} when Holdfast(session={session_id!r}) is opened{resumed}"
     if run_by is None:
         return f"Nobody runs the session now: {later}."
     return (
