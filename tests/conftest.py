@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Generator
 
 import coverage
@@ -11,6 +12,10 @@ import pytest
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One of several processes that share a measured run: before anything of ours is imported.
     coverage.process_startup()
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a script: programs of the tests would ignore interrupts, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine must not decide a test.
 hypothesis.settings.register_profile("steady", deadline=None)
