@@ -24,7 +24,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from holdfast.app import answering
 from holdfast.app.answering import StoreOptions
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
-from holdfast.app.holdfast import Options
+from holdfast.app.options import Options
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope

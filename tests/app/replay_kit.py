@@ -135,4 +135,4 @@ async def diverged(home: Path, session: str, **now: Any) -> Divergence:
 
 def denying(name: str) -> Settings:
     rule = RuleSettings(permission=name, pattern="*", action="deny", reason="not any more")
-    return Settings(profile={"code": ProfileSettings(rules=(rule,))})
+    return Settings(profile={"bare": ProfileSettings(rules=(rule,))})

@@ -86,5 +86,6 @@ async def test_a_profile_decides_which_tools_exist() -> None:
 
 def test_an_unknown_profile_names_the_known_ones() -> None:
     settings = Settings(profile={"night": ProfileSettings()})
-    with pytest.raises(ConfigurationError, match=r"no profile 'nihgt'; known: code, night; add a"):
+    known = "bare, code, host, locked, managed, night, readonly"
+    with pytest.raises(ConfigurationError, match=rf"no profile 'nihgt'; known: {known}; add a"):
         Holdfast(profile="nihgt", settings=settings)

@@ -129,7 +129,7 @@ async def test_rules_of_an_untrusted_project_narrow_only(places: Places) -> None
 
 async def test_rules_of_the_profile_are_the_manifests(places: Places) -> None:
     configuration = places.load(
-        user='[[profile.code.rules]]\npermission = "sh"\npattern = "rm *"\naction = "deny"\n'
+        user='[[profile.bare.rules]]\npermission = "sh"\npattern = "rm *"\naction = "deny"\n'
     )
     allow = Rule(permission="sh", pattern="rm x", action="allow", scope="session", source="code")
     hf = opened(places, configuration=configuration, rules=[allow])
@@ -268,7 +268,7 @@ HUGE = "{a,b}" * 9
 @pytest.mark.parametrize("where", ["code", "profile"])
 def test_a_rule_that_cannot_be_weighed_is_an_error_at_once(places: Places, where: str) -> None:
     rule = Rule(permission="sh", pattern=HUGE, scope="session", source="code")
-    profile = f'[[profile.code.rules]]\npermission = "sh"\npattern = "{HUGE}"\n'
+    profile = f'[[profile.bare.rules]]\npermission = "sh"\npattern = "{HUGE}"\n'
     configuration = places.load(user=profile if where == "profile" else "")
     named = {"code": "code", "profile": "config.toml:1"}[where]
     with pytest.raises(ConfigurationError, match=f"{named}: rule .sh.*alternatives"):
@@ -276,7 +276,7 @@ def test_a_rule_that_cannot_be_weighed_is_an_error_at_once(places: Places, where
 
 
 def test_a_pinned_deny_and_an_empty_program_are_errors(places: Places) -> None:
-    rule = '[[profile.code.rules]]\npermission = "sh"\npattern = "*"\n'
+    rule = '[[profile.bare.rules]]\npermission = "sh"\npattern = "*"\n'
     text = f'{rule}action = "deny"\npinned = true\n'
     with pytest.raises(ConfigurationError, match="only an ask can be pinned"):
         opened(places, configuration=places.load(user=text))
@@ -304,10 +304,10 @@ async def test_without_a_project_nothing_outlives_the_session(places: Places) ->
 
 def test_rules_of_an_untrusted_profile_are_left_out_with_a_notice(places: Places) -> None:
     loaded = places.load(
-        project='[[profile.code.rules]]\npermission = "sh"\npattern = "*"\naction = "allow"\n'
+        project='[[profile.bare.rules]]\npermission = "sh"\npattern = "*"\naction = "allow"\n'
     )
     assert loaded.settings.profile == {}
-    assert any("profile.code.rules" in notice for notice in loaded.notices)
+    assert any("profile.bare.rules" in notice for notice in loaded.notices)
 
 
 def test_a_folder_that_is_both_is_the_persons_own(places: Places) -> None:
@@ -373,7 +373,7 @@ async def test_a_hook_is_passed_tool_arguments_manifest_and_session(places: Plac
     (one,) = seen
     assert (one.tool, one.session_id) == ("put", hf.session_id)
     assert one.arguments == {"path": "out/a", "text": "x"}
-    assert one.manifest == {"agent": "code", "tools": ["put", "fetch", "sh"]}
+    assert one.manifest == {"agent": "bare", "tools": ["put", "fetch", "sh"]}
 
 
 async def test_no_call_writes_holdfasts_own_files(places: Places) -> None:

@@ -16,12 +16,12 @@ from holdfast.app.trust import TrustFile
 
 MINE = """
 # my own
-[[profile.code.rules]]
+[[profile.bare.rules]]
 permission = "fs.write"
 pattern = "*"
 action = "deny"
 """
-THEIRS = '[[profile.code.rules]]\npermission = "fs.write"\npattern = "*"\naction = "allow"\n'
+THEIRS = '[[profile.bare.rules]]\npermission = "fs.write"\npattern = "*"\naction = "allow"\n'
 
 
 @tool(requires={"fs": {"write": ["**"]}}, uses={"path": "fs.write"})
@@ -43,7 +43,7 @@ async def test_a_trusted_project_adds_rules_to_a_profile_and_takes_no_deny_back(
     trusted(places)
     found = places.load(user=MINE)
     assert found.trusted
-    assert [(one.action, one.source) for one in found.settings.profile["code"].rules] == [
+    assert [(one.action, one.source) for one in found.settings.profile["bare"].rules] == [
         ("deny", f"{places.user_file}:3"),
         ("allow", f"{places.project_file}:1"),
     ]
@@ -61,19 +61,19 @@ async def test_a_trusted_project_adds_rules_to_a_profile_and_takes_no_deny_back(
 
 def test_variables_and_overrides_add_rules_too(places: Places) -> None:
     more = '[{ permission = "sh", pattern = "*" }]'
-    variable = "HOLDFAST_PROFILE__CODE__RULES"
+    variable = "HOLDFAST_PROFILE__BARE__RULES"
     found = places.load(
-        user=MINE, variables={variable: more}, overrides={"profile.code.rules": more}
+        user=MINE, variables={variable: more}, overrides={"profile.bare.rules": more}
     )
-    assert [one.source for one in found.settings.profile["code"].rules] == [
+    assert [one.source for one in found.settings.profile["bare"].rules] == [
         f"{places.user_file}:3",
-        f"environment variable {variable}: profile.code",
-        "override profile.code.rules: profile.code",
+        f"environment variable {variable}: profile.bare",
+        "override profile.bare.rules: profile.bare",
     ]
 
 
 def test_a_rule_does_not_say_itself_where_it_stands(places: Places) -> None:
-    with pytest.raises(ConfigurationError, match=r"profile\.code\.rules #1\.source: there is no"):
+    with pytest.raises(ConfigurationError, match=r"profile\.bare\.rules #1\.source: there is no"):
         places.load(user=f'{MINE}source = "/etc/holdfast/policy.toml:1"\n')
 
 

@@ -162,7 +162,7 @@ async def test_a_tool_that_is_gone_is_named(home: Path) -> None:
     session = await record(home, [("add", {"a": 1})])
     found = await diverged(home, session, tools=[crash])
     assert found.says == "There is no tool named 'add'."
-    hidden = Settings(profile={"code": ProfileSettings()})
+    hidden = Settings(profile={"bare": ProfileSettings()})
     assert (await strictly(home, session, now=hidden)).divergence is None
 
 
@@ -243,7 +243,7 @@ async def test_what_a_person_said_for_the_project_is_neither_kept_again_nor_held
     home: Path, tmp_path: Path
 ) -> None:
     asking = Settings(
-        profile={"code": ProfileSettings(rules=(RuleSettings(permission="save", pattern="**"),))}
+        profile={"bare": ProfileSettings(rules=(RuleSettings(permission="save", pattern="**"),))}
     )
     answer = Answer(allowed=True, by="ada", remember="project")
     session = await record(

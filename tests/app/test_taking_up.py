@@ -13,7 +13,7 @@ import pytest
 
 from holdfast import Answer, Ask, Holdfast, Rule, tool
 from holdfast.app.holders import is_gone, lives_elsewhere, new_holder, this_process
-from holdfast.app.holdfast import Options
+from holdfast.app.options import Options
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import open_store
 from holdfast.contract.events import (

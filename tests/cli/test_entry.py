@@ -66,7 +66,7 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
             "holdfast: --workspace gone: there is no such directory;",
         ),
         (["tools", "--set", "limits"], "holdfast: --set limits: there is no value; write --set"),
-        (["tools", "--profile", "x"], "holdfast: there is no profile 'x'; known: code; add a"),
+        (["tools", "--profile", "x"], "holdfast: there is no profile 'x'; known: bare, code, host"),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_status_2(

@@ -30,7 +30,7 @@ pattern = "make *"
 action = "allow"
 """
 PROFILE = """
-[[profile.code.rules]]
+[[profile.bare.rules]]
 permission = "fs.write"
 pattern = "secrets/"
 action = "ask"
@@ -65,7 +65,7 @@ def test_every_rule_in_force_is_listed_with_where_it_stands(
     (home / "config.toml").write_text(PROFILE, "utf-8")
     (tmp_path / ".holdfast").mkdir()
     (tmp_path / ".holdfast" / "policy.toml").write_text(THEIRS, "utf-8")
-    answered = cli("policy", "list")
+    answered = cli("policy", "list", "--profile", "bare")
     assert answered.status == 0
     headings, *rows = [line.split("  ") for line in answered.out.splitlines()]
     cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
@@ -85,7 +85,7 @@ def test_every_rule_in_force_is_listed_with_where_it_stands(
 
 def test_the_list_for_programs_says_the_same(cli: Cli, home: Path, kept: GrantFile) -> None:
     (home / "policy.toml").write_text(OWN, "utf-8")
-    found = json.loads(cli("policy", "list", "--json").out)
+    found = json.loads(cli("policy", "list", "--profile", "bare", "--json").out)
     assert found[0] == {
         "scope": "project",
         "permission": "sh",
@@ -101,15 +101,15 @@ def test_the_list_for_programs_says_the_same(cli: Cli, home: Path, kept: GrantFi
 
 
 def test_without_rules_the_list_says_where_they_would_stand(cli: Cli, home: Path) -> None:
-    assert cli("policy", "list").out == (
+    assert cli("policy", "list", "--profile", "bare").out == (
         f"There are no rules. Yours would stand in {home}/policy.toml.\n"
     )
-    assert json.loads(cli("policy", "list", "--json").out) == []
+    assert json.loads(cli("policy", "list", "--profile", "bare", "--json").out) == []
 
 
 def test_rules_of_another_profile_are_listed_for_it_alone(cli: Cli, home: Path) -> None:
-    (home / "config.toml").write_text(PROFILE.replace("code", "reader"), "utf-8")
-    assert json.loads(cli("policy", "list", "--json").out) == []
+    (home / "config.toml").write_text(PROFILE.replace("bare", "reader"), "utf-8")
+    assert json.loads(cli("policy", "list", "--profile", "bare", "--json").out) == []
     (found,) = json.loads(cli("policy", "list", "--json", "--profile", "reader").out)
     assert (found["scope"], found["pinned"]) == ("manifest", True)
     answered = cli("policy", "list", "--profile", "writer")
@@ -118,7 +118,7 @@ def test_rules_of_another_profile_are_listed_for_it_alone(cli: Cli, home: Path) 
 
 def test_a_rule_that_cannot_be_weighed_is_said(cli: Cli, home: Path) -> None:
     (home / "config.toml").write_text(PROFILE.replace("secrets/", "{a,b}" * 9), "utf-8")
-    answered = cli("policy", "list")
+    answered = cli("policy", "list", "--profile", "bare")
     assert (answered.status, "alternatives" in answered.err) == (2, True)
 
 

@@ -11,7 +11,7 @@ from holdfast.surfaces.cli.tools import add_arguments, run
 
 
 def test_the_list_shows_flags_limits_and_the_first_line(cli: Cli, tool_file: Path) -> None:
-    answer = cli("tools", "--from", str(tool_file))
+    answer = cli("tools", "--profile", "bare", "--from", str(tool_file))
     assert (answer.status, answer.err) == (0, "")
     heading, *rows = answer.out.splitlines()
     assert heading.split() == ["NAME", "FLAGS", "LIMITS", "DESCRIPTION"]
@@ -49,17 +49,17 @@ def test_doubtful_schemas_are_warned_about(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_json_is_one_document(cli: Cli, tool_file: Path) -> None:
-    several = json.loads(cli("tools", "--from", str(tool_file), "--json").out)
+    several = json.loads(cli("tools", "--profile", "bare", "--from", str(tool_file), "--json").out)
     assert [one["name"] for one in several] == ["add", "wipe", "flood", "say", "crash"]
     one = json.loads(cli("tools", "wipe", "--from", str(tool_file), "--json").out)
     assert one == several[1]
     assert one["destructive"] is True
     assert one["limits"]["wall_seconds"] == 120.0
-    assert json.loads(cli("tools", "--json").out) == []
+    assert json.loads(cli("tools", "--profile", "bare", "--json").out) == []
 
 
 def test_without_tools_it_says_where_they_come_from(cli: Cli) -> None:
-    answer = cli("tools")
+    answer = cli("tools", "--profile", "bare")
     assert answer.status == 0
     assert "--from FILE.py" in answer.out
 

@@ -12,7 +12,7 @@ from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Use
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.places import NOWHERE, places_of
-from holdfast.policy.reach import Reach
+from holdfast.policy.reach import Folders, Reach
 from holdfast.policy.scope import EffectiveScope, compile_scope
 
 REQUIRES = requirement_set(
@@ -35,7 +35,7 @@ def reach(
     places = places_of({"workspace": [str(workspace)]}, facts)
     layers = [compile_scope(one, places) for one in (REQUIRES, ceiling) if one is not None]
     scope = EffectiveScope(layers[0], facts, *layers[1:])
-    return Reach(scope, facts, places, strict=strict, own_folders=(own,) if own else ())
+    return Reach(scope, facts, places, strict=strict, folders=Folders((own,) if own else ()))
 
 
 def within_one_text(text: str, capability: str, target: str) -> Use:

@@ -12,7 +12,8 @@ import msgspec
 from support import make_judge
 
 from holdfast.app.holders import is_gone, this_process
-from holdfast.app.holdfast import Holdfast, Options
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.options import Options
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import journal_key
 from holdfast.contract.archive import Archive, Found

@@ -31,8 +31,9 @@ from holdfast.app.narrowing import Narrowed, Notice, narrow
 from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.profiles import PROFILES
 from holdfast.app.rule_sources import name_sources
-from holdfast.app.settings import DEFAULT_PROFILE, Settings, ToolLimitSettings
+from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
 
@@ -217,7 +218,7 @@ def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
 
 def _narrowed(trusted: Table, project: Table, later: list[Table], origin: str) -> Narrowed:
     named = [cast("Table", layer.get("profile", {})) for layer in (trusted, *later)]
-    profiles = {DEFAULT_PROFILE, *(name for table in named for name in table)}
+    profiles = {*PROFILES, *(name for table in named for name in table)}
     return narrow(trusted, project, profiles, origin)
 
 

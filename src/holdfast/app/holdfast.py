@@ -2,62 +2,40 @@
 
 import logging
 from collections.abc import Coroutine, Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypedDict, Unpack
+from typing import Self, Unpack
 
-import msgspec
 from anyio import CancelScope, Lock, move_on_after
 
 from holdfast.app.answering import checked_answer, write_answer
-from holdfast.app.audit import audit_log
-from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.hands import HandSetup, hand_for, moved_remark, remarks_of
+from holdfast.app.assembly import Wanted, assembled
+from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
-from holdfast.app.judging import JudgeParts, judge_for, profile_settings, reach_of
-from holdfast.app.locations import project_root
+from holdfast.app.options import Options, refuse_unknown
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     DEFAULT_PROFILE,
-    Settings,
-    Surroundings,
-    limited,
 )
-from holdfast.app.store import session_log
-from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.call import Ask, RawArguments, ToolCall
+from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.events import SessionCreated
 from holdfast.contract.failure import Failure
 from holdfast.contract.journal import Journal, LeaseHeld
 from holdfast.contract.json_value import text_of
-from holdfast.contract.ports import Answer, Approver, Clock
+from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
-from holdfast.contract.rules import Rule
-from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, SessionFacts
+from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.shell import LiveCommands
+from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
-from holdfast.contract.watchdog import Hook
-from holdfast.envelope.redact import Redactor
-from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.explain import Explanation
 from holdfast.runtime.abort import Abort
-from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.ids import TimeIds
-from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.recovery import TakenUp, answered_calls, close_open_calls, open_questions
-from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
 
 _log = logging.getLogger("holdfast")
 
-_NOTHING_TO_GO_ON_WITH = (
-    "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
-    " written down; set store.kind = 'sqlite', or leave session= out"
-)
 _ENDING_SECONDS = 1.0
 """How long calls that were told to stop may take to write down how they ended."""
 _NOT_AMONG_THE_TOOLS = (
@@ -68,28 +46,6 @@ _WHILE_RUN = (
     "close that first, or leave session= out to begin another one; its questions can be answered"
     " meanwhile, with holdfast.answer_question or: holdfast sessions answer"
 )
-
-
-class Options(TypedDict, total=False):
-    """What may be handed in instead of the usual parts."""
-
-    settings: Settings
-    """These, and no file is read: neither configuration nor rules."""
-    configuration: Configuration
-    """What was read from files before."""
-    surroundings: Surroundings
-    approver: Approver | None
-    """Who is asked. Without one nobody is there, and every question is a refusal."""
-    rules: Iterable[Rule]
-    """Further rules of the program's own."""
-    hooks: Iterable[Hook]
-    """Further hooks of the watchdog."""
-    progress: ProgressSink
-    clock: Clock
-    keep_outputs: bool
-    """Leave whole outputs on disk after closing, for somebody who still has to read them."""
-    session: str
-    """Go on with this session, which was written down before."""
 
 
 class Holdfast:
@@ -103,84 +59,17 @@ class Holdfast:
         workspace: str | Path | None = None,
         **options: Unpack[Options],
     ) -> None:
-        _refuse_unknown(options)
-        configuration = _configuration(options, workspace)
-        settings = configuration.settings
-        surroundings = options.get("surroundings") or surroundings_of_this_process(settings)
-        clock = options.get("clock") or SystemClock()
-        self._ids = TimeIds(clock)
-        self._session = SessionFacts(
-            id=options.get("session") or self._ids.new("ses"),
-            workspace=None if workspace is None else str(Path(workspace).resolve()),
-        )
-        catalog = Catalog(limited(to_tool(tool), settings.limits) for tool in tools)
-        chosen = profile_settings(settings, profile)
-        self._catalog = visible(catalog, chosen.tools)
-        self._sidecars = SidecarFiles(
-            surroundings.data_home / "sessions",
-            call_quota=settings.limits.sidecar_call_bytes,
-            session_quota=settings.limits.sidecar_session_bytes,
-        )
-        place = None if self._session.workspace is None else Path(self._session.workspace)
-        audit = audit_log(settings.audit, surroundings)
-        judging = JudgeParts(
-            settings=settings,
-            profile=profile,
-            profile_settings=chosen,
-            surroundings=surroundings,
-            tools=self.tools,
-            workspace=place,
-            project=configuration.project or (None if place is None else project_root(place)),
-            session_id=self._session.id,
-            found=configuration.rules,
-            rules=tuple(options.get("rules", ())),
-            hooks=tuple(options.get("hooks", ())),
-            audit=audit,
-            headless=options.get("approver") is None,
-        )
-        reach = reach_of(judging)
-        redactor = self._redactor = Redactor(surroundings.secrets)
-        self._hand = hand_for(
-            HandSetup(
-                session=self._session,
-                tools={tool.name: tool for tool in self.tools},
-                reach=reach,
-                settings=settings.sandbox,
-                surroundings=surroundings,
-                sidecars=self._sidecars,
-                redactor=redactor,
-                clock=clock,
-                ids=self._ids,
-                audit=audit,
-            )
-        )
-        judging = msgspec.structs.replace(judging, protects=self._hand.protects)
-        self._judge = judge_for(judging, reach, clock.now)
-        created = SessionCreated(profile=profile, workspace=self._session.workspace)
-        self._log = session_log(settings, surroundings, created, self._session.id, clock, self._ids)
-        if "session" in options and self._log is None:
-            raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
+        refuse_unknown(options)
+        whole = assembled(Wanted(map(to_tool, tools), profile, workspace, options))
+        self._session, self._ids = whole.session, whole.ids
+        self._catalog, self._sidecars = whole.catalog, whole.sidecars
+        self._redactor, self._hand = whole.redactor, whole.hand
+        self._judge, self._log = whole.judge, whole.log
+        self._own, self._pipeline = whole.own, whole.pipeline
         self._goes_on = "session" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
         self._resuming = Lock()
-        self._pipeline = Pipeline(
-            Parts(
-                catalog=self._catalog,
-                judge=self._judge,
-                approver=options.get("approver") or _nobody,
-                clock=clock,
-                ids=self._ids,
-                sidecars=self._sidecars,
-                redactor=redactor,
-                session=self._session,
-                progress=options.get("progress") or _unheard,
-                hand=self._hand,
-                log=self._log,
-                remarks=remarks_of(settings.sandbox),
-                max_argument_bytes=settings.limits.argument_bytes,
-            )
-        )
         self._keep_outputs = options.get("keep_outputs", False)
         self._abort = Abort()
         self._open = False
@@ -226,6 +115,11 @@ class Holdfast:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that can be called, in the order they were registered."""
         return tuple(self._catalog)
+
+    @property
+    def todos(self) -> tuple[Todo, ...]:
+        """What the session has to do, as it last said."""
+        return self._own.todos.all()
 
     @property
     def commands(self) -> LiveCommands:
@@ -349,16 +243,6 @@ class Holdfast:
                 _log.warning("%s", self._moved)
 
 
-def _configuration(options: Options, workspace: str | Path | None) -> Configuration:
-    given = options.get("configuration")
-    settings = options.get("settings")
-    if given is not None and settings is not None:
-        raise TypeError("Holdfast() takes either settings or configuration, not both")
-    if settings is not None:
-        return Configuration(settings=settings)
-    return load_configuration(workspace) if given is None else given
-
-
 def _approval_id(question: object, session_id: str) -> str:
     if isinstance(question, str):
         return question
@@ -372,21 +256,3 @@ def _approval_id(question: object, session_id: str) -> str:
             " use holdfast.answer_question(session, approval, answer)"
         )
     return question.approval_id
-
-
-def _refuse_unknown(options: Options) -> None:
-    """A misspelt option must not go unnoticed: an approver would then never be asked."""
-    known = sorted(Options.__annotations__)
-    for name in options:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}=?" if near else f"known: {', '.join(known)}"
-            raise TypeError(f"Holdfast() has no option {name!r}; {hint}")
-
-
-async def _nobody(_ask: Ask) -> Answer | None:
-    return None
-
-
-def _unheard(_progress: Progress) -> None:
-    return None

@@ -14,7 +14,6 @@ from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
-    DEFAULT_PROFILE,
     ProfileSettings,
     RuleSettings,
     Settings,
@@ -37,9 +36,16 @@ from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.powers import AgentRules, Powers
-from holdfast.policy.reach import Reach
+from holdfast.policy.reach import Folders, Reach
 from holdfast.policy.rules import RuleProblem
-from holdfast.policy.scope import EffectiveScope, Scope, compile_scope, union
+from holdfast.policy.scope import (
+    EffectiveScope,
+    Scope,
+    compile_scope,
+    has_hosts_of_its_own,
+    shared,
+    union,
+)
 from holdfast.policy.source_grants import together
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
@@ -98,18 +104,6 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
         raise ConfigurationError(str(problem)) from None
 
 
-def profile_settings(settings: Settings, name: str) -> ProfileSettings:
-    """What a profile says; ConfigurationError when there is none of that name."""
-    if name in settings.profile:
-        return settings.profile[name]
-    if name == DEFAULT_PROFILE:
-        return ProfileSettings()
-    known = ", ".join(sorted({DEFAULT_PROFILE, *settings.profile}))
-    raise ConfigurationError(
-        f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
-    )
-
-
 def manifest_rules(settings: ProfileSettings, profile: str) -> list[Rule]:
     """The rules of a profile."""
     return [_manifest_rule(written, profile) for written in settings.rules]
@@ -148,24 +142,32 @@ def reach_of(parts: JudgeParts) -> Reach:
         raise ConfigurationError(f"workspace: {problem}") from None
     declared = _declared(parts.tools, places)
     ceiling: list[Scope] = []
-    if policy.ceiling is not None:
-        with _belongs_to("policy.ceiling"):
-            ceiling.append(compile_scope(ceiling_requirements(policy.ceiling), places))
+    bounds = {"policy": policy.ceiling, f"profile.{parts.profile}": parts.profile_settings.ceiling}
+    for whose, bound in bounds.items():
+        if bound is not None:
+            with _belongs_to(f"{whose}.ceiling"):
+                ceiling.append(compile_scope(ceiling_requirements(bound), places))
     scope = EffectiveScope(declared, facts, *ceiling)
+    apart = {
+        tool.name: EffectiveScope(_declared(parts.tools, places, tool), facts, *ceiling)
+        for tool in parts.tools
+        if has_hosts_of_its_own(tool)
+    }
     own = f"{data}/sessions/{parts.session_id}"
     return Reach(
         scope,
         facts,
         places,
         strict=policy.strict,
-        own_folders=(own,),
-        kept_from_writing=tuple(_kept(parts, facts)),
+        apart=apart,
+        folders=Folders((own,), tuple(_kept(parts, facts))),
     )
 
 
-def _declared(tools: Sequence[Tool], places: Places) -> Scope:
+def _declared(tools: Sequence[Tool], places: Places, *apart: Tool) -> Scope:
+    wanted = [*map(shared, tools), *(tool.requires for tool in apart)]
     try:
-        return compile_scope(union(tool.requires for tool in tools), places)
+        return compile_scope(union(wanted), places)
     except ValueError:
         for tool in tools:
             with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):

@@ -11,9 +11,10 @@ import msgspec
 
 from holdfast.app.configuration import Configuration
 from holdfast.app.hands import UNCONFINED_REMARK, remarks_of
-from holdfast.app.judging import JudgeParts, grants_of, judge_for, profile_settings, reach_of
+from holdfast.app.judging import JudgeParts, grants_of, judge_for, reach_of
 from holdfast.app.locations import project_root
-from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings, limited
+from holdfast.app.profiles import catalog_of, profile_settings
+from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings
 from holdfast.contract.archive import Archive
 from holdfast.contract.events import ApprovalAsked, CallRefused, Event, SessionCreated
 from holdfast.contract.journal import Journal, JournalError
@@ -26,9 +27,7 @@ from holdfast.policy.hooks.unprotected import UNPROTECTED
 from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import not_vouched_for
-from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.replaying import ReplayClock, Replayed, ReplayParts, replayed
-from holdfast.runtime.visibility import visible
 
 _PAGE = 1000
 
@@ -73,8 +72,7 @@ async def replay_strictly(events: Sequence[Event], now: Now) -> Replayed:
 def _parts(events: Sequence[Event], created: SessionCreated, now: Now) -> ReplayParts:
     settings = _without_programs(now.configuration.settings)
     profile = created.profile or DEFAULT_PROFILE
-    chosen = profile_settings(settings, profile)
-    tools = Catalog(locked=[limited(tool, settings.limits) for tool in now.tools])
+    chosen = profile_settings(settings.profile, profile)
     session = SessionFacts(id=events[0].session_id, workspace=created.workspace)
     place = None if created.workspace is None else Path(created.workspace)
     clock = ReplayClock()
@@ -83,7 +81,7 @@ def _parts(events: Sequence[Event], created: SessionCreated, now: Now) -> Replay
         profile=profile,
         profile_settings=chosen,
         surroundings=now.surroundings,
-        tools=tuple(visible(tools, chosen.tools)),
+        tools=tuple(catalog_of(now.tools, chosen, settings.limits)),
         workspace=place,
         project=now.configuration.project or (None if place is None else project_root(place)),
         session_id=session.id,

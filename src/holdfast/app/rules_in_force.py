@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from holdfast.app.configuration import Configuration
-from holdfast.app.judging import manifest_rules, profile_settings
+from holdfast.app.judging import manifest_rules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.profiles import profile_settings
 from holdfast.contract.rules import Rule
 from holdfast.policy.rules import RuleBook, RuleProblem
 
@@ -23,7 +24,7 @@ def rules_in_force(
     configuration: Configuration, profile: str, grants: Sequence[Rule]
 ) -> list[RuleInForce]:
     """The manifest's, the project's, then what was remembered; ConfigurationError for a bad one."""
-    manifest = manifest_rules(profile_settings(configuration.settings, profile), profile)
+    manifest = manifest_rules(profile_settings(configuration.settings.profile, profile), profile)
     found = configuration.rules
     try:
         book = RuleBook([*manifest, *found.rules, *grants])

@@ -18,7 +18,8 @@ from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
 from holdfast.record.sqlite.connection import Durability
 from holdfast.runtime.visibility import Visibility
 
-DEFAULT_PROFILE = "code"
+DEFAULT_PROFILE = "bare"
+"""Of a library: the tools that are handed over, and no others."""
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Quota = Annotated[int, msgspec.Meta(ge=0)]
@@ -103,7 +104,11 @@ class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """One `[profile.NAME]` table."""
 
     tools: Visibility = Visibility()
+    toolsets: tuple[str, ...] | None = None
+    """The built-in tools it has; None: those that ship with a profile of this name, or none."""
     rules: tuple[RuleSettings, ...] = ()
+    ceiling: RequirementSettings | None = None
+    """What no tool of the profile gets more than, processes included."""
 
 
 class PolicySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,8 +3,8 @@
 Protocols and values. Who implements them is not known here.
 """
 
-from collections.abc import Callable, Coroutine
-from typing import NoReturn, Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Mapping
+from typing import NoReturn, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -15,6 +15,9 @@ from holdfast.contract.net import Net
 from holdfast.contract.shell import Shell
 
 _T = TypeVar("_T")
+
+Ports = Mapping[type, Callable[["Runtime"], object]]
+"""By the port's protocol: how a call gets what stands behind it."""
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +128,16 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     progress: ProgressSink
     abort: AbortSignal
     hand: Hand = NoHand()
+    ports: Ports = {}
+
+    def port(self, kind: type[_T], /) -> _T:
+        """What the host has for a port; Unavailable when it has nothing."""
+        found = self.ports.get(kind)
+        if found is None:
+            raise Unavailable(
+                f"{self.tool} needs {kind.__name__}, and this host has none: it was opened without"
+            )
+        return cast("_T", found(self))
 
     @property
     def fs(self) -> Files:

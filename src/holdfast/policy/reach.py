@@ -5,7 +5,9 @@ whole. What is out of reach is told with the requirement that would admit it. Ru
 here.
 """
 
-from typing import cast
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
 from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
@@ -22,6 +24,20 @@ from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, s
 from holdfast.policy.uses import analysed
 from holdfast.policy.words import described
 
+NONE_APART: Mapping[str, EffectiveScope] = MappingProxyType({})
+
+
+class Folders(NamedTuple):
+    """Places with a meaning of their own."""
+
+    own: tuple[str, ...] = ()
+    """The session's: they are read without asking."""
+    kept: tuple[str, ...] = ()
+    """Written by no call."""
+
+
+NO_FOLDERS = Folders()
+
 
 class Reach:
     """Looks at uses with the eyes of one session."""
@@ -33,17 +49,18 @@ class Reach:
         places: Places,
         *,
         strict: bool = False,
-        own_folders: tuple[str, ...] = (),
-        kept_from_writing: tuple[str, ...] = (),
+        apart: Mapping[str, EffectiveScope] = NONE_APART,
+        folders: Folders = NO_FOLDERS,
     ) -> None:
-        """A session's own folders are read without asking; what is kept is written by no call."""
+        """``apart``: what counts for tools, by name, that reach more than the others."""
         self._agent = scope
         self._facts = facts
         self._places = places
         self._base = places.base
         self._strict = strict
-        self._own = tuple(f"{folder.rstrip('/')}/" for folder in own_folders)
-        self._kept = tuple(f"{folder.rstrip('/')}/" for folder in kept_from_writing)
+        self._apart = apart
+        self._own = tuple(f"{folder.rstrip('/')}/" for folder in folders.own)
+        self._kept = tuple(f"{folder.rstrip('/')}/" for folder in folders.kept)
         self._roots = [
             f"{text.rstrip('/')}/" for place in places.workspace for text in dict.fromkeys(place)
         ]
@@ -69,11 +86,12 @@ class Reach:
 
     def scope(self, tool: Tool) -> EffectiveScope:
         """What counts for a tool: the agent's, or in strict mode its own within that."""
+        shared = self._apart.get(tool.name, self._agent)
         if not self._strict:
-            return self._agent
+            return shared
         if tool.name not in self._by_tool:
             own = compile_scope(tool.requires, self._places)
-            self._by_tool[tool.name] = strictly(self._agent, own)
+            self._by_tool[tool.name] = strictly(shared, own)
         return self._by_tool[tool.name]
 
     def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:

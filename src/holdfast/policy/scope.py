@@ -18,6 +18,7 @@ import msgspec
 from holdfast.contract.gates import Access
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.requirements import FsRequirement, NetRequirement, RequirementSet
+from holdfast.contract.tool import Tool
 from holdfast.contract.variables import expand
 from holdfast.policy.addresses import Address
 from holdfast.policy.commands import ShellText, admits_command, analyse
@@ -33,6 +34,8 @@ from holdfast.policy.places import Places
 
 CAPABILITIES = ("fs.read", "fs.write", "shell.run", "net.fetch", "secrets.has", "stream.send")
 """The names in use. The first four have patterns behind them, the others are granted by name."""
+
+ANY_HOST = "*"
 
 
 class AdmittedHost(msgspec.Struct, frozen=True):
@@ -109,6 +112,24 @@ def union(sets: Iterable[RequirementSet]) -> RequirementSet:
         shell=tuple(sorted(commands, key=msgspec.json.encode)),
         capabilities=_merged(one.capabilities for one in given),
     )
+
+
+def shared(tool: Tool) -> RequirementSet:
+    """What of a tool's requirements counts for all: not `*` as a host, where an argument names it.
+
+    Each such call is judged by its host. Processes are not asked about theirs: what one tool may
+    fetch anywhere must not let every command send anywhere.
+    """
+    if not has_hosts_of_its_own(tool):
+        return tool.requires
+    named = tuple(host for host in tool.requires.net.hosts if host != ANY_HOST)
+    return msgspec.structs.replace(tool.requires, net=NetRequirement(hosts=named))
+
+
+def has_hosts_of_its_own(tool: Tool) -> bool:
+    """Whether a tool may be called with any host."""
+    names_hosts = any(use.capability == "net.fetch" for use in tool.uses)
+    return names_hosts and ANY_HOST in tool.requires.net.hosts
 
 
 class EffectiveScope:

@@ -25,6 +25,7 @@ from holdfast.contract.runtime import (
     AbortSignal,
     Hand,
     NoHand,
+    Ports,
     ProgressSink,
     Runtime,
     SessionFacts,
@@ -59,6 +60,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     session: SessionFacts
     progress: ProgressSink
     hand: Hand = NoHand()
+    ports: Ports = {}
+    """What stands behind the ports that tools name."""
     log: SessionLog | None = None
     """Where calls leave their trail; None: nowhere."""
     remarks: tuple[str, ...] = ()
@@ -134,6 +137,7 @@ class Pipeline:
             progress=self._progress,
             abort=abort,
             hand=parts.hand,
+            ports=parts.ports,
         )
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):

@@ -1,7 +1,7 @@
 """Tools from Python functions: the signature is the schema, the docstring the description.
 
-A function whose first parameter is annotated `Runtime` is handed the runtime of its call; the
-model does not see that parameter.
+A function whose first parameter is annotated `Runtime` is handed the runtime of its call, and one
+with a parameter annotated with a port is handed what the host has for it; the model sees neither.
 """
 
 import functools
@@ -16,12 +16,13 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.contract.results import Binary, Image
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Body, RunStyle, Tool, ToolDefinitionError, refuse_encoded
+from holdfast.contract.tool_options import ToolOptions
 from holdfast.sources.annotations import or_null, read_annotation
 from holdfast.sources.decode import compile_decode, exactly_decoded
 from holdfast.sources.docstring import Docstring, read_docstring
 from holdfast.sources.hints import Unresolved
 from holdfast.sources.merging import types_of
-from holdfast.sources.options import Face, ToolOptions, build_tool, check_options, schema_object
+from holdfast.sources.options import Face, build_tool, check_options, schema_object
 from holdfast.sources.places import Place
 from holdfast.sources.schema import arguments_schema, schema_of
 from holdfast.sources.shapes import Anything, Field, Shape
@@ -103,7 +104,7 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
     decoding = compile_decode(shapes, _required(schema), takes_any=signature.takes_any)
     body = Body(
         style=style,
-        invoke=_invoke(function, takes_runtime=signature.takes_runtime),
+        invoke=_invoke(function, signature),
         decode=decoding.decode,
         read=decoding.read,
         exact=exactly_decoded(shapes),
@@ -211,7 +212,20 @@ def _output_schema(
     return None if not schema or "string" in types_of(schema) or schema == _NULL else schema
 
 
-def _invoke(function: Callable[..., Any], *, takes_runtime: bool) -> Invoke:
-    if takes_runtime:
+def _invoke(function: Callable[..., Any], signature: Signature) -> Invoke:
+    if signature.ports:
+        return _invoke_with_ports(function, signature)
+    if signature.takes_runtime:
         return lambda values, runtime: function(runtime, **values)
     return lambda values, _runtime: function(**values)
+
+
+def _invoke_with_ports(function: Callable[..., Any], signature: Signature) -> Invoke:
+    ports = signature.ports
+
+    def invoke(values: Mapping[str, object], runtime: Runtime) -> object:
+        handed = {name: runtime.port(kind) for name, kind in ports.items()}
+        first = (runtime,) if signature.takes_runtime else ()
+        return function(*first, **values, **handed)
+
+    return invoke

@@ -4,10 +4,14 @@ import inspect
 from collections.abc import Callable
 from typing import cast
 
+from holdfast.contract.builtin import Builtin
 from holdfast.contract.flow import FlowToolCall
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.sources.functions import FunctionTool, tool_from_function
 from holdfast.sources.objects import looks_like_tool_object, tool_from_object
+
+_built: dict[str, tuple[Builtin, Tool]] = {}
+"""Built-in tools never change: each is derived once, however many sessions have it."""
 
 
 def to_tool(candidate: object) -> Tool:
@@ -16,6 +20,8 @@ def to_tool(candidate: object) -> Tool:
         return candidate
     if isinstance(candidate, FunctionTool):
         return candidate.tool
+    if isinstance(candidate, Builtin):
+        return built_in(candidate)
     if isinstance(candidate, FlowToolCall):
         raise ToolDefinitionError(
             f"the flow tool {candidate.name!r} needs a session: register"
@@ -33,3 +39,15 @@ def to_tool(candidate: object) -> Tool:
         f"{candidate!r} is not a tool; register a function, a @tool function, a Tool, or an object"
         " with id, description, parameters, requires and execute(args, runtime)"
     )
+
+
+def built_in(candidate: Builtin) -> Tool:
+    """A built-in tool, derived when it is first asked for."""
+    known = _built.get(candidate.name)
+    if known is None or known[0] is not candidate:
+        known = _built[candidate.name] = (candidate, _derived(candidate))
+    return known[1]
+
+
+def _derived(candidate: Builtin) -> Tool:
+    return tool_from_function(candidate.function, **candidate.options)

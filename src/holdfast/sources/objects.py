@@ -10,7 +10,8 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Body, Tool, ToolDefinitionError
-from holdfast.sources.options import OPTION_NAMES, Face, ToolOptions, build_tool, schema_object
+from holdfast.contract.tool_options import ToolOptions
+from holdfast.sources.options import OPTION_NAMES, Face, build_tool, schema_object
 from holdfast.sources.styles import run_style
 
 _MISSING = object()

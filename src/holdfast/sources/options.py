@@ -4,57 +4,21 @@ One list of options for every source; where the body comes from is not known her
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypedDict, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet, requirement_set
 from holdfast.contract.tool import (
-    AcpKind,
     ArgumentUse,
     Body,
-    Effect,
-    InterruptBehavior,
     Limits,
-    Ownership,
-    PermissionPolicy,
     Tool,
     ToolDefinitionError,
 )
-
-ResourceKey = Callable[[Mapping[str, object]], tuple[str, ...]]
-
-
-class ToolOptions(TypedDict, total=False):
-    """Everything is optional; what is left out has the default `Tool` gives it."""
-
-    name: str
-    description: str
-    requires: Mapping[str, object] | RequirementSet
-    """Left out, the tool needs nothing: it has the empty set."""
-    uses: Mapping[str, str | Iterable[str]]
-    """Which capability is used on what an argument names, e.g. ``{"path": "fs.write"}``."""
-    ownership: Ownership
-    permission_policy: PermissionPolicy
-    effects: Iterable[Effect]
-    read_only: bool
-    destructive: bool
-    interrupt_behavior: InterruptBehavior
-    acp_kind: AcpKind
-    limits: Limits
-    parallel_safe: bool
-    resource_key: ResourceKey
-    """Which resource a call touches; calls with equal keys never overlap."""
-    keep_empty: Iterable[str]
-    """Fields for which the empty string has a meaning."""
-    input_schema: Mapping[str, object]
-    """Instead of the schema the annotations give."""
-    output_schema: Mapping[str, object]
-    inline: bool
-    """The body is pure and quick: it runs in place, without a deadline. Sync functions only."""
-
+from holdfast.contract.tool_options import ResourceKey, ToolOptions
 
 OPTION_NAMES = frozenset(ToolOptions.__annotations__)
 

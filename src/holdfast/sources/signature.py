@@ -5,11 +5,12 @@ It knows what may be a parameter of a tool, and nothing of schemas or tools.
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, get_args, get_origin
 
 import msgspec
 
+from holdfast.contract.call_port import is_call_port
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import ToolDefinitionError
@@ -39,6 +40,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     takes_any: bool
     """Whether it has `**kwargs`."""
     returns: object
+    ports: Mapping[str, type[object]] = {}
+    """Parameters that the host fills in, by name."""
 
 
 def read_signature(function: Callable[..., object], *, owner: str, schema_given: bool) -> Signature:
@@ -52,7 +55,8 @@ def read_signature(function: Callable[..., object], *, owner: str, schema_given:
     takes_runtime = bool(declared) and _is_runtime(hints.get(declared[0].name))
     if takes_runtime and declared[0].kind is inspect.Parameter.KEYWORD_ONLY:
         Place(owner, declared[0].name).refuse("the Runtime parameter must not be keyword-only")
-    rest = declared[1:] if takes_runtime else declared
+    ports = {one.name: kind for one in declared if is_call_port(kind := hints.get(one.name))}
+    rest = [one for one in declared[int(takes_runtime) :] if one.name not in ports]
     takes_any = schema_given and any(one.kind is one.VAR_KEYWORD for one in rest)
     parameters = tuple(
         _parameter(one, hints.get(one.name, ABSENT), Place(owner, one.name), loose=schema_given)
@@ -64,6 +68,7 @@ def read_signature(function: Callable[..., object], *, owner: str, schema_given:
         takes_runtime=takes_runtime,
         takes_any=takes_any,
         returns=hints.get("return", ABSENT),
+        ports=ports,
     )
 
 

@@ -10,11 +10,13 @@ from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
 from holdfast.app.policy_files import POLICY_NAME
-from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
+
+USUAL_PROFILE = "code"
+"""Of a person at the command line."""
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +41,7 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     """Read the configuration and load the tool files, the configured ones first."""
     loaded = configured(arguments, screen)
     files = unlike([*loaded.settings.tools.files, *arguments.files])
-    profile = arguments.profile or DEFAULT_PROFILE
+    profile = arguments.profile or USUAL_PROFILE
     try:
         tools = load_tools(files)
     except ToolFileError as problem:

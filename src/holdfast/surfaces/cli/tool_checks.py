@@ -14,7 +14,7 @@ from holdfast.app.tool_files import merged, tools_of
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import Finding
-from holdfast.surfaces.cli.opening import unlike
+from holdfast.surfaces.cli.opening import USUAL_PROFILE, unlike
 from holdfast.surfaces.cli.screen import one_line
 
 Problem = tuple[str, str]
@@ -60,7 +60,7 @@ def _loaded(files: list[Path]) -> tuple[tuple[Tool, ...], list[Problem]]:
 def _opened(tools: tuple[Tool, ...], loaded: Configuration) -> Iterator[Problem]:
     """What would stop every call although all files can be read."""
     try:
-        Holdfast(tools=tools, configuration=loaded)
+        Holdfast(tools=tools, profile=USUAL_PROFILE, configuration=loaded)
     except ToolDefinitionError as problem:
         yield _FILES, str(problem)
     except ConfigurationError as problem:

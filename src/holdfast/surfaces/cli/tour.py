@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import anyio
 
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
-from holdfast.app.holdfast import Options
+from holdfast.app.options import Options
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.blocking import Holdfast
 from holdfast.contract.envelope import Envelope, Repair

@@ -1,0 +1,58 @@
+"""What `Holdfast` may be given beside tools, profile and workspace. Misspelt options are errors."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TypedDict
+
+from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.ports import Approver, Clock
+from holdfast.contract.rules import Rule
+from holdfast.contract.runtime import Ports, ProgressSink
+from holdfast.contract.watchdog import Hook
+
+
+class Options(TypedDict, total=False):
+    """What may be handed in instead of the usual parts."""
+
+    settings: Settings
+    """These, and no file is read: neither configuration nor rules."""
+    configuration: Configuration
+    """What was read from files before."""
+    surroundings: Surroundings
+    approver: Approver | None
+    """Who is asked. Without one nobody is there, and every question is a refusal."""
+    rules: Iterable[Rule]
+    """Further rules of the program's own."""
+    hooks: Iterable[Hook]
+    """Further hooks of the watchdog."""
+    progress: ProgressSink
+    clock: Clock
+    keep_outputs: bool
+    """Leave whole outputs on disk after closing, for somebody who still has to read them."""
+    session: str
+    """Go on with this session, which was written down before."""
+    ports: Ports
+    """What stands behind ports that tools name, beside or instead of the usual."""
+
+
+def configuration_of(options: Options, workspace: str | Path | None) -> Configuration:
+    """What the options say, or else what files and the environment say."""
+    given = options.get("configuration")
+    settings = options.get("settings")
+    if given is not None and settings is not None:
+        raise TypeError("Holdfast() takes either settings or configuration, not both")
+    if settings is not None:
+        return Configuration(settings=settings)
+    return load_configuration(workspace) if given is None else given
+
+
+def refuse_unknown(options: Options) -> None:
+    """A misspelt option must not go unnoticed: an approver would then never be asked."""
+    known = sorted(Options.__annotations__)
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}=?" if near else f"known: {', '.join(known)}"
+            raise TypeError(f"Holdfast() has no option {name!r}; {hint}")

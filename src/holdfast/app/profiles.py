@@ -1,0 +1,111 @@
+"""The profiles that ship: which built-in tools a session has, and what narrows them.
+
+A table `[profile.NAME]` adds to the profile of its name, or makes a new one. Every profile but
+`bare` holds all locked tools, and restricts them by rules, sub-policies and ceilings.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.settings import (
+    LimitSettings,
+    ProfileSettings,
+    RequirementSettings,
+    RuleSettings,
+    limited,
+)
+from holdfast.app.spelling import advice
+from holdfast.contract.builtin import Builtin
+from holdfast.contract.tool import Tool
+from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.visibility import visible
+from holdfast.sources.intake import built_in
+from holdfast.tools.code import CODE
+from holdfast.tools.host import HOST
+from holdfast.tools.locked import LOCKED
+
+TOOLSETS: Mapping[str, tuple[Builtin, ...]] = MappingProxyType(
+    {"locked": LOCKED, "code": CODE, "host": HOST}
+)
+
+_READS_ANYTHING_HERE = msgspec.convert(
+    {"read": ["**"], "hosts": ["*"], "shell": [{"cmd": "*"}]}, RequirementSettings
+)
+_ASKS_ABOUT_HOSTS = (RuleSettings(permission="web_fetch", pattern="*", action="ask"),)
+_ASKS_ABOUT_CLONES = (RuleSettings(permission="repo_clone", pattern="*", action="ask"),)
+
+PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
+    {
+        "bare": ProfileSettings(toolsets=()),
+        "locked": ProfileSettings(toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS),
+        "code": ProfileSettings(
+            toolsets=("locked", "code"), rules=(*_ASKS_ABOUT_HOSTS, *_ASKS_ABOUT_CLONES)
+        ),
+        "host": ProfileSettings(toolsets=("locked", "host"), rules=_ASKS_ABOUT_HOSTS),
+        "managed": ProfileSettings(toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS),
+        "readonly": ProfileSettings(
+            toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS, ceiling=_READS_ANYTHING_HERE
+        ),
+    }
+)
+
+
+def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> ProfileSettings:
+    """What a profile says, with what configuration adds; ConfigurationError when there is none."""
+    shipped, own = PROFILES.get(name), configured.get(name)
+    if shipped is None and own is None:
+        known = ", ".join(sorted({*PROFILES, *configured}))
+        raise ConfigurationError(
+            f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
+        )
+    shipped, own = shipped or ProfileSettings(), own or ProfileSettings()
+    return ProfileSettings(
+        tools=own.tools,
+        toolsets=shipped.toolsets if own.toolsets is None else own.toolsets,
+        rules=(*_told_apart(shipped.rules, name), *own.rules),
+        ceiling=own.ceiling or shipped.ceiling,
+    )
+
+
+def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, limits: LimitSettings) -> Catalog:
+    """The tools of a session: the profile's built-in ones, then the host's own, as far as visible.
+
+    ToolDefinitionError for two of one name.
+    """
+    own = list(tools)
+    names = {tool.name for tool in own}
+    built = (limited(built_in(one), limits) for one in built_in_tools(profile, names))
+    catalog = Catalog((limited(tool, limits) for tool in own), locked=built)
+    return visible(catalog, profile.tools)
+
+
+def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Builtin, ...]:
+    """The built-in tools of a profile, each once; one outside of the lock gives way to the host's.
+
+    ``given``: the names of tools that the host has itself.
+    """
+    own = set(given)
+    found: dict[str, Builtin] = {}
+    for name, tools in _chosen(profile):
+        for one in tools:
+            if name == "locked" or one.name not in own:
+                found.setdefault(one.name, one)
+    return tuple(found.values())
+
+
+def _chosen(profile: ProfileSettings) -> Iterator[tuple[str, tuple[Builtin, ...]]]:
+    for name in profile.toolsets or ():
+        if name not in TOOLSETS:
+            raise ConfigurationError(
+                f"toolsets: there is no toolset {name!r}; {advice(name, list(TOOLSETS))}"
+            )
+        yield name, TOOLSETS[name]
+
+
+def _told_apart(rules: tuple[RuleSettings, ...], name: str) -> Iterator[RuleSettings]:
+    """Who reads a refusal has to know that no file of theirs says so."""
+    source = f"profile {name}, as it ships"
+    return (msgspec.structs.replace(rule, source=source) for rule in rules)

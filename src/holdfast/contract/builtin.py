@@ -1,0 +1,27 @@
+"""A built-in tool as it is written: a typed function, and what is declared of it.
+
+Its signature is its schema and its docstring its description, as with every function tool; who
+derives them is not known here.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Unpack
+
+from holdfast.contract.tool_options import ToolOptions
+
+
+class Builtin(NamedTuple):
+    """A function that is to become a tool."""
+
+    function: Callable[..., object]
+    options: ToolOptions
+
+    @property
+    def name(self) -> str:
+        """The name models call."""
+        return self.options.get("name", self.function.__name__)
+
+
+def builtin(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., object]], Builtin]:
+    """Declare a built-in tool: ``@builtin(requires={...}, ...)``."""
+    return lambda function: Builtin(function, options)

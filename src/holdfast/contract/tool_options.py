@@ -1,0 +1,48 @@
+"""How a tool may be declared beside its function: every option, with its type.
+
+Shared by whoever writes tools and whoever makes them; nothing is made here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypedDict
+
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.tool import (
+    AcpKind,
+    Effect,
+    InterruptBehavior,
+    Limits,
+    Ownership,
+    PermissionPolicy,
+)
+
+ResourceKey = Callable[[Mapping[str, object]], tuple[str, ...]]
+
+
+class ToolOptions(TypedDict, total=False):
+    """Everything is optional; what is left out has the default `Tool` gives it."""
+
+    name: str
+    description: str
+    requires: Mapping[str, object] | RequirementSet
+    """Left out, the tool needs nothing: it has the empty set."""
+    uses: Mapping[str, str | Iterable[str]]
+    """Which capability is used on what an argument names, e.g. ``{"path": "fs.write"}``."""
+    ownership: Ownership
+    permission_policy: PermissionPolicy
+    effects: Iterable[Effect]
+    read_only: bool
+    destructive: bool
+    interrupt_behavior: InterruptBehavior
+    acp_kind: AcpKind
+    limits: Limits
+    parallel_safe: bool
+    resource_key: ResourceKey
+    """Which resource a call touches; calls with equal keys never overlap."""
+    keep_empty: Iterable[str]
+    """Fields for which the empty string has a meaning."""
+    input_schema: Mapping[str, object]
+    """Instead of the schema the annotations give."""
+    output_schema: Mapping[str, object]
+    inline: bool
+    """The body is pure and quick: it runs in place, without a deadline. Sync functions only."""

@@ -1,0 +1,93 @@
+"""Profiles: which built-in tools a session has, and what bounds them."""
+
+from pathlib import Path
+
+import pytest
+from places import Places
+
+from holdfast import Holdfast, tool
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.profiles import PROFILES, TOOLSETS, profile_settings
+from holdfast.app.settings import ProfileSettings, Settings, StoreSettings, Surroundings
+from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
+from holdfast.runtime.visibility import Visibility
+
+
+def names(tmp_path: Path, profile: str, **table: ProfileSettings) -> list[str]:
+    settings = Settings(store=StoreSettings(kind="none"), profile=table)
+    hf = Holdfast(tools=[own], profile=profile, settings=settings, surroundings=around(tmp_path))
+    return [one.name for one in hf.tools]
+
+
+def around(tmp_path: Path) -> Surroundings:
+    return Surroundings(data_home=tmp_path / "data")
+
+
+@tool
+def own() -> int:
+    """One of the host's."""
+    return 1
+
+
+def test_a_library_has_what_it_hands_over_and_nothing_else(tmp_path: Path) -> None:
+    assert names(tmp_path, "bare") == ["own"]
+    hf = Holdfast(tools=[own], settings=Settings(), surroundings=around(tmp_path))
+    assert [one.name for one in hf.tools] == ["own"]
+
+
+def test_the_built_in_tools_come_first_and_hide_like_any_other(tmp_path: Path) -> None:
+    assert names(tmp_path, "locked") == [*(one.name for one in TOOLSETS["locked"]), "own"]
+    hidden = ProfileSettings(tools=Visibility(deny=("todo",)))
+    assert "todo" not in names(tmp_path, "locked", locked=hidden)
+
+
+def test_a_toolset_is_written_in_configuration(places: Places) -> None:
+    loaded = places.load(user='[profile.mine]\ntoolsets = ["locked"]\n')
+    chosen = profile_settings(loaded.settings.profile, "mine")
+    assert chosen.toolsets == ("locked",)
+    with pytest.raises(ConfigurationError, match="no toolset 'lokced'; did you mean 'locked'"):
+        Holdfast(
+            profile="mine",
+            configuration=places.load(user='[profile.mine]\ntoolsets = ["lokced"]\n'),
+        )
+
+
+def test_a_table_adds_to_the_profile_that_ships(places: Places) -> None:
+    loaded = places.load(
+        user='[[profile.code.rules]]\npermission = "bash"\npattern = "rm *"\naction = "deny"\n'
+    )
+    chosen = profile_settings(loaded.settings.profile, "code")
+    assert chosen.toolsets == PROFILES["code"].toolsets
+    sources = [rule.source for rule in chosen.rules]
+    assert sources[0] == "profile code, as it ships"
+    assert sources[-1].endswith("config.toml:1")
+
+
+def test_a_project_that_is_not_trusted_chooses_no_toolsets(places: Places) -> None:
+    loaded = places.load(project='[profile.code]\ntoolsets = ["host"]\n')
+    assert profile_settings(loaded.settings.profile, "code").toolsets == ("locked", "code")
+    assert any("profile.code.toolsets" in notice for notice in loaded.notices)
+
+
+@pytest.mark.req("SPEC-LOCK-03")
+def test_nobody_registers_a_tool_under_a_locked_name(tmp_path: Path) -> None:
+    @tool(name="todo")
+    def theirs() -> int:
+        """Another list."""
+        return 1
+
+    for profile in ("bare", "locked"):
+        with pytest.raises(ToolDefinitionError, match="this name is locked"):
+            Holdfast(
+                tools=[theirs],
+                profile=profile,
+                settings=Settings(),
+                surroundings=around(tmp_path),
+            )
+
+
+def test_the_built_in_tools_of_the_lock_bear_locked_names() -> None:
+    assert {one.name for one in TOOLSETS["locked"]} <= LOCKED_NAMES
+    for name, tools in TOOLSETS.items():
+        if name != "locked":
+            assert not {one.name for one in tools} & LOCKED_NAMES
