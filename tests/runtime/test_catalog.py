@@ -7,7 +7,7 @@ import pytest
 from support import make_tool
 
 from holdfast.contract.tool import LOCKED_NAMES, Effect, Tool, ToolDefinitionError
-from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.catalog import Catalog, compiled
 from holdfast.runtime.definitions import full_definition, openai_definition
 from holdfast.runtime.visibility import Visibility, visible
 
@@ -26,7 +26,7 @@ def test_a_locked_name_cannot_be_redefined(name: str) -> None:
 
 
 def test_the_built_in_tools_themselves_bear_their_locked_names() -> None:
-    assert "read" in Catalog(locked=[make_tool(name="read")])
+    assert "read" in Catalog(built_in=[compiled(make_tool(name="read"))])
 
 
 def test_a_schema_that_cannot_be_enforced_is_refused_with_its_reason() -> None:

@@ -20,7 +20,8 @@ from holdfast.app.settings import (
 from holdfast.app.spelling import advice
 from holdfast.contract.builtin import Builtin
 from holdfast.contract.tool import Tool
-from holdfast.runtime.catalog import Catalog
+from holdfast.preflight.plan import Plan
+from holdfast.runtime.catalog import Catalog, compiled
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import built_in
 from holdfast.tools.code import CODE
@@ -36,6 +37,9 @@ _READS_ANYTHING_HERE = msgspec.convert(
 )
 _ASKS_ABOUT_HOSTS = (RuleSettings(permission="web_fetch", pattern="*", action="ask"),)
 _ASKS_ABOUT_CLONES = (RuleSettings(permission="repo_clone", pattern="*", action="ask"),)
+
+_plans: dict[str, Plan] = {}
+"""By the name of a built-in tool: the plan that was used last."""
 
 PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
     {
@@ -77,8 +81,8 @@ def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, limits: LimitSet
     """
     own = list(tools)
     names = {tool.name for tool in own}
-    built = (limited(built_in(one), limits) for one in built_in_tools(profile, names))
-    catalog = Catalog((limited(tool, limits) for tool in own), locked=built)
+    built = (_planned(limited(built_in(one), limits)) for one in built_in_tools(profile, names))
+    catalog = Catalog((limited(tool, limits) for tool in own), built_in=built)
     return visible(catalog, profile.tools)
 
 
@@ -94,6 +98,14 @@ def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Buil
             if name == "locked" or one.name not in own:
                 found.setdefault(one.name, one)
     return tuple(found.values())
+
+
+def _planned(tool: Tool) -> Plan:
+    """A built-in tool is compiled once, as long as its limits are the same."""
+    known = _plans.get(tool.name)
+    if known is None or known.tool is not tool:
+        known = _plans[tool.name] = compiled(tool)
+    return known
 
 
 def _chosen(profile: ProfileSettings) -> Iterator[tuple[str, tuple[Builtin, ...]]]:

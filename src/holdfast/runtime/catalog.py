@@ -13,10 +13,12 @@ from holdfast.preflight.schema import SchemaProblem
 class Catalog:
     """An ordered set of tools, each with its compiled preflight."""
 
-    def __init__(self, tools: Iterable[Tool] = (), *, locked: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), *, built_in: Iterable[Plan] = ()) -> None:
+        """``built_in``: those that ship, compiled before; only they may bear locked names."""
         self._plans: dict[str, Plan] = {}
-        for tool in locked:
-            self._add(tool)
+        for plan in built_in:
+            self._refuse_second(plan.tool)
+            self._plans[plan.tool.name] = plan
         for tool in tools:
             self.register(tool)
 
@@ -27,17 +29,14 @@ class Catalog:
                 f"tool {tool.name!r}: this name is locked; it belongs to the built-in tool that"
                 " models know. Give yours another name."
             )
-        self._add(tool)
+        self._refuse_second(tool)
+        self._plans[tool.name] = compiled(tool)
 
-    def _add(self, tool: Tool) -> None:
+    def _refuse_second(self, tool: Tool) -> None:
         if tool.name in self._plans:
             raise ToolDefinitionError(
                 f"tool {tool.name!r}: a tool of this name is already registered"
             )
-        try:
-            self._plans[tool.name] = Plan(tool)
-        except SchemaProblem as problem:
-            raise ToolDefinitionError(f"tool {tool.name!r}: input_schema: {problem}") from None
 
     def plan(self, name: str) -> Plan | None:
         """The compiled preflight of a tool, None when there is no such tool."""
@@ -63,3 +62,11 @@ class Catalog:
 
     def __contains__(self, name: object) -> bool:
         return name in self._plans
+
+
+def compiled(tool: Tool) -> Plan:
+    """The preflight of a tool; ToolDefinitionError when its schema cannot be enforced."""
+    try:
+        return Plan(tool)
+    except SchemaProblem as problem:
+        raise ToolDefinitionError(f"tool {tool.name!r}: input_schema: {problem}") from None

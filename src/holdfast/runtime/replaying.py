@@ -23,7 +23,7 @@ from holdfast.preflight.plan import Plan
 from holdfast.record.divergence import MEASURED, Divergence, diverging
 from holdfast.record.memory import memory_store
 from holdfast.runtime.abort import Abort
-from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.catalog import Catalog, compiled
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.recorded import RecordedCall, recorded_calls
@@ -200,9 +200,9 @@ class _PlayedTools(Catalog):
     """
 
     def __init__(self, stage: _Stage) -> None:
-        super().__init__(locked=[_played(tool, stage) for tool in stage.parts.tools])
+        super().__init__(built_in=[compiled(_played(tool, stage)) for tool in stage.parts.tools])
         self._stage = stage
-        self._unbound = Catalog(locked=[_unbound(tool) for tool in self])
+        self._unbound = Catalog(built_in=[compiled(_unbound(tool)) for tool in self])
 
     def plan(self, name: str) -> Plan | None:
         """The compiled preflight of a tool."""

@@ -21,7 +21,7 @@ from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.powers import AgentRules, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
-from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.catalog import Catalog, compiled
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.sources.intake import to_tool
 from holdfast.testing.fakes import (
@@ -80,7 +80,7 @@ async def _called_badly(tool: Tool) -> list[str]:
     )
     watched = msgspec.structs.replace(tool, body=body, permission_policy="always_allow")
     try:
-        catalog = Catalog(locked=[watched])
+        catalog = Catalog(built_in=[compiled(watched)])
     except ToolDefinitionError as problem:
         return [f"cannot be registered: {problem}"]
     pipeline = _pipeline(catalog)

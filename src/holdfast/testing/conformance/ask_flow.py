@@ -21,7 +21,7 @@ from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.powers import AgentRules, Looked, Powers
 from holdfast.policy.watchdog import Watchdog
 from holdfast.runtime.abort import Abort
-from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.catalog import Catalog, compiled
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
@@ -127,7 +127,7 @@ class _Stage:
         call = part(step, "call")
         tool = self._tool(call)
         parts = Parts(
-            catalog=Catalog(locked=[tool]),
+            catalog=Catalog(built_in=[compiled(tool)]),
             judge=self._judge,
             approver=self._approve,
             clock=SystemClock(),
