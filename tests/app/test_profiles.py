@@ -6,9 +6,11 @@ import pytest
 from places import Places
 
 from holdfast import Holdfast, tool
+from holdfast.app import profiles
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES, TOOLSETS, profile_settings
 from holdfast.app.settings import ProfileSettings, Settings, StoreSettings, Surroundings
+from holdfast.contract.builtin import builtin
 from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
 from holdfast.runtime.visibility import Visibility
 
@@ -91,3 +93,37 @@ def test_the_built_in_tools_of_the_lock_bear_locked_names() -> None:
     for name, tools in TOOLSETS.items():
         if name != "locked":
             assert not {one.name for one in tools} & LOCKED_NAMES
+
+
+def test_no_catalog_holds_two_faces_of_one_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @builtin()
+    def twin() -> int:
+        """One face."""
+        return 1
+
+    other = builtin(name="twin")(lambda: 2)
+    sets = {"a": (twin,), "again": (twin,), "b": (other,)}
+    monkeypatch.setattr(profiles, "TOOLSETS", sets)
+    same = ProfileSettings(toolsets=("a", "again"))
+    assert names(tmp_path, "mine", mine=same) == ["twin", "own"]
+    two = ProfileSettings(toolsets=("a", "b"))
+    with pytest.raises(ConfigurationError, match="'b' has another 'twin'"):
+        names(tmp_path, "mine", mine=two)
+
+
+def test_a_tool_outside_of_the_lock_gives_way_to_the_hosts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @builtin(name="own")
+    def shipped() -> int:
+        """The one that ships."""
+        return 2
+
+    monkeypatch.setattr(profiles, "TOOLSETS", {"code": (shipped,)})
+    settings = Settings(
+        store=StoreSettings(kind="none"), profile={"mine": ProfileSettings(toolsets=("code",))}
+    )
+    hf = Holdfast(tools=[own], profile="mine", settings=settings, surroundings=around(tmp_path))
+    assert [one.description for one in hf.tools] == ["One of the host's."]

@@ -89,14 +89,20 @@ def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, limits: LimitSet
 def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Builtin, ...]:
     """The built-in tools of a profile, each once; one outside of the lock gives way to the host's.
 
-    ``given``: the names of tools that the host has itself.
+    ``given``: the names of tools that the host has itself. ConfigurationError for two faces of one
+    name.
     """
     own = set(given)
     found: dict[str, Builtin] = {}
     for name, tools in _chosen(profile):
         for one in tools:
-            if name == "locked" or one.name not in own:
-                found.setdefault(one.name, one)
+            if name != "locked" and one.name in own:
+                continue
+            if found.setdefault(one.name, one) is not one:
+                raise ConfigurationError(
+                    f"toolsets: {name!r} has another {one.name!r} than a toolset before it; leave"
+                    " one of them out"
+                )
     return tuple(found.values())
 
 
