@@ -136,7 +136,7 @@ class CommandSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     most_seconds: DaysSeconds = 600.0
     """What it may ask for at most."""
     background: bool = False
-    """Whether `sandbox_exec` and `shell_run` may leave a process running in the background."""
+    """Whether `sandbox_exec` may leave a process running in the background."""
 
 
 class WatchdogSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -67,13 +67,14 @@ def wrap(ending: Ending, tool: str) -> Wrapped:
 
 
 def _wrap_returned(value: object, tool: str) -> Wrapped:
+    kind = type(value).__name__
     try:
         if isinstance(value, Told):
             return _told(cast("Told[object]", value), tool)
         return wrap_value(value, tool)
     except (AttributeError, TypeError, ValueError, RecursionError) as problem:
         # Ours by its type, but put together by hand from what its fields do not allow.
-        message = f"The tool answered with a malformed {type(value).__name__}: {problem}"
+        message = f"The tool answered with a malformed {kind}: {problem}"
         return Envelope(failure=failure_of(FailureKind.EXECUTION_ERROR, message), tool=tool)
 
 

@@ -125,7 +125,8 @@ class CallShell:
         except BaseException:
             after.lost()
             raise
-        ended = msgspec.structs.replace(reported(report, command, sandbox.confinement), job=job)
+        bare = reported(report, command, sandbox.confinement)
+        ended = msgspec.structs.replace(bare, job=job, cwd=place)
         told = after.told(ended, place, all_gone=self.all_gone() and report.killed_by != "lost")
         self.notice(told)
         return told
