@@ -117,7 +117,7 @@ def git_host(folder: Path) -> Generator[GitHost]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its own name
+        def log_message(self, format: str, *args: object) -> None:
             return
 
     folder.mkdir(parents=True, exist_ok=True)

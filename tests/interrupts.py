@@ -13,6 +13,12 @@ TRIES = 5
 """A busy machine may be late once, and is not late every time."""
 
 
+async def until(true: Callable[[], bool]) -> None:
+    """Look until it is so: what is waited for happens in another process."""
+    while not true():  # noqa: ASYNC110 - nobody there sets an event of ours
+        await sleep(0.01)
+
+
 async def interrupted(
     hf: Holdfast, tool: str, arguments: dict[str, object], runs: Callable[[], bool]
 ) -> tuple[Envelope, float]:
@@ -23,8 +29,7 @@ async def interrupted(
     async with create_task_group() as group:
 
         async def interrupt() -> None:
-            while not runs():
-                await sleep(0.01)
+            await until(runs)
             at.append(time.monotonic())
             abort.set()
 

@@ -81,7 +81,8 @@ def bound_spooled(envelope: Envelope, output: KeptOutput, bound: OutputBound) ->
         if key not in bound.fields
     }
     head = _cut_bytes(output.head, bound.max_bytes)
-    tail = (output.head[len(head) :] + output.tail)[-TAIL_BYTES:]
+    between = output.head[len(head) :] if output.complete else b""
+    tail = (between + output.tail)[-TAIL_BYTES:]
     lost = output.dropped if output.path is not None else output.total - len(head) - len(tail)
     warnings = envelope.warnings
     return msgspec.structs.replace(

@@ -18,7 +18,7 @@ from holdfast.contract.errors import (
 )
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.runtime import Runtime
-from holdfast.contract.shell import CommandLimits, CommandReport, CommandText, denial_of
+from holdfast.contract.shell import CommandLimits, CommandReport, CommandText, Printed, denial_of
 from holdfast.contract.told import KeptOutput
 
 ANY_COMMAND = [{"cmd": "*"}]
@@ -134,14 +134,12 @@ def kept_output(report: CommandReport) -> KeptOutput | None:
     complete = report.stdout.complete and report.stderr.complete
     if report.output_path is None and complete:
         return None
-    head = _in_order(report)
+    head = _beginning(report)
     total = report.stdout.total + report.stderr.total
-    last = report.stderr if _last_stream(report) == "stderr" else report.stdout
-    end = (last.head + last.tail)[-_TAIL_BYTES:]
     return KeptOutput(
         path=report.output_path,
         head=head,
-        tail=end[max(0, len(end) - (total - len(head))) :] if total > len(head) else b"",
+        tail=_end(report, min(_TAIL_BYTES, total - len(head))),
         total=total,
         dropped=report.dropped_bytes,
     )
@@ -150,23 +148,42 @@ def kept_output(report: CommandReport) -> KeptOutput | None:
 _TAIL_BYTES = 64 * 1024
 
 
-def _last_stream(report: CommandReport) -> str:
-    return report.order[-1][0] if report.order else "stdout"
-
-
-def _in_order(report: CommandReport) -> bytes:
+def _beginning(report: CommandReport) -> bytes:
     """The beginning of both streams together, as far as memory holds it without a gap."""
-    whole = {
-        "stdout": report.stdout.head + (report.stdout.tail if report.stdout.complete else b""),
-        "stderr": report.stderr.head + (report.stderr.tail if report.stderr.complete else b""),
-    }
-    at = {"stdout": 0, "stderr": 0}
+    known = {"stdout": _from_start(report.stdout), "stderr": _from_start(report.stderr)}
+    taken = {"stdout": 0, "stderr": 0}
     parts: list[bytes] = []
     for name, count in report.order:
-        begin = at[name]
-        piece = whole[name][begin : begin + count]
+        piece = known[name][taken[name] : taken[name] + count]
         parts.append(piece)
-        at[name] = begin + len(piece)
+        taken[name] += count
         if len(piece) < count:
             break
     return b"".join(parts)
+
+
+def _end(report: CommandReport, most: int) -> bytes:
+    """The end of both streams together, as far as memory holds it without a gap."""
+    if sum(count for _, count in report.order) < report.stdout.total + report.stderr.total:
+        return b""  # the order is that of the beginning alone
+    known = {"stdout": _to_end(report.stdout), "stderr": _to_end(report.stderr)}
+    parts: list[bytes] = []
+    for name, count in reversed(report.order):
+        if most <= 0:
+            break
+        wanted = min(count, most)
+        piece = known[name][-wanted:]
+        known[name] = known[name][:-wanted]
+        parts.append(piece)
+        most -= len(piece)
+        if len(piece) < wanted:
+            break
+    return b"".join(reversed(parts))
+
+
+def _from_start(printed: Printed) -> bytes:
+    return printed.head + printed.tail if printed.complete else printed.head
+
+
+def _to_end(printed: Printed) -> bytes:
+    return printed.head + printed.tail if printed.complete else printed.tail

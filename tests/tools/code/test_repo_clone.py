@@ -1,13 +1,12 @@
 """`repo_clone`: from a real git server on loopback, confined, and nothing left where it fails."""
 
-import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from anyio import create_task_group, sleep
 from git_server import GitHost, git, git_host
+from interrupts import TRIES, interrupted
 from tool_kit import failure, opened, result
 
 from holdfast import tool
@@ -16,7 +15,6 @@ from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.ports import Answer
 from holdfast.contract.runtime import Progress
-from holdfast.runtime.abort import Abort
 
 pytestmark = [pytest.mark.anyio, pytest.mark.system("git")]
 
@@ -95,7 +93,7 @@ async def test_nothing_that_the_repository_brings_is_run(workspace: Path, host: 
         await result(hf, "repo_clone", url=host.url("evil.git"))
         clone = workspace / "evil"
         assert (clone / "hooks" / "post-checkout").exists()
-        assert not [path for path in workspace.rglob("ran")]
+        assert not list(workspace.rglob("ran"))
         assert not list((clone / "x").iterdir())
         assert not (clone / ".git" / "hooks").exists()
         assert not any("project.git" in path for path in host.asked)
@@ -153,20 +151,26 @@ async def test_a_host_out_of_reach_is_refused(workspace: Path, host: GitHost) ->
 
 async def test_an_interrupt_ends_it_and_leaves_nothing(workspace: Path, host: GitHost) -> None:
     host.holding.set()
-    abort = Abort()
-    async with session(workspace) as hf, create_task_group() as group:
-        ended: list[float] = []
 
-        async def interrupt() -> None:
-            while not (workspace / "project").exists() or len(host.asked) < 2:
-                await sleep(0.01)
-            ended.append(time.monotonic())
-            abort.set()
+    def fetches() -> bool:
+        return (workspace / "project").exists() and len(host.asked) > 1
 
-        group.start_soon(interrupt)
-        envelope = await hf.settle("repo_clone", {"url": host.url("project.git")}, abort=abort)
-        took = time.monotonic() - ended[0]
-        assert envelope.failure is not None
-        assert envelope.failure.retryable is False
-        assert took < 0.25
-        assert not list(workspace.iterdir())
+    async with session(workspace) as hf:
+        took: list[float] = []
+        for _ in range(TRIES):
+            host.asked.clear()
+            sent: dict[str, object] = {"url": host.url("project.git")}
+            ended, seconds = await interrupted(hf, "repo_clone", sent, fetches)
+            assert ended.failure is not None
+            assert ended.failure.retryable is False
+            assert not list(workspace.iterdir())
+            took.append(seconds)
+        assert min(took) < 0.25
+
+
+@pytest.mark.system("curl")
+async def test_any_host_is_for_this_tool_alone(workspace: Path) -> None:
+    async with session(workspace) as hf:
+        refused = await failure(hf, "bash", command="curl -fsS --max-time 5 http://example.org/")
+        assert refused.kind == FailureKind.REJECTED
+        assert "example.org" in refused.message
