@@ -9,11 +9,18 @@ from tool_kit import UNRECORDED, answer, failure, opened, result
 from holdfast import tool
 from holdfast.app.configuration import load_configuration
 from holdfast.app.profiles import profile_settings
-from holdfast.app.settings import PolicySettings, ProfileSettings, Settings, WatchdogSettings
+from holdfast.app.settings import (
+    PolicySettings,
+    ProfileSettings,
+    RequirementSettings,
+    Settings,
+    WatchdogSettings,
+)
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import ToolDefinitionError
+from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy.explain import Explanation
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +55,7 @@ async def test_the_managed_one_runs_a_program_without_a_shell(workspace: Path) -
         assert "SHLVL" in (await result(hf, "bash", command="env"))["stdout"]
 
 
-@pytest.mark.req("BOA-HAND-18", "BOA-HAND-19", "SPEC-BASH-03")
+@pytest.mark.req("BOA-HAND-18", "BOA-HAND-19")
 @pytest.mark.parametrize(
     "command",
     [
@@ -75,6 +82,41 @@ async def test_the_managed_one_refuses_the_rest(workspace: Path, command: str) -
         refused = await failure(hf, "bash", command=command)
         assert refused.kind == FailureKind.REJECTED, refused
         assert not (workspace / "x").exists()
+
+
+@pytest.mark.req("BOA-HAND-18")
+async def test_the_managed_one_runs_ten_programs(workspace: Path) -> None:
+    (workspace / "a").write_text("1\n2\n")
+    async with opened(workspace, "managed") as hf:
+        for command in ("pwd", "env", "ls", "cat a", "head -n 1 a", "tail -n 1 a", "wc -l a"):
+            assert (await result(hf, "bash", command=command))["exit_code"] == 0, command
+        for command in ("basename sub/a", "dirname a", "realpath a"):
+            assert (await result(hf, "bash", command=command))["exit_code"] == 0, command
+
+
+@pytest.mark.req("SPEC-BASH-03")
+async def test_what_it_may_run_is_worked_out_for_each_call_and_only_narrowed(
+    workspace: Path,
+) -> None:
+    async def generous(_inspection: Inspection) -> Opinion:
+        return Opinion("allow", "of course")
+
+    async def stern(inspection: Inspection) -> Opinion:
+        wanted = str(inspection.arguments["command"])
+        return Opinion("deny", "no") if "-l" in wanted else NOTHING_AGAINST_IT
+
+    only_ls = PolicySettings(
+        ceiling=msgspec.convert(
+            {"read": ["**"], "write": ["**"], "shell": [{"cmd": "ls"}]}, RequirementSettings
+        )
+    )
+    settings = msgspec.structs.replace(UNRECORDED, policy=only_ls)
+    async with opened(workspace, "locked", settings=settings, hooks=[generous, stern]) as hf:
+        assert (await result(hf, "bash", command="ls"))["exit_code"] == 0
+        for command in ("touch x", "ls; touch x", "ls $(touch x)", "ls -l"):
+            refused = await failure(hf, "bash", command=command)
+            assert refused.kind == FailureKind.REJECTED, command
+        assert not list(workspace.iterdir())
 
 
 async def test_each_operand_lies_in_the_mount_of_the_working_directory(workspace: Path) -> None:
