@@ -35,6 +35,7 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.session_log import SessionLog
+from holdfast.runtime.turn import Turn
 
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
@@ -63,6 +64,7 @@ class Whole(NamedTuple):
     judge: PolicyJudge
     log: SessionLog | None
     own: SessionPorts
+    turn: Turn
     pipeline: Pipeline
 
 
@@ -76,7 +78,7 @@ def assembled(wanted: Wanted) -> Whole:
     ids = TimeIds(clock)
     session = _session(wanted, ids)
     chosen = profile_settings(settings.profile, wanted.profile)
-    catalog = catalog_of(wanted.tools, chosen, settings.limits)
+    catalog = catalog_of(wanted.tools, chosen, settings)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
         call_quota=settings.limits.sidecar_call_bytes,
@@ -105,6 +107,7 @@ def assembled(wanted: Wanted) -> Whole:
         PortParts(
             session=session,
             settings=settings,
+            profile=chosen,
             surroundings=surroundings,
             catalog=catalog,
             hand=hand,
@@ -113,6 +116,7 @@ def assembled(wanted: Wanted) -> Whole:
             ids=ids,
         )
     )
+    turn = Turn(chosen.commands_per_turn)
     pipeline = Pipeline(
         Parts(
             catalog=catalog,
@@ -129,9 +133,10 @@ def assembled(wanted: Wanted) -> Whole:
             log=log,
             remarks=remarks_of(settings.sandbox),
             max_argument_bytes=settings.limits.argument_bytes,
+            turn=turn,
         )
     )
-    return Whole(session, ids, catalog, sidecars, redactor, hand, judge, log, own, pipeline)
+    return Whole(session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline)
 
 
 def _session(wanted: Wanted, ids: TimeIds) -> SessionFacts:

@@ -31,6 +31,7 @@ from holdfast.contract.tool import Tool
 from holdfast.policy.explain import Explanation
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.recovery import TakenUp, answered_calls, close_open_calls, open_questions
+from holdfast.runtime.session_log import SessionLog
 from holdfast.sources.intake import to_tool
 from holdfast.sources.lint import lint
 
@@ -65,7 +66,7 @@ class Holdfast:
         self._catalog, self._sidecars = whole.catalog, whole.sidecars
         self._redactor, self._hand = whole.redactor, whole.hand
         self._judge, self._log = whole.judge, whole.log
-        self._own, self._pipeline = whole.own, whole.pipeline
+        self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
         self._goes_on = "session" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
@@ -82,7 +83,7 @@ class Holdfast:
             try:
                 await self._take_up()
             except BaseException:
-                await self._let_go()
+                await _let_go(self._log)
                 raise
         self._hand.open()
         self._open = True
@@ -101,7 +102,7 @@ class Holdfast:
                 await self._hand.close()
                 with move_on_after(_ENDING_SECONDS):
                     await self._pipeline.ended()
-            await self._let_go()
+            await _let_go(self._log)
         finally:
             if not (self._keep_outputs or self._goes_on):
                 self._sidecars.forget(self._session.id)
@@ -185,6 +186,13 @@ class Holdfast:
         )
         return self._pipeline.settle(call, abort or self._abort)
 
+    def new_turn(self) -> None:
+        """Say that a person spoke: the commands of the turn are counted anew.
+
+        Before the first one nothing is counted.
+        """
+        self._turn.begin()
+
     async def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""
         journal = await self._journal()
@@ -225,11 +233,6 @@ class Holdfast:
             raise RuntimeError("Holdfast is not open, or its configuration has store.kind = 'none'")
         return await self._log.journal()
 
-    async def _let_go(self) -> None:
-        if self._log is not None:
-            with CancelScope(shield=True):
-                await self._log.close()
-
     async def _take_up(self) -> None:
         if self._log is not None:
             try:
@@ -241,6 +244,12 @@ class Holdfast:
             self._moved = moved_remark(self._session, begun_in)
             if self._moved is not None:
                 _log.warning("%s", self._moved)
+
+
+async def _let_go(log: SessionLog | None) -> None:
+    if log is not None:
+        with CancelScope(shield=True):
+            await log.close()
 
 
 def _approval_id(question: object, session_id: str) -> str:

@@ -29,8 +29,10 @@ from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.execution.timed_hook import TimedHook
+from holdfast.policy.command_policies import Grounds
 from holdfast.policy.hooks.destructive import destructive_commands
 from holdfast.policy.hooks.exfiltration import exfiltration_shapes
+from holdfast.policy.hooks.profile_commands import ProfileCommands
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
@@ -221,7 +223,19 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
     programs = [
         HookProgram(argv, environment, wanted.seconds, parts.audit) for argv in wanted.commands
     ]
-    return [*(hook for hook in shipped if name_of(hook) not in wanted.off), *programs]
+    chosen = [hook for hook in shipped if name_of(hook) not in wanted.off]
+    return [*_profile_hooks(parts), *chosen, *programs]
+
+
+def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
+    """What the profile itself holds commands to: no configuration of hooks takes it away."""
+    policy = parts.profile_settings.commands or "any"
+    if policy != "any":
+        facts = DiskPaths()
+        seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
+        roots = (seen.physical,) if isinstance(seen, PathView) else ()
+        hook = ProfileCommands(policy, Grounds(roots=roots, facts=facts))
+        yield Specialist(hook, "shell.run")
 
 
 def _timed(parts: JudgeParts, hook: Hook) -> Hook:

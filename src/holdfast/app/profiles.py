@@ -9,12 +9,13 @@ from types import MappingProxyType
 
 import msgspec
 
+from holdfast.app.command_tools import fitted
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
-    LimitSettings,
     ProfileSettings,
     RequirementSettings,
     RuleSettings,
+    Settings,
     limited,
 )
 from holdfast.app.spelling import advice
@@ -48,10 +49,17 @@ PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
         "code": ProfileSettings(
             toolsets=("locked", "code"), rules=(*_ASKS_ABOUT_HOSTS, *_ASKS_ABOUT_CLONES)
         ),
-        "host": ProfileSettings(toolsets=("locked", "host"), rules=_ASKS_ABOUT_HOSTS),
-        "managed": ProfileSettings(toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS),
+        "host": ProfileSettings(
+            toolsets=("locked", "host"), rules=_ASKS_ABOUT_HOSTS, commands_per_turn=10
+        ),
+        "managed": ProfileSettings(
+            toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS, commands="managed"
+        ),
         "readonly": ProfileSettings(
-            toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS, ceiling=_READS_ANYTHING_HERE
+            toolsets=("locked",),
+            rules=_ASKS_ABOUT_HOSTS,
+            ceiling=_READS_ANYTHING_HERE,
+            commands="read_only",
         ),
     }
 )
@@ -71,17 +79,23 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
         toolsets=shipped.toolsets if own.toolsets is None else own.toolsets,
         rules=(*_told_apart(shipped.rules, name), *own.rules),
         ceiling=own.ceiling or shipped.ceiling,
+        commands=own.commands or shipped.commands or "any",
+        commands_per_turn=own.commands_per_turn or shipped.commands_per_turn,
     )
 
 
-def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, limits: LimitSettings) -> Catalog:
+def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, settings: Settings) -> Catalog:
     """The tools of a session: the profile's built-in ones, then the host's own, as far as visible.
 
     ToolDefinitionError for two of one name.
     """
-    own = list(tools)
+    own, limits = list(tools), settings.limits
     names = {tool.name for tool in own}
-    built = (_planned(limited(built_in(one), limits)) for one in built_in_tools(profile, names))
+    policy = profile.commands or "any"
+    built = (
+        _planned(limited(fitted(built_in(one), settings.commands, policy), limits))
+        for one in built_in_tools(profile, names)
+    )
     catalog = Catalog((limited(tool, limits) for tool in own), built_in=built)
     return visible(catalog, profile.tools)
 

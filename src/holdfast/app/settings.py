@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.rules import Action
 from holdfast.contract.shell import Confinement
 from holdfast.contract.tool import Limits, Tool
@@ -24,6 +25,8 @@ DEFAULT_PROFILE = "bare"
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Quota = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
+DaysSeconds = Annotated[float, msgspec.Meta(gt=0, le=7 * 86_400)]
+"""A time that a model may ask for: it has an end."""
 
 Amount = TypeVar("Amount", int, float)
 
@@ -109,6 +112,11 @@ class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     rules: tuple[RuleSettings, ...] = ()
     ceiling: RequirementSettings | None = None
     """What no tool of the profile gets more than, processes included."""
+    commands: CommandPolicy | None = None
+    """Which commands it runs; None: as the profile of this name that ships, or any."""
+    commands_per_turn: Count | None = None
+    """How many calls that run commands a turn may make; None: as it ships, or as many as it likes.
+    """
 
 
 class PolicySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,6 +126,17 @@ class PolicySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Check a call against its own tool's requirements, not against all tools' together."""
     ceiling: RequirementSettings | None = None
     """What no tool gets more than, whatever it requires. Without one there is no such bound."""
+
+
+class CommandSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[commands]` table: what the tools that run commands offer."""
+
+    default_seconds: DaysSeconds = 120.0
+    """How long a command of `bash` may take that says nothing about it."""
+    most_seconds: DaysSeconds = 600.0
+    """What it may ask for at most."""
+    background: bool = False
+    """Whether `sandbox_exec` may leave a process running in the background."""
 
 
 class WatchdogSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -181,6 +200,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     audit: AuditSettings = AuditSettings()
     tools: ToolSettings = ToolSettings()
     policy: PolicySettings = PolicySettings()
+    commands: CommandSettings = CommandSettings()
     watchdog: WatchdogSettings = WatchdogSettings()
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()

@@ -55,6 +55,8 @@ class Printed(msgspec.Struct, frozen=True):
 class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
     """How a command went. That it failed is told here, never raised."""
 
+    cwd: str = ""
+    """Where it ran."""
     exit_code: int | None
     """128 + N when signal N ended it; None when it was killed from here, or never started."""
     signal: int | None = None

@@ -172,6 +172,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """``mcp:<server>:<tool>``: another name rules may use."""
     keep_empty: frozenset[str] = frozenset()
     """Fields for which the empty string has a meaning."""
+    withheld: Mapping[str, str] = {}
+    """Arguments that this host does not give, with the reason: not in the schema, and refused."""
 
     def __post_init__(self) -> None:
         if not self.name:

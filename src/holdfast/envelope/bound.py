@@ -12,6 +12,7 @@ from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.ports import StoredOutput
+from holdfast.contract.told import KeptOutput
 from holdfast.contract.tool import OutputBound
 from holdfast.contract.truncate import cut_utf8, tail_utf8, truncate_for_model
 
@@ -22,6 +23,7 @@ _MESSAGE_CHARACTERS = 4_000
 WARNINGS = 20
 """How many an answer shows."""
 _WARNING_CHARACTERS = 1_000
+_LONGEST_CHARACTER = 4
 _BESIDE_BYTES = 4_096
 """So much may stand beside a declared field whatever the bound is."""
 _FEW_EXTRAS_BYTES = 16_384
@@ -58,7 +60,7 @@ def bound_envelope(envelope: Envelope, bound: OutputBound, keep: Keep) -> Envelo
     cut = cut_for(envelope.result, bound)
     if cut is None:
         return envelope
-    result: JsonObject = {**cut.beside, "head": cut.head.decode()}
+    result = _with_head(cut.beside, cut.head.decode())
     tail = tail_utf8(cut.content[len(cut.head) :], TAIL_BYTES)
     metadata = _measured(envelope.metadata, cut.content, len(cut.head) + len(tail), keep)
     return msgspec.structs.replace(
@@ -66,6 +68,59 @@ def bound_envelope(envelope: Envelope, bound: OutputBound, keep: Keep) -> Envelo
         result_json=encode_json(result),
         metadata=msgspec.structs.replace(metadata, tail=tail.decode()),
     )
+
+
+def bound_spooled(envelope: Envelope, output: KeptOutput, bound: OutputBound) -> Envelope:
+    """The same for a result whose text is in a file already: nothing is written once more."""
+    result = envelope.result
+    if output.complete and cut_for(result, bound) is None:
+        return bound_envelope(envelope, bound, lambda _content: None)
+    beside = {
+        key: value
+        for key, value in (result if isinstance(result, dict) else {}).items()
+        if key not in bound.fields
+    }
+    head = _cut_bytes(output.head, bound.max_bytes)
+    between = output.head[len(head) :] if output.complete else b""
+    tail = (between + output.tail)[-TAIL_BYTES:]
+    lost = output.dropped if output.path is not None else output.total - len(head) - len(tail)
+    warnings = envelope.warnings
+    return msgspec.structs.replace(
+        envelope,
+        result_json=encode_json(_with_head(beside, _as_text(head, bound.max_bytes))),
+        warnings=_few(warnings) if _too_many(warnings) else warnings,
+        metadata=msgspec.structs.replace(
+            envelope.metadata,
+            truncated=True,
+            output_path=output.path,
+            tail=_end_as_text(tail),
+            output_bytes=output.total,
+            dropped_bytes=lost or None,
+        ),
+    )
+
+
+def _with_head(beside: JsonObject, head: str) -> JsonObject:
+    """A result that tells of itself whether it is whole tells the truth."""
+    told: JsonObject = {"truncated": True} if beside.get("truncated") is False else {}
+    return {**beside, **told, "head": head}
+
+
+def _cut_bytes(content: bytes, limit: int) -> bytes:
+    """On a character boundary where it is text; a program may print anything."""
+    cut = cut_utf8(content, limit)
+    return cut if limit - len(cut) < _LONGEST_CHARACTER else content[:limit]
+
+
+def _as_text(content: bytes, limit: int) -> str:
+    """What is no text is replaced, which makes it longer."""
+    return cut_utf8(content.decode("utf-8", "replace").encode(), limit).decode()
+
+
+def _end_as_text(content: bytes) -> str:
+    # The first character may have begun before.
+    begun = tail_utf8(content[:_LONGEST_CHARACTER], _LONGEST_CHARACTER)
+    return (begun + content[_LONGEST_CHARACTER:]).decode("utf-8", "replace")
 
 
 def _measured(metadata: Metadata, content: bytes, shown: int, keep: Keep) -> Metadata:

@@ -1,5 +1,7 @@
 """Whatever a tool returned, as one envelope. Pure: storing attachments is the pipeline's work."""
 
+from typing import TypeAlias, cast
+
 import msgspec
 
 from holdfast.contract.backend import (
@@ -20,6 +22,7 @@ from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import decode_json, encode_json, plain
 from holdfast.contract.results import Binary, Image
+from holdfast.contract.told import KeptOutput, Told
 from holdfast.envelope.dialects.ok import strict_parse
 from holdfast.envelope.from_error import cancelled, failure_from, timed_out
 
@@ -39,7 +42,18 @@ _PLAIN = frozenset({bool, int, float, dict, list, type(None)})
 """What most tools return: nothing to look into."""
 
 
-def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
+class Spooled(msgspec.Struct, frozen=True):
+    """An answer whose text a file holds already."""
+
+    envelope: Envelope
+    output: KeptOutput
+
+
+Wrapped: TypeAlias = Envelope | Spooled | Binary | Image
+"""An envelope, or what has to be seen to before it is one."""
+
+
+def wrap(ending: Ending, tool: str) -> Wrapped:
     """Turn how a body ended into an envelope, or hand back bytes that must be stored first."""
     if isinstance(ending, Returned):
         if type(ending.value) in _PLAIN:
@@ -52,13 +66,22 @@ def wrap(ending: Ending, tool: str) -> Envelope | Binary | Image:
     return Envelope(failure=cancelled(tool), tool=tool)
 
 
-def _wrap_returned(value: object, tool: str) -> Envelope | Binary | Image:
+def _wrap_returned(value: object, tool: str) -> Wrapped:
+    kind = type(value).__name__
     try:
+        if isinstance(value, Told):
+            return _told(cast("Told[object]", value), tool)
         return wrap_value(value, tool)
     except (AttributeError, TypeError, ValueError, RecursionError) as problem:
         # Ours by its type, but put together by hand from what its fields do not allow.
-        message = f"The tool answered with a malformed {type(value).__name__}: {problem}"
+        message = f"The tool answered with a malformed {kind}: {problem}"
         return Envelope(failure=failure_of(FailureKind.EXECUTION_ERROR, message), tool=tool)
+
+
+def _told(told: Told[object], tool: str) -> Wrapped:
+    result, warnings = encode_json(told.result), tuple(map(str, told.warnings))
+    envelope = Envelope(result_json=result, warnings=warnings, tool=tool)
+    return envelope if told.output is None else Spooled(envelope, told.output)
 
 
 def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:

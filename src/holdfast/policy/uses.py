@@ -1,8 +1,9 @@
 """What a call does: the capabilities it uses, each with its target.
 
 Which argument names a path, a host or a command is declared by the tool. What a tool requires and
-names in no argument is used as declared. Paths are taken as written; where they lead is asked
-elsewhere.
+names in no argument is used as declared. An argument that is a command may be named for files, too:
+then what its text redirects is used, and the kernel holds the rest to what is required. Paths are
+taken as written; where they lead is asked elsewhere.
 """
 
 import re
@@ -52,8 +53,11 @@ class Unjudged(msgspec.Struct, frozen=True):
 def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use] | Unjudged:
     """What the arguments of a call name."""
     uses: list[Use] = []
+    commands = {one.argument for one in tool.uses if one.capability == "shell.run"}
     for declared in tool.uses:
-        found = _of_argument(declared, _given(tool, arguments, declared.argument))
+        if declared.argument in commands and declared.capability in _FILES:
+            continue  # a command names what it opens itself: its redirections are among its uses
+        found = _of_argument(declared, given_argument(tool, arguments, declared.argument))
         if not isinstance(found, list):
             return found
         uses += found
@@ -68,7 +72,7 @@ def declared_uses(tool: Tool) -> Iterator[Use]:
     return (use for use in uses_of_requirements(tool.requires) if use.capability not in named)
 
 
-def _given(tool: Tool, arguments: Mapping[str, object], name: str) -> object:
+def given_argument(tool: Tool, arguments: Mapping[str, object], name: str) -> object:
     """What the body will get: what was sent, or else the default."""
     if name in arguments:
         return arguments[name]
@@ -133,6 +137,8 @@ def _of_one(declared: ArgumentUse, value: object) -> Use:
     target = "." if kind == "path" else ""
     return Use(capability=capability, kind=kind, target=target, doubt=doubt)
 
+
+_FILES = ("fs.read", "fs.write")
 
 _KIND_OF: dict[str, TargetKind] = {
     "fs.read": "path",

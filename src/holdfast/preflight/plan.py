@@ -107,6 +107,9 @@ class Plan:
     def _problem(self, arguments: JsonObject) -> Failure | None:
         if depth_of(arguments) > MAX_DEPTH:
             return failure_of(FailureKind.INVALID_ARGS, TOO_DEEP)
+        for name, reason in self.tool.withheld.items():
+            if name in arguments:
+                return failure_of(FailureKind.REJECTED, reason, field=name)
         if self._validator.is_valid(arguments):
             return None
         return explain(self._schema, arguments, self._validator)

@@ -3,7 +3,6 @@
 import logging
 import re
 from functools import partial
-from typing import TypeAlias
 
 import msgspec
 from anyio import CapacityLimiter, to_thread
@@ -17,19 +16,15 @@ from holdfast.contract.ports import SidecarStore, StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
 from holdfast.contract.runtime import Progress, ProgressSink
 from holdfast.contract.tool import OutputBound
-from holdfast.envelope.bound import Keep, bound_envelope, may_exceed
+from holdfast.envelope.bound import Keep, bound_envelope, bound_spooled, may_exceed
 from holdfast.envelope.redact import Redactor
-from holdfast.envelope.wrap import wrap
+from holdfast.envelope.wrap import Spooled, Wrapped, wrap
 
 _log = logging.getLogger("holdfast")
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 _ANY_BYTES = "application/octet-stream"
 _WRITERS = 4
-
-
-Answer: TypeAlias = Envelope | Image | Binary
-"""What a body's end was wrapped into: an envelope, or bytes that still have to be stored."""
 
 
 class Output:
@@ -41,20 +36,23 @@ class Output:
         # Its own threads: tools that block must not keep others from being answered.
         self._writers = CapacityLimiter(_WRITERS)
 
-    def wrapped(self, outcome: Outcome, noticed: tuple[str, ...]) -> Answer:
+    def wrapped(self, outcome: Outcome, noticed: tuple[str, ...]) -> Wrapped:
         """How the body ended, with what was noticed meanwhile, without secrets."""
         answer = wrap(outcome.ending, outcome.permit.prepared.call.tool)
-        if noticed and isinstance(answer, Envelope):
-            answer = msgspec.structs.replace(answer, warnings=answer.warnings + noticed)
+        if noticed:
+            answer = _saying(answer, noticed)
         return self._without_secrets(answer) if self._redactor.active else answer
 
-    def _without_secrets(self, answer: Answer) -> Answer:
+    def _without_secrets(self, answer: Wrapped) -> Wrapped:
         """The answer with known secrets taken out, before it is cut or stored."""
         if isinstance(answer, Envelope):
             return self._redactor.envelope(answer)
+        if isinstance(answer, Spooled):
+            # Its file was written without secrets; beginning and end come from there.
+            return Spooled(self._redactor.envelope(answer.envelope), answer.output)
         return type(answer)(self._redactor.content(answer.content), answer.media_type)
 
-    async def bounded(self, answer: Answer, outcome: Outcome) -> Envelope:
+    async def bounded(self, answer: Wrapped, outcome: Outcome) -> Envelope:
         """The answer cut to its bound, the whole of it kept in a file.
 
         Off the event loop: writing blocks.
@@ -65,6 +63,8 @@ class Output:
             return await to_thread.run_sync(
                 bound_envelope, answer, tool.limits.output, keep, limiter=self._writers
             )
+        if isinstance(answer, Spooled):
+            return bound_spooled(answer.envelope, answer.output, tool.limits.output)
         stored = await to_thread.run_sync(keep, answer.content, limiter=self._writers)
         return _by_reference(answer, stored, tool.name)
 
@@ -74,6 +74,16 @@ class Output:
         keep = partial(self._sidecars.keep, call.session_id, f"{prepared.tool.name}-{call.id}")
         # Once more before it is written: joining fields may have put a secret together again.
         return lambda content: keep(self._redactor.content(content))
+
+
+def _saying(answer: Wrapped, noticed: tuple[str, ...]) -> Wrapped:
+    if isinstance(answer, Spooled):
+        return Spooled(_with_warnings(answer.envelope, noticed), answer.output)
+    return _with_warnings(answer, noticed) if isinstance(answer, Envelope) else answer
+
+
+def _with_warnings(envelope: Envelope, more: tuple[str, ...]) -> Envelope:
+    return msgspec.structs.replace(envelope, warnings=envelope.warnings + more)
 
 
 def bounded_refusal(refused: Envelope) -> Envelope:

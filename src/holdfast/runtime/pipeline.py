@@ -42,6 +42,7 @@ from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_too
 from holdfast.runtime.repeats import RefusedCalls
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.trail import Approved, Trail
+from holdfast.runtime.turn import Turn
 
 MAX_REPAIRS = 50
 """How many repairs an answer names one by one."""
@@ -67,6 +68,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
     """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
+    turn: Turn = Turn()
 
 
 class Pipeline:
@@ -117,6 +119,8 @@ class Pipeline:
         plan = parts.catalog.plan(call.tool)
         if plan is None:
             return self._refuse(self._unknown(call), None, started)
+        if (spent := parts.turn.counted(plan.tool)) is not None:
+            return self._sealed(Envelope(failure=spent), call, (), started)
         prepared = plan.prepare(call, parts.max_argument_bytes)
         # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
         if not isinstance(prepared, Prepared):

@@ -8,13 +8,14 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_args, overload
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_args, get_origin, overload
 
 from holdfast.contract.backend import ToolResult
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.results import Binary, Image
 from holdfast.contract.runtime import Runtime
+from holdfast.contract.told import Told
 from holdfast.contract.tool import Body, RunStyle, Tool, ToolDefinitionError, refuse_encoded
 from holdfast.contract.tool_options import ToolOptions
 from holdfast.sources.annotations import or_null, read_annotation
@@ -201,6 +202,8 @@ def _output_schema(
     returns = signature.returns
     if returns is ABSENT or isinstance(returns, Unresolved) or style.endswith("generator"):
         return None
+    if get_origin(returns) is Told:
+        (returns,) = get_args(returns)
     kinds = (returns, *get_args(returns))
     if any(isinstance(one, type) and issubclass(one, _SPEAK_FOR_THEMSELVES) for one in kinds):
         return None

@@ -24,6 +24,7 @@ from holdfast.contract.shell import (
 )
 from holdfast.execution.network.attempts import SessionAttempts
 from holdfast.execution.processes.aftermath import Aftermath, Leaves
+from holdfast.execution.processes.all_jobs import AllJobs
 from holdfast.execution.processes.appearances import Watch
 from holdfast.execution.processes.command import Command, Report, start
 from holdfast.execution.processes.jobs import SessionJobs
@@ -72,6 +73,9 @@ class Processes(NamedTuple):
 
     sandbox: Sandbox
     jobs: SessionJobs
+    """Those of this sandbox."""
+    all_jobs: AllJobs
+    """Those of the whole session."""
     persistent: SessionShell
     register: LiveRegister
     attempts: SessionAttempts
@@ -121,7 +125,8 @@ class CallShell:
         except BaseException:
             after.lost()
             raise
-        ended = msgspec.structs.replace(reported(report, command, sandbox.confinement), job=job)
+        bare = reported(report, command, sandbox.confinement)
+        ended = msgspec.structs.replace(bare, job=job, cwd=place)
         told = after.told(ended, place, all_gone=self.all_gone() and report.killed_by != "lost")
         self.notice(told)
         return told
@@ -206,11 +211,12 @@ class CallJobs:
         self._sandbox = processes.sandbox
         self._jobs = processes.jobs
         self._runtime = runtime
-        self.all = self._jobs.all
-        self.poll = self._jobs.poll
-        self.wait = self._jobs.wait
-        self.tail = self._jobs.tail
-        self.kill = self._jobs.kill
+        everywhere = processes.all_jobs
+        self.all = everywhere.all
+        self.poll = everywhere.poll
+        self.wait = everywhere.wait
+        self.tail = everywhere.tail
+        self.kill = everywhere.kill
 
     async def start(
         self,

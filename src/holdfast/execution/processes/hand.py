@@ -27,6 +27,7 @@ from holdfast.execution.network.conversation import Ways
 from holdfast.execution.network.fetching import HttpNet, Web
 from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.aftermath import Leaves
+from holdfast.execution.processes.all_jobs import AllJobs
 from holdfast.execution.processes.appearances import Watch
 from holdfast.execution.processes.call_shell import Audit, CallShell, Notices, Processes
 from holdfast.execution.processes.capture import Scrubber
@@ -77,6 +78,7 @@ class SessionHand:
         self._outdated: list[Processes] = []
         self._register = LiveRegister(parts.ids, parts.clock)
         self._notices = Notices()
+        self._jobs = AllJobs()
         self._closed = False
         self._protected: dict[SandboxPolicy, bool] = {}
         """Where commands are known to be kept from protected places, or nobody was asked."""
@@ -151,6 +153,7 @@ class SessionHand:
         self._closed = True
         everything = [*self._outdated, *self._by_policy.values()]
         self._outdated, self._by_policy = [], {}
+        self._jobs.forget()
         self._register.close()
         self._register = LiveRegister(self._parts.ids, self._parts.clock)
         for processes in everything:
@@ -191,9 +194,18 @@ class SessionHand:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
         folder = self._parts.folder / JOBS
         jobs = SessionJobs(JobsParts(sandbox, ids, clock, register, str(folder)))
+        self._jobs.include(jobs)
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)
         audit = Audit(self._parts.audit, clock.unix_ns, self._parts.most_shown)
         return Processes(
-            sandbox, jobs, persistent, register, self._attempts, watch, self._notices, audit
+            sandbox,
+            jobs,
+            self._jobs,
+            persistent,
+            register,
+            self._attempts,
+            watch,
+            self._notices,
+            audit,
         )

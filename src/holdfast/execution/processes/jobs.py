@@ -97,6 +97,10 @@ class SessionJobs:
         """Every job of the session, the oldest first."""
         return tuple(job.facts() for job in self._jobs.values())
 
+    def has(self, job: str, /) -> bool:
+        """Whether there is such a job here."""
+        return job in self._jobs
+
     def poll(self, job: str, /) -> JobFacts:
         """How it stands; InvalidArguments when there is no such job."""
         return self._job(job).facts()

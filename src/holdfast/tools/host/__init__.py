@@ -1,5 +1,8 @@
 """The host profile's own tools: the names of the contract seed, over the same abilities."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.host.sandbox_exec import sandbox_exec
+from holdfast.tools.host.sandbox_process import sandbox_process
+from holdfast.tools.host.shell_run import shell_run
 
-HOST: tuple[Builtin, ...] = ()
+HOST: tuple[Builtin, ...] = (sandbox_exec, sandbox_process, shell_run)

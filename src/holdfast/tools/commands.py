@@ -1,0 +1,189 @@
+"""Running one command for a tool, whatever the tool is called: what became of it, or an error.
+
+The names of arguments and of result fields are the faces' business.
+"""
+
+import signal
+from collections.abc import Iterator
+
+import msgspec
+from anyio import to_thread
+
+from holdfast.contract.errors import (
+    Cancelled,
+    DirectoryNotFound,
+    FileNotFound,
+    InvalidArguments,
+    SandboxNotRunning,
+)
+from holdfast.contract.json_value import JsonValue
+from holdfast.contract.runtime import Runtime
+from holdfast.contract.shell import CommandLimits, CommandReport, CommandText, Printed, denial_of
+from holdfast.contract.told import KeptOutput
+
+ANY_COMMAND = [{"cmd": "*"}]
+HERE = {"read": ["**"], "write": ["**"]}
+"""What the processes of a command tool work in: the workspace."""
+USES = ("shell.run", "fs.read", "fs.write")
+"""What a command names: what it runs, and the files it is redirected to."""
+
+NOT_STARTED = -1
+_MOST_REFUSALS = 5
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A command to run."""
+
+    command: CommandText
+    directory: str | None
+    field: str
+    """How the tool calls the argument that names the directory."""
+    limits: CommandLimits
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """How a command went that was neither refused nor lost."""
+
+    report: CommandReport
+    stdout: str
+    stderr: str
+    exit_code: int | None
+    """None: it did not exit by itself; -1: it was never started."""
+    signal: str | None
+    warnings: tuple[str, ...]
+
+
+async def run_command(rt: Runtime, job: Job) -> Done:
+    """Run it to its end.
+
+    PolicyDenied where the sandbox made it fail, SandboxNotRunning where that went away.
+    """
+    if job.directory is not None:
+        await check_directory(rt, job.directory, job.field)
+    report = await rt.shell.run(job.command, cwd=job.directory, limits=job.limits)
+    printed: dict[str, JsonValue] = {
+        "stdout": report.stdout.text(),
+        "stderr": report.stderr.text(),
+    }
+    if report.killed_by == "abort":
+        raise Cancelled("The call was interrupted, and the command ended.", extras=printed)
+    if report.killed_by == "lost":
+        raise SandboxNotRunning("The sandbox went away while the command ran.", extras=printed)
+    if report.killed_by is None and (denial := denial_of(report)) is not None:
+        raise denial
+    return _done(report)
+
+
+async def check_directory(rt: Runtime, directory: str, field: str) -> None:
+    """Refuse what is no directory within reach."""
+    try:
+        facts = await to_thread.run_sync(rt.fs.stat, directory)
+    except FileNotFound:
+        raise DirectoryNotFound(
+            f"There is no directory {directory!r}. Leave {field} out to run in the workspace.",
+            field=field,
+        ) from None
+    if facts.kind != "directory":
+        raise InvalidArguments(
+            f"{directory!r} is no directory.", field=field, expected="an existing directory"
+        )
+
+
+def _done(report: CommandReport) -> Done:
+    stderr = report.stderr.text()
+    exit_code = None if report.signal is not None else report.exit_code
+    if report.unstarted is not None:
+        exit_code, stderr = NOT_STARTED, f"It could not be started: {report.unstarted}"
+    return Done(
+        report=report,
+        stdout=report.stdout.text(),
+        stderr=stderr,
+        exit_code=exit_code,
+        signal=None if report.signal is None else signal_name(report.signal),
+        warnings=tuple(_warnings(report)),
+    )
+
+
+def signal_name(number: int) -> str:
+    """As people write it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _warnings(report: CommandReport) -> Iterator[str]:
+    yield from report.warnings
+    if report.killed_by == "user":
+        yield "A person ended the command."
+    if report.waiting_for is not None:
+        yield (
+            f"It was waiting for input ({report.waiting_for.strip()[-200:]!r}), and nobody answers:"
+            " give it what it needs as arguments or in a file."
+        )
+    if report.job is not None:
+        yield (
+            f"What it started goes on in the background (job {report.job}) until the session ends."
+        )
+    for one in report.refusals[:_MOST_REFUSALS]:
+        yield f"The sandbox refused {one.target!r}: {one.reason}"
+
+
+def kept_output(report: CommandReport) -> KeptOutput | None:
+    """Both streams in the order they came, where a file holds them or memory does not."""
+    complete = report.stdout.complete and report.stderr.complete
+    if report.output_path is None and complete:
+        return None
+    head = _beginning(report)
+    total = report.stdout.total + report.stderr.total
+    return KeptOutput(
+        path=report.output_path,
+        head=head,
+        tail=_end(report, min(_TAIL_BYTES, total - len(head))),
+        total=total,
+        dropped=report.dropped_bytes,
+    )
+
+
+_TAIL_BYTES = 64 * 1024
+
+
+def _beginning(report: CommandReport) -> bytes:
+    """The beginning of both streams together, as far as memory holds it without a gap."""
+    known = {"stdout": _from_start(report.stdout), "stderr": _from_start(report.stderr)}
+    taken = {"stdout": 0, "stderr": 0}
+    parts: list[bytes] = []
+    for name, count in report.order:
+        piece = known[name][taken[name] : taken[name] + count]
+        parts.append(piece)
+        taken[name] += count
+        if len(piece) < count:
+            break
+    return b"".join(parts)
+
+
+def _end(report: CommandReport, most: int) -> bytes:
+    """The end of both streams together, as far as memory holds it without a gap."""
+    if sum(count for _, count in report.order) < report.stdout.total + report.stderr.total:
+        return b""  # the order is that of the beginning alone
+    known = {"stdout": _to_end(report.stdout), "stderr": _to_end(report.stderr)}
+    parts: list[bytes] = []
+    for name, count in reversed(report.order):
+        if most <= 0:
+            break
+        wanted = min(count, most)
+        piece = known[name][-wanted:]
+        known[name] = known[name][:-wanted]
+        parts.append(piece)
+        most -= len(piece)
+        if len(piece) < wanted:
+            break
+    return b"".join(reversed(parts))
+
+
+def _from_start(printed: Printed) -> bytes:
+    return printed.head + printed.tail if printed.complete else printed.head
+
+
+def _to_end(printed: Printed) -> bytes:
+    return printed.head + printed.tail if printed.complete else printed.tail
