@@ -2,10 +2,15 @@
 
 import msgspec
 
+from holdfast.app.language_servers import language_servers
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.language_servers import LanguageServers
 from holdfast.contract.ports import Clock, IdSource
-from holdfast.contract.runtime import Hand, Ports, SessionFacts
+from holdfast.contract.runtime import Ports, Runtime, SessionFacts
 from holdfast.contract.todos import TodoList
+from holdfast.execution.language_servers.call_servers import CallServers
+from holdfast.execution.language_servers.session_servers import SessionServers
+from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.todos import SessionTodos
@@ -18,7 +23,7 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     surroundings: Surroundings
     catalog: Catalog
-    hand: Hand
+    hand: SessionHand
     sidecars: SidecarFiles
     clock: Clock
     ids: IdSource
@@ -30,9 +35,15 @@ class SessionPorts:
     def __init__(self, parts: PortParts) -> None:
         self.parts = parts
         self.todos = SessionTodos()
+        known = language_servers(parts.settings.lsp, parts.surroundings.environment)
+        self._servers = SessionServers(known, parts.session.workspace)
 
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {
             TodoList: lambda _call: self.todos,
+            LanguageServers: self._language_servers,
         }
+
+    def _language_servers(self, call: Runtime) -> CallServers:
+        return CallServers(self._servers, call, lambda: self.parts.hand.shell(call))

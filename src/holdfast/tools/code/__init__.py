@@ -1,5 +1,6 @@
 """Tools for work on source code, outside of the lock: another host may have its own instead."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.code.lsp import lsp
 
-CODE: tuple[Builtin, ...] = ()
+CODE: tuple[Builtin, ...] = (lsp,)
