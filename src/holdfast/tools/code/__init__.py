@@ -2,5 +2,6 @@
 
 from holdfast.contract.builtin import Builtin
 from holdfast.tools.code.lsp import lsp
+from holdfast.tools.code.repo_overview import repo_overview
 
-CODE: tuple[Builtin, ...] = (lsp,)
+CODE: tuple[Builtin, ...] = (lsp, repo_overview)

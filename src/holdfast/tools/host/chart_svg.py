@@ -224,7 +224,7 @@ def _text(x: float, y: float, text: str, most: int, attributes: str) -> str:
 
 def _tip(series: Series, label: str, value: float, words: Words) -> str:
     said = f"{_clean(series.name, _NAME)}, {_clean(label, _NAME)}: {shown_number(value)}"
-    return f"<title>{escape(said + _clean(words.suffix, _NAME))}</title>"
+    return f"<title>{escape(_clean(said + words.suffix, _TITLE))}</title>"
 
 
 def _clean(text: str, most: int) -> str:
