@@ -134,7 +134,7 @@ class CallServers:
             return await question(server)
 
         seen = look(self._runtime.fs, command.extensions, self._go_on)
-        return self._runtime.wait(self._servers.ask(command, self._starter(), seen, asked))
+        return self._runtime.wait(self._servers.ask(command, self._starter, seen, asked))
 
     def _other_documents(
         self, command: ServerCommand, asked: Document | None

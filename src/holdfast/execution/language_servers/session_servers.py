@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from anyio import Lock, sleep
 
-from holdfast.contract.errors import Unavailable
+from holdfast.contract.errors import ToolError, Unavailable
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.language_servers.connection import Connection
 from holdfast.execution.language_servers.server import LanguageServer, ServerCommand
@@ -95,14 +95,17 @@ class SessionServers:
     async def ask(
         self,
         command: ServerCommand,
-        starter: Starter,
+        starter: Callable[[], Starter],
         seen: Seen,
         question: Callable[[LanguageServer], Awaitable[_T]],
     ) -> tuple[_T, LanguageServer]:
-        """Ask a server, started if it does not run; gives who answered, too."""
+        """Ask a server, started if it does not run; gives who answered, too.
+
+        ``starter`` is called on the event loop: what it gives belongs there.
+        """
         held = self._held[command.name]
         async with held.starting:
-            server = held.server or await self._started(held, starter)
+            server = held.server or await self._started(held, starter())
         self._tell_changes(held, server, seen)
         answer = await question(server)
         held.failures = 0
@@ -133,9 +136,9 @@ class SessionServers:
         server = LanguageServer(held.command, connection)
         try:
             await server.begin(self.workspace)
-        except Unavailable as problem:
+        except ToolError:
             process.end("lost")
-            raise _told(problem, process) from None
+            raise
         except BaseException:
             process.end("abort")
             raise
@@ -152,11 +155,6 @@ class SessionServers:
 def _send(held: _Held, content: bytes) -> None:
     if held.process is not None:
         held.process.send(content)
-
-
-def _told(problem: Unavailable, process: Piped) -> Unavailable:
-    said = process.last_words
-    return Unavailable(f"{problem} It said: {said}" if said else str(problem))
 
 
 _HOW = (

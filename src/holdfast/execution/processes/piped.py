@@ -21,6 +21,7 @@ MOST_UNSENT = 64 * 1024 * 1024
 START_SECONDS = 10.0
 _PIECE = 64 * 1024
 _LAST_WORDS = 4096
+_LONGEST_SAID = 300
 
 
 class Listener(NamedTuple):
@@ -67,13 +68,8 @@ class Piped:
             self._leave("it could not be started")
             raise
 
-    @property
-    def last_words(self) -> str:
-        """The end of what it wrote to its standard error."""
-        return self._last_words.decode("utf-8", "replace").strip()
-
     def last(self, name: StreamName, count: int, /) -> bytes:
-        """The end of a stream, for somebody who looks on; what it is told apart is not shown."""
+        """The end of a stream, for somebody who looks on; what is said in answer is not kept."""
         return self._last_words[-count:] if name == "stderr" else b""
 
     def send(self, content: bytes) -> None:
@@ -131,7 +127,9 @@ class Piped:
                 pass  # what it printed last
         self._status = ended.result()
         status = self._status.exit
-        self._leave(f"exit status {status}" if status >= 0 else f"signal {-status}")
+        how = f"exit status {status}" if status >= 0 else f"signal {-status}"
+        said = self._last_words.decode("utf-8", "replace").strip().splitlines()
+        self._leave(f"{how}: {said[-1][:_LONGEST_SAID]}" if said else how)
 
     def _read(self) -> bool:
         piece = self._piece("stdout")
