@@ -192,6 +192,15 @@ class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         return f"StoreSettings(kind={self.kind!r}, durability={self.durability!r}, url={url!r})"
 
 
+class LanguageServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[lsp.NAME]` table: a language server, by the name of its language."""
+
+    command: tuple[str, ...]
+    """The program and its arguments, spoken with over its standard streams; empty: none."""
+    extensions: tuple[str, ...] = ()
+    """Of the files it knows, with the dot."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -205,6 +214,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
     profile: dict[str, ProfileSettings] = {}
+    lsp: dict[str, LanguageServerSettings] = {}
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import msgspec
 from holdfast.contract.encoded import is_encoded
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.requirements import RequirementSet
-from holdfast.contract.runtime import Runtime
+from holdfast.contract.runtime import Runtime, SessionFacts
 
 Ownership = Literal["managed", "mcp", "custom"]
 """Who fulfils the call: this runtime, an MCP server, or the application (the runtime pauses)."""
@@ -101,6 +101,9 @@ class ArgumentFault(msgspec.Struct, frozen=True, kw_only=True):
     field: str | None = None
 
 
+Guard = Callable[[JsonObject, SessionFacts], ArgumentFault | None]
+"""Says what is wrong with arguments in a session; what it says is invalid_args."""
+
 Decode = Callable[[JsonObject], "dict[str, object] | ArgumentFault"]
 """Turns checked JSON arguments into what the body takes."""
 
@@ -174,6 +177,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """Fields for which the empty string has a meaning."""
     withheld: Mapping[str, str] = {}
     """Arguments that this host does not give, with the reason: not in the schema, and refused."""
+    guard: Guard | None = None
+    """Looks at the arguments before anything is judged, by their text alone."""
 
     def __post_init__(self) -> None:
         if not self.name:

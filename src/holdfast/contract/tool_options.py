@@ -10,6 +10,7 @@ from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.tool import (
     AcpKind,
     Effect,
+    Guard,
     InterruptBehavior,
     Limits,
     Ownership,
@@ -41,6 +42,9 @@ class ToolOptions(TypedDict, total=False):
     """Which resource a call touches; calls with equal keys never overlap."""
     keep_empty: Iterable[str]
     """Fields for which the empty string has a meaning."""
+    guard: Guard
+    """Looks at the arguments before anything is judged: a path outside of a root is then told as
+    invalid_args, in the tool's words."""
     input_schema: Mapping[str, object]
     """Instead of the schema the annotations give."""
     output_schema: Mapping[str, object]

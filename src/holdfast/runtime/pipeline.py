@@ -36,6 +36,7 @@ from holdfast.execution.run import begin, finish
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.guarding import guarded
 from holdfast.runtime.leave import Leave
 from holdfast.runtime.output import Output, bounded_refusal, guarded_progress
 from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
@@ -122,6 +123,8 @@ class Pipeline:
         if (spent := parts.turn.counted(plan.tool)) is not None:
             return self._sealed(Envelope(failure=spent), call, (), started)
         prepared = plan.prepare(call, parts.max_argument_bytes)
+        if plan.tool.guard is not None:
+            prepared = guarded(prepared, plan.tool.guard, parts.session)
         # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
         if not isinstance(prepared, Prepared):
             return self._refuse(prepared, plan, started)
@@ -161,6 +164,8 @@ class Pipeline:
         if plan is None:
             return self._unknown(call).failure
         prepared = plan.prepare(call, self._parts.max_argument_bytes)
+        if plan.tool.guard is not None:
+            prepared = guarded(prepared, plan.tool.guard, self._parts.session)
         if isinstance(prepared, Rejected):
             return prepared.failure
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared

@@ -23,6 +23,7 @@ from holdfast.contract.tool_options import ResourceKey, ToolOptions
 OPTION_NAMES = frozenset(ToolOptions.__annotations__)
 
 _AS_THEY_ARE = (
+    "guard",
     *("ownership", "permission_policy", "read_only", "destructive", "interrupt_behavior"),
     *("acp_kind", "parallel_safe"),
 )

@@ -4,7 +4,7 @@ A text is run by bash with pipefail; a sequence is a program with its arguments.
 fails is a report; that there is no sandbox, or no leave for its directory, is raised.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -13,6 +13,7 @@ from holdfast.contract.audit import AuditLog
 from holdfast.contract.errors import PolicyDenied, Unavailable
 from holdfast.contract.gates import Refusal
 from holdfast.contract.paths import is_within
+from holdfast.contract.ports import Clock
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import (
     NO_LIMITS,
@@ -20,6 +21,7 @@ from holdfast.contract.shell import (
     CommandReport,
     CommandText,
     JobFacts,
+    KilledBy,
     PersistentReport,
 )
 from holdfast.execution.network.attempts import SessionAttempts
@@ -30,7 +32,8 @@ from holdfast.execution.processes.command import Command, Report, start
 from holdfast.execution.processes.jobs import SessionJobs
 from holdfast.execution.processes.limits import Limits
 from holdfast.execution.processes.persistent import SessionShell
-from holdfast.execution.processes.register import LiveRegister
+from holdfast.execution.processes.piped import Listener, Piped, PipedProcesses
+from holdfast.execution.processes.register import Ending, Entered, LiveRegister, exit_of
 from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.shell_process import OPTIONS
@@ -82,6 +85,8 @@ class Processes(NamedTuple):
     watch: Watch
     notices: Notices
     audit: Audit
+    piped: PipedProcesses
+    clock: Clock
 
 
 class CallShell:
@@ -131,6 +136,46 @@ class CallShell:
         self.notice(told)
         return told
 
+    async def converse(self, command: Sequence[str], listener: Listener) -> Piped:
+        """Start a program that is spoken with while it runs; it goes on after the call.
+
+        It begins in the workspace. OSError: it cannot be started; Unavailable: there is no sandbox.
+        """
+        self.admit(command)
+        record = self.record(tuple(command))
+        processes = self._processes
+        try:
+            warden = await processes.sandbox.warden()
+            self.aftermath().lost()  # what it makes is looked for after the next command
+            environment = processes.sandbox.environment()
+            begun = Command(command, self.directory(None), environment, record=record)
+            running = await processes.piped.start(warden, begun, listener)
+        except SandboxUnavailable as problem:
+            record.over(None)
+            raise Unavailable(f"There is no sandbox to run it in: {problem}.") from None
+        except BaseException:
+            record.over(None)
+            raise
+        self._show(running, shown(command))
+        return running
+
+    def say(self, *words: str) -> None:
+        """Have the answer to the call say something, whatever its tool makes of it."""
+        self._processes.notices.add(self._runtime.call_id, words)
+
+    def _show(self, running: Piped, text: str) -> None:
+        """Let a person see it and end it."""
+        if running.over:
+            return
+        register = self._processes.register
+        now, call_id = self._processes.clock.now(), self._runtime.call_id
+        number = register.enter(Entered("job", text, call_id, now, running.last, running.terminate))
+
+        def leave(by: KilledBy | None, status: int | None) -> None:
+            register.leave(number, Ending(None, by) if by else Ending(*exit_of(status)))
+
+        running.when_over = leave
+
     def notice(self, report: CommandReport) -> None:
         """What was put aside is said with the answer, also by a tool that shows no report."""
         appeared = [one.reason for one in report.refusals if _APPEARED in one.reason]
@@ -177,8 +222,9 @@ class CallShell:
             raise denied(refusal)
 
     def all_gone(self) -> bool:
-        """Whether neither a job nor the persistent shell goes on in the sandbox."""
+        """Whether no job, no persistent shell and no server goes on in the sandbox."""
         running = any(one.state == "running" for one in self._processes.jobs.all())
+        running = running or self._processes.piped.any()
         return not running and self._processes.persistent.inspect().status == "closed"
 
     def directory(self, asked: str | None) -> str:

@@ -34,6 +34,7 @@ from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.claims import JOBS
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
 from holdfast.execution.processes.persistent import SessionShell, ShellParts
+from holdfast.execution.processes.piped import PipedProcesses
 from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox, Spools
 from holdfast.execution.processes.sandbox_maker import SandboxMaker, Shared
@@ -157,7 +158,7 @@ class SessionHand:
         self._register.close()
         self._register = LiveRegister(self._parts.ids, self._parts.clock)
         for processes in everything:
-            for end in (processes.persistent, processes.jobs, processes.sandbox):
+            for end in (processes.persistent, processes.jobs, processes.piped, processes.sandbox):
                 try:
                     await end.close()
                 except (OSError, RuntimeError, SandboxUnavailable):
@@ -199,13 +200,15 @@ class SessionHand:
         watch = Watch(sandbox.appearances)
         audit = Audit(self._parts.audit, clock.unix_ns, self._parts.most_shown)
         return Processes(
-            sandbox,
-            jobs,
-            self._jobs,
-            persistent,
-            register,
-            self._attempts,
-            watch,
-            self._notices,
-            audit,
+            sandbox=sandbox,
+            jobs=jobs,
+            all_jobs=self._jobs,
+            persistent=persistent,
+            register=register,
+            attempts=self._attempts,
+            watch=watch,
+            notices=self._notices,
+            audit=audit,
+            piped=PipedProcesses(),
+            clock=clock,
         )

@@ -1,6 +1,12 @@
 """Tools for work on source code, outside of the lock: another host may have its own instead."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.code.lsp import lsp
 from holdfast.tools.code.repo_clone import repo_clone
+from holdfast.tools.code.repo_overview import repo_overview
 
-CODE: tuple[Builtin, ...] = (repo_clone,)
+CODE: tuple[Builtin, ...] = (
+    repo_clone,
+    lsp,
+    repo_overview,
+)

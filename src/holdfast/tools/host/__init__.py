@@ -1,8 +1,16 @@
 """The host profile's own tools: the names of the contract seed, over the same abilities."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.host.render_chart import render_chart
 from holdfast.tools.host.sandbox_exec import sandbox_exec
 from holdfast.tools.host.sandbox_process import sandbox_process
+from holdfast.tools.host.share_artifact import share_artifact
 from holdfast.tools.host.shell_run import shell_run
 
-HOST: tuple[Builtin, ...] = (sandbox_exec, sandbox_process, shell_run)
+HOST: tuple[Builtin, ...] = (
+    sandbox_exec,
+    sandbox_process,
+    shell_run,
+    share_artifact,
+    render_chart,
+)

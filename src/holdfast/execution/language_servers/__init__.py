@@ -1,0 +1,1 @@
+"""Language servers: started in the session's sandbox, spoken with over their standard streams."""

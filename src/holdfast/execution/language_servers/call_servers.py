@@ -1,0 +1,239 @@
+"""Language servers as one call asks them: files read within its reach, positions as people count.
+
+It runs in the thread of a tool; servers are spoken with on the event loop.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from holdfast.contract.errors import (
+    Cancelled,
+    FileNotFound,
+    InvalidArguments,
+    OperationFailed,
+    ToolError,
+)
+from holdfast.contract.language_servers import MOST_FOUND, Diagnostic, Found, Spot, Symbol
+from holdfast.contract.paths import is_within
+from holdfast.contract.runtime import Runtime
+from holdfast.execution.language_servers.answers import (
+    Range,
+    RawSpot,
+    RawSymbol,
+    path_of,
+    uri_of,
+)
+from holdfast.execution.language_servers.positions import (
+    PositionEncoding,
+    column_at,
+    lines_of,
+)
+from holdfast.execution.language_servers.server import (
+    At,
+    Document,
+    LanguageServer,
+    ServerCommand,
+)
+from holdfast.execution.language_servers.session_servers import SessionServers, Starter
+from holdfast.execution.language_servers.watching import look
+
+LARGEST_DOCUMENT = 4 * 1024 * 1024
+LONGEST_LINE = 300
+_MOST_READ = 100
+"""So many files are opened to show lines of them."""
+
+_T = TypeVar("_T")
+
+
+class CallServers:
+    """What stands behind the port for one call."""
+
+    def __init__(
+        self, servers: SessionServers, runtime: Runtime, starter: Callable[[], Starter]
+    ) -> None:
+        self._servers = servers
+        self._runtime = runtime
+        self._starter = starter
+        self._lines: dict[str, list[str] | None] = {}
+
+    def definition(self, path: str, line: int, column: int, /) -> Found[Spot]:
+        """Where that is defined which stands at a place."""
+        return self._spots("textDocument/definition", path, At(line, column))
+
+    def references(self, path: str, line: int, column: int, /) -> Found[Spot]:
+        """Every place that means the same, its definition included."""
+        return self._spots("textDocument/references", path, At(line, column))
+
+    def hover(self, path: str, line: int, column: int, /) -> str | None:
+        """What the server says about a place; None: nothing."""
+        document, at = self._document(path), At(line, column)
+        self._check(document, at)
+        return self._asked(document, lambda server: server.hover(document, at))[0]
+
+    def diagnostics(self, path: str, /) -> Found[Diagnostic]:
+        """What is wrong with a file."""
+        document = self._document(path)
+        raw, server = self._asked(document, lambda server: server.diagnostics(document))
+        uri = uri_of(document.path)
+        items = tuple(
+            Diagnostic(
+                severity=one.severity,
+                message=one.message,
+                spot=self._spot(RawSpot(uri, one.range), server.encoding),
+                code=one.code,
+                source=one.source,
+            )
+            for one in raw[:MOST_FOUND]
+        )
+        return Found(items, len(raw))
+
+    def symbols(self, path: str, /) -> Found[Symbol]:
+        """What a file defines, in its order."""
+        document = self._document(path)
+        raw, server = self._asked(document, lambda server: server.symbols(document))
+        return self._symbols(raw, server.encoding)
+
+    def workspace_symbols(self, query: str, path: str | None, /) -> Found[Symbol]:
+        """What the workspace defines under such a name; a path says which server is asked."""
+        document = None if path is None else self._document(path)
+        raw, server = self._asked(document, lambda server: server.workspace_symbols(query))
+        return self._symbols(raw, server.encoding)
+
+    def _spots(self, method: str, path: str, at: At) -> Found[Spot]:
+        document = self._document(path)
+        self._check(document, at)
+        raw, server = self._asked(document, lambda server: server.spots(method, document, at))
+        unique = tuple(dict.fromkeys(raw))
+        items = tuple(self._spot(one, server.encoding) for one in unique[:MOST_FOUND])
+        return Found(items, len(unique))
+
+    def _symbols(self, raw: tuple[RawSymbol, ...], encoding: PositionEncoding) -> Found[Symbol]:
+        items = tuple(
+            Symbol(
+                name=one.name,
+                kind=one.kind,
+                spot=self._spot(one.spot, encoding),
+                container=one.container,
+            )
+            for one in raw[:MOST_FOUND]
+        )
+        return Found(items, len(raw))
+
+    def _asked(
+        self, document: Document | None, question: Callable[[LanguageServer], Awaitable[_T]]
+    ) -> tuple[_T, LanguageServer]:
+        command = self._servers.command_for(None if document is None else document.path)
+        changed, gone = self._other_documents(command, document)
+
+        async def asked(server: LanguageServer) -> _T:
+            for uri in gone:
+                server.forget(uri)
+            for one in changed:
+                server.show(one)
+            return await question(server)
+
+        seen = look(self._runtime.fs, command.extensions, self._go_on)
+        return self._runtime.wait(self._servers.ask(command, self._starter, seen, asked))
+
+    def _other_documents(
+        self, command: ServerCommand, asked: Document | None
+    ) -> tuple[list[Document], list[str]]:
+        """What the server sees as it was, as it is now; and what is gone."""
+        documents: list[Document] = []
+        gone: list[str] = []
+        for uri in self._servers.shown(command):
+            path = path_of(uri)
+            if path is None or (asked is not None and path == asked.path):
+                continue
+            self._go_on()
+            try:
+                documents.append(Document(path, self._runtime.fs.read_text(path).text))
+            except FileNotFound:
+                gone.append(uri)
+            except ToolError:
+                continue  # not to be read any more: the server keeps what it was shown
+        return documents, gone
+
+    def _document(self, path: str) -> Document:
+        facts = self._runtime.fs.stat(path)
+        if facts.byte_count > LARGEST_DOCUMENT:
+            raise OperationFailed(
+                f"{path} has {facts.byte_count:,} bytes, and language servers are shown files of"
+                f" at most {LARGEST_DOCUMENT:,}. Use grep to look into it."
+            )
+        text = self._runtime.fs.read_text(path).text
+        self._servers.command_for(facts.path)
+        place = facts.path
+        if not place.startswith("/"):
+            place = f"{self._servers.workspace}/{place}"
+        self._lines[place] = lines_of(text)
+        return Document(place, text)
+
+    def _check(self, document: Document, at: At) -> None:
+        lines = self._lines[document.path] or [""]
+        if at.line > len(lines):
+            raise InvalidArguments(
+                f"Line {at.line} does not exist: the file has {len(lines)} lines.",
+                field="line",
+                expected=f"1 to {len(lines)}",
+            )
+        most = len(lines[at.line - 1]) + 1
+        if at.column > most:
+            raise InvalidArguments(
+                f"Line {at.line} has no column {at.column}. It reads:"
+                f" {lines[at.line - 1][:LONGEST_LINE]}",
+                field="column",
+                expected=f"1 to {most}",
+            )
+
+    def _spot(self, raw: RawSpot, encoding: PositionEncoding) -> Spot:
+        path = path_of(raw.uri)
+        place = raw.range
+        lines = None if path is None else self._lines_of(path)
+        return Spot(
+            path=raw.uri if path is None else self._shown(path),
+            line=place.line + 1,
+            column=_column(lines, place.line, place.units, encoding),
+            end_line=place.end_line + 1,
+            end_column=_column(lines, place.end_line, place.end_units, encoding),
+            text=_text(lines, place),
+        )
+
+    def _lines_of(self, path: str) -> list[str] | None:
+        self._go_on()
+        if path not in self._lines:
+            found: list[str] | None = None
+            if len(self._lines) < _MOST_READ:
+                with suppress(ToolError):
+                    found = self._read_lines(path)
+            self._lines[path] = found
+        return self._lines[path]
+
+    def _read_lines(self, path: str) -> list[str] | None:
+        if self._runtime.fs.stat(path).byte_count > LARGEST_DOCUMENT:
+            return None
+        return lines_of(self._runtime.fs.read_text(path).text)
+
+    def _shown(self, path: str) -> str:
+        workspace = self._servers.workspace
+        if workspace is None or not is_within(path, workspace):
+            return path
+        return path[len(workspace.rstrip("/")) + 1 :] or "."
+
+    def _go_on(self) -> None:
+        if self._runtime.abort.aborted:
+            raise Cancelled("The call was interrupted.")
+
+
+def _column(lines: list[str] | None, line: int, units: int, encoding: PositionEncoding) -> int:
+    """As people count; where the line is not known, the server's units have to do."""
+    if lines is None or line >= len(lines):
+        return units + 1
+    return column_at(lines[line], units, encoding)
+
+
+def _text(lines: list[str] | None, place: Range) -> str | None:
+    if lines is None or place.line >= len(lines):
+        return None
+    return lines[place.line][:LONGEST_LINE]

@@ -1,0 +1,125 @@
+"""A language server for tests: it answers by rules of its own, and misbehaves as it is told.
+
+It is copied into a workspace and run there. It knows no more than the protocol.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+MODE = sys.argv[1]
+BEGUN = time.time_ns()
+DOCUMENTS: dict[str, tuple[int, str]] = {}
+ENCODING = {"utf8": "utf-8", "utf32": "utf-32", "odd": "utf-7"}.get(MODE)
+
+
+def send(message: dict[str, Any]) -> None:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    out = sys.stdout.buffer
+    if MODE == "garbage":
+        out.write(b"a log line\nContent-Length: none\r\n\r\n\x00\xff{}")
+        out.write(b"Content-Length: 40000000\r\n\r\n" + b"x" * 40_000_000)
+    header = b"Content-Length: %d\r\n\r\n" % len(body)
+    for piece in (header[:7], header[7:], body[:1], body[1:]):
+        out.write(piece)
+        out.flush()
+
+
+def note(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def receive() -> dict[str, Any]:
+    length = 0
+    while line := sys.stdin.buffer.readline().strip():
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    if not length:
+        sys.exit(0)
+    return json.loads(sys.stdin.buffer.read(length))
+
+
+def place(uri: str, line: int, start: int, end: int) -> dict[str, Any]:
+    span = {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
+    return {"uri": uri, "range": span}
+
+
+def initialized(message: dict[str, Any]) -> None:
+    offered = message["params"]["capabilities"]["general"]["positionEncodings"]
+    assert offered[0] == "utf-16"
+    agreed = {} if ENCODING is None else {"positionEncoding": ENCODING}
+    send({"id": message["id"], "result": {"capabilities": {"hoverProvider": True, **agreed}}})
+
+
+def document(message: dict[str, Any]) -> None:
+    params = message["params"]
+    shown = params["textDocument"]
+    text = shown["text"] if "text" in shown else params["contentChanges"][0]["text"]
+    DOCUMENTS[shown["uri"]] = (shown["version"], text)
+    if MODE == "push":
+        told = [{**place(shown["uri"], 0, 0, 1), "message": f"seen: {text.strip()}"}]
+        old: dict[str, Any] = {
+            "uri": shown["uri"],
+            "version": shown["version"] - 1,
+            "diagnostics": [],
+        }
+        send({"method": "textDocument/publishDiagnostics", "params": old})
+        now = {"uri": shown["uri"], "version": shown["version"], "diagnostics": told}
+        send({"method": "textDocument/publishDiagnostics", "params": now})
+
+
+def hover(message: dict[str, Any]) -> None:
+    params = message["params"]
+    uri = params["textDocument"]["uri"]
+    if MODE == "crash":
+        note("Traceback: it is all over")
+        os._exit(3)
+    if MODE == "silent":
+        note("asked")
+        return
+    at = params["position"]
+    said = f"{at['line']}:{at['character']} of version {DOCUMENTS[uri][0]}, begun {BEGUN}"
+    send({"id": message["id"], "result": {"contents": said}})
+
+
+def references(message: dict[str, Any]) -> None:
+    uri = message["params"]["textDocument"]["uri"]
+    count = 5_000 if MODE == "many" else 1
+    found = [place(uri, 0, one % 2, one % 2 + one) for one in range(count)]
+    send({"id": message["id"], "result": found})
+
+
+def definition(message: dict[str, Any]) -> None:
+    send({"id": message["id"], "result": place("file:///etc/shadow", 3, 4, 5)})
+
+
+def symbols(message: dict[str, Any]) -> None:
+    send({"id": message["id"], "error": {"code": -32000, "message": "no symbols today"}})
+
+
+def cancelled(_message: dict[str, Any]) -> None:
+    note("cancelled")
+
+
+ANSWERS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "initialize": initialized,
+    "textDocument/didOpen": document,
+    "textDocument/didChange": document,
+    "textDocument/hover": hover,
+    "textDocument/references": references,
+    "textDocument/definition": definition,
+    "textDocument/documentSymbol": symbols,
+    "$/cancelRequest": cancelled,
+}
+
+if MODE == "stillborn":
+    note("cannot read its configuration")
+    sys.exit(1)
+while True:
+    heard = receive()
+    if heard.get("method") in ANSWERS:
+        ANSWERS[heard["method"]](heard)
