@@ -122,9 +122,7 @@ class Pipeline:
             return self._refuse(self._unknown(call), None, started)
         if (spent := parts.turn.counted(plan.tool)) is not None:
             return self._sealed(Envelope(failure=spent), call, (), started)
-        prepared = plan.prepare(call, parts.max_argument_bytes)
-        if plan.tool.guard is not None:
-            prepared = guarded(prepared, plan.tool.guard, parts.session)
+        prepared = self._prepared(plan, call)
         # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
         if not isinstance(prepared, Prepared):
             return self._refuse(prepared, plan, started)
@@ -163,12 +161,15 @@ class Pipeline:
         plan = self._parts.catalog.plan(call.tool)
         if plan is None:
             return self._unknown(call).failure
-        prepared = plan.prepare(call, self._parts.max_argument_bytes)
-        if plan.tool.guard is not None:
-            prepared = guarded(prepared, plan.tool.guard, self._parts.session)
+        prepared = self._prepared(plan, call)
         if isinstance(prepared, Rejected):
             return prepared.failure
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
+
+    def _prepared(self, plan: Plan, call: ToolCall) -> Prepared | Rejected:
+        prepared = plan.prepare(call, self._parts.max_argument_bytes)
+        guard = plan.tool.guard
+        return prepared if guard is None else guarded(prepared, guard, self._parts.session)
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
