@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from anyio import sleep_forever
 
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration
@@ -23,6 +24,7 @@ from holdfast.app.store import session_log
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask
 from holdfast.contract.events import SessionCreated
+from holdfast.contract.person import Asker, Inquiry, Replies
 from holdfast.contract.ports import Answer, Clock
 from holdfast.contract.runtime import Progress, SessionFacts
 from holdfast.contract.tool import Tool
@@ -39,6 +41,11 @@ from holdfast.runtime.session_log import SessionLog
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
     " written down; set store.kind = 'sqlite', or leave session= out"
+)
+
+_NOBODY_ELSEWHERE = (
+    "Holdfast(person='elsewhere') waits for replies in the journal, and store.kind is none; set"
+    " store.kind = 'sqlite', or hand in a person= that asks"
 )
 
 
@@ -111,6 +118,9 @@ def assembled(wanted: Wanted) -> Whole:
             sidecars=sidecars,
             clock=clock,
             ids=ids,
+            redactor=redactor,
+            log=log,
+            asker=_asker(options, log),
         )
     )
     pipeline = Pipeline(
@@ -127,6 +137,7 @@ def assembled(wanted: Wanted) -> Whole:
             hand=hand,
             ports={**own.all(), **options.get("ports", {})},
             log=log,
+            stays_open=own.people.stays_open,
             remarks=remarks_of(settings.sandbox),
             max_argument_bytes=settings.limits.argument_bytes,
         )
@@ -165,6 +176,7 @@ def _judging(
         hooks=tuple(options.get("hooks", ())),
         audit=audit_log(configuration.settings.audit, surroundings),
         headless=options.get("approver") is None,
+        answered=options.get("person") is not None,
     )
 
 
@@ -181,6 +193,19 @@ def _log(
     if "session" in wanted.options and log is None:
         raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
     return log
+
+
+def _asker(options: Options, log: SessionLog | None) -> Asker | None:
+    person = options.get("person")
+    if person != "elsewhere":
+        return person
+    if log is None:
+        raise ConfigurationError(_NOBODY_ELSEWHERE)
+    return _somebody_elsewhere
+
+
+async def _somebody_elsewhere(_inquiry: Inquiry) -> Replies | None:
+    await sleep_forever()
 
 
 async def _nobody(_ask: Ask) -> Answer | None:

@@ -77,6 +77,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     grants: GrantStore | None = None
     """Instead of what is remembered for the project."""
     headless: bool
+    answered: bool | None = None
+    """Whether a person answers what tools ask them; None: where they are asked for approval."""
 
 
 def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> PolicyJudge:
@@ -98,6 +100,7 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
             manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
             headless=parts.headless,
+            answered=parts.answered,
         )
         return PolicyJudge(powers, parts.grants or grants_of(parts), now)
     except RuleProblem as problem:

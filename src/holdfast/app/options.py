@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver, Clock
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Ports, ProgressSink
@@ -23,6 +24,9 @@ class Options(TypedDict, total=False):
     surroundings: Surroundings
     approver: Approver | None
     """Who is asked. Without one nobody is there, and every question is a refusal."""
+    person: Asker | Literal["elsewhere"] | None
+    """Who asks a person what tools ask them. "elsewhere": nobody here, the reply comes by
+    `answer_inquiry` or `holdfast sessions answer`. Without one every such call is refused."""
     rules: Iterable[Rule]
     """Further rules of the program's own."""
     hooks: Iterable[Hook]

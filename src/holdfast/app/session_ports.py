@@ -3,11 +3,15 @@
 import msgspec
 
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.person import Asker, Person
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Hand, Ports, SessionFacts
 from holdfast.contract.todos import TodoList
+from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.people import People
+from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.todos import SessionTodos
 
 
@@ -22,6 +26,10 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     sidecars: SidecarFiles
     clock: Clock
     ids: IdSource
+    redactor: Redactor
+    log: SessionLog | None
+    asker: Asker | None
+    """Who asks a person; None: nobody is there."""
 
 
 class SessionPorts:
@@ -30,9 +38,11 @@ class SessionPorts:
     def __init__(self, parts: PortParts) -> None:
         self.parts = parts
         self.todos = SessionTodos()
+        self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
 
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {
             TodoList: lambda _call: self.todos,
+            Person: self.people.of,
         }

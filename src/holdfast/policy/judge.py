@@ -39,6 +39,8 @@ class PolicyJudge:
         self._powers = powers
         self._grants = grants
         self._now = now
+        answered = powers.answered
+        self._answered = not powers.headless if answered is None else answered
         self._kept = grants.load()
         self._given: list[Rule] = []
         self._scales = self._compiled()
@@ -55,7 +57,7 @@ class PolicyJudge:
     def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
         """Decide."""
         tool = prepared.tool
-        if self._powers.headless and tool.name in PERSON_NAMES:
+        if tool.name in PERSON_NAMES and not self._answered:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NO_ANSWERS)
         quick = self._quick.get(tool.name)
         if quick is not None:

@@ -1,6 +1,7 @@
 """The locked thirteen: the tools whose names models have learned. Their shapes never widen."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.locked.question import question
 from holdfast.tools.locked.todo import todo
 
-LOCKED: tuple[Builtin, ...] = (todo,)
+LOCKED: tuple[Builtin, ...] = (todo, question)
