@@ -20,6 +20,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import Surroundings
+from holdfast.app.skill_places import skill_places
 from holdfast.app.store import session_log
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask
@@ -121,6 +122,7 @@ def assembled(wanted: Wanted) -> Whole:
             redactor=redactor,
             log=log,
             asker=_asker(options, log),
+            skills=skill_places(configuration, surroundings, session.workspace),
         )
     )
     pipeline = Pipeline(

@@ -3,16 +3,21 @@
 import msgspec
 
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.person import Asker, Person
+from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Hand, Ports, SessionFacts
+from holdfast.contract.skills import Skills
 from holdfast.contract.todos import TodoList
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.people import People
+from holdfast.runtime.plans import CallPlans
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.todos import SessionTodos
+from holdfast.sources.skills import SkillFolders
 
 
 class PortParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +35,7 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     log: SessionLog | None
     asker: Asker | None
     """Who asks a person; None: nobody is there."""
+    skills: SkillPlaces
 
 
 class SessionPorts:
@@ -38,11 +44,21 @@ class SessionPorts:
     def __init__(self, parts: PortParts) -> None:
         self.parts = parts
         self.todos = SessionTodos()
+        self._skills: SkillFolders | None = None
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
+
+    @property
+    def skills(self) -> SkillFolders:
+        """The skills, looked for once, when somebody first asks for one."""
+        if self._skills is None:
+            self._skills = SkillFolders(self.parts.skills.folders)
+        return self._skills
 
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {
             TodoList: lambda _call: self.todos,
             Person: self.people.of,
+            Skills: lambda _call: self.skills,
+            PlanShelf: lambda call: CallPlans(self.parts.sidecars, call),
         }

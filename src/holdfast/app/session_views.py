@@ -7,6 +7,7 @@ from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.shell import LiveCommands
+from holdfast.contract.skills import Skill
 from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
 from holdfast.execution.processes.hand import SessionHand
@@ -39,6 +40,19 @@ class SessionViews:
     def todos(self) -> tuple[Todo, ...]:
         """What the session has to do, as it last said."""
         return self._own.todos.all()
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that can be loaded: a name and one line each, the same for the whole session.
+
+        `remarks_on_skills` tells what was passed over.
+        """
+        return self._own.skills.all()
+
+    @property
+    def remarks_on_skills(self) -> tuple[str, ...]:
+        """Which skills were passed over, and why."""
+        return (*self._own.parts.skills.remarks, *self._own.skills.remarks)
 
     @property
     def commands(self) -> LiveCommands:

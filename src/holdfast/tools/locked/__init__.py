@@ -2,6 +2,7 @@
 
 from holdfast.contract.builtin import Builtin
 from holdfast.tools.locked.question import question
+from holdfast.tools.locked.skill import skill
 from holdfast.tools.locked.todo import todo
 
-LOCKED: tuple[Builtin, ...] = (todo, question)
+LOCKED: tuple[Builtin, ...] = (todo, question, skill)
