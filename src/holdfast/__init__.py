@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.app.holdfast import Holdfast
     from holdfast.app.inquiring import answer_inquiry, open_inquiries
     from holdfast.app.problems import ConfigurationError
+    from holdfast.app.subagents import Subagent
     from holdfast.contract.arguments import (
         optional_string,
         require_arguments,
@@ -59,6 +60,7 @@ _HOME = {
     "Replies": "holdfast.contract.person",
     "open_inquiries": "holdfast.app.inquiring",
     "answer_inquiry": "holdfast.app.inquiring",
+    "Subagent": "holdfast.app.subagents",
     "Rule": "holdfast.contract.rules",
     "Inspection": "holdfast.contract.watchdog",
     "Opinion": "holdfast.contract.watchdog",
@@ -102,6 +104,7 @@ __all__ = [
     "Replies",
     "open_inquiries",
     "answer_inquiry",
+    "Subagent",
     "Rule",
     "Inspection",
     "Opinion",

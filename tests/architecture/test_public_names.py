@@ -34,6 +34,7 @@ def test_the_top_level_names_are_pinned() -> None:
             "Replies",
             "Rule",
             "Runtime",
+            "Subagent",
             "Tool",
             "ToolDefinitionError",
             "ToolEnvelope",

@@ -15,6 +15,7 @@ from holdfast.app.holders import is_gone, lives_elsewhere
 from holdfast.app.inquiring import call_of, checked_replies, write_replies
 from holdfast.app.options import Options, refuse_unknown
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.restoring import restore
 from holdfast.app.session_views import SessionViews
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments, ToolCall
@@ -63,7 +64,8 @@ class Holdfast(SessionViews):
         **options: Unpack[Options],
     ) -> None:
         refuse_unknown(options)
-        whole = assembled(Wanted(map(to_tool, tools), profile, workspace, options))
+        given = tuple(map(to_tool, tools))
+        whole = assembled(Wanted(given, profile, workspace, options, Holdfast))
         self._session, self._ids = whole.session, whole.ids
         self._catalog, self._sidecars = whole.catalog, whole.sidecars
         self._redactor, self._hand = whole.redactor, whole.hand
@@ -103,6 +105,7 @@ class Holdfast(SessionViews):
         self._abort.set()
         try:
             with CancelScope(shield=True):
+                await self._own.tasks.close()
                 await self._hand.close()
                 with move_on_after(_ENDING_SECONDS):
                     await self._pipeline.ended()
@@ -220,6 +223,8 @@ class Holdfast(SessionViews):
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._taken_up = await close_open_calls(journal, self._session.id, epoch)
+            names = [tool.name for tool in self._catalog]
+            await restore(journal, self._session.id, self._own, names, self._pipeline.prepare)
             begun_in = (await journal.session(self._session.id)).state.workspace
             self._moved = moved_remark(self._session, begun_in)
             if self._moved is not None:

@@ -4,6 +4,7 @@ Nothing is settled here.
 """
 
 from holdfast.app.session_ports import SessionPorts
+from holdfast.contract.delegation import FinishedTask
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.shell import LiveCommands
@@ -35,6 +36,19 @@ class SessionViews:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that can be called, in the order they were registered."""
         return tuple(self._catalog)
+
+    @property
+    def offered(self) -> tuple[Tool, ...]:
+        """The tools that a model is offered now: all, or of more than 20 those it found and others.
+
+        What it found comes behind what it was offered before. Each of `tools` can be called.
+        """
+        return self._own.offered.offered()
+
+    @property
+    def finished_tasks(self) -> tuple[FinishedTask, ...]:
+        """The work handed to subagents in the background that has ended, in the order of ends."""
+        return self._own.tasks.finished
 
     @property
     def todos(self) -> tuple[Todo, ...]:

@@ -1,11 +1,11 @@
 """In which folders skills are looked for, the nearest first. It opens none of them.
 
-The project's, from the workspace up to its root; the person's own; those that the configuration
-names. A project's skills are instructions of whoever wrote the project: they count once a person
-trusts it, or has said that they do.
+The project's, from the workspace up to its root; the person's own; those that the program brings
+along; those that the configuration names. A project's skills are instructions of whoever wrote the
+project: they count once a person trusts it, or has said that they do.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +24,10 @@ class SkillPlaces(NamedTuple):
 
 
 def skill_places(
-    configuration: Configuration, surroundings: Surroundings, workspace: str | None
+    configuration: Configuration,
+    surroundings: Surroundings,
+    workspace: str | None,
+    bundled: Iterable[str | Path] = (),
 ) -> SkillPlaces:
     """The folders of a session, in the order in which the first of a name wins."""
     wanted = configuration.settings.skills
@@ -41,7 +44,7 @@ def skill_places(
         projects = ()
     own = () if home is None else tuple(home / place for place in PLACES)
     named = tuple(Path(path) for path in wanted.paths)
-    return SkillPlaces((*projects, *own, *named), remarks)
+    return SkillPlaces((*projects, *own, *map(Path, bundled), *named), remarks)
 
 
 def _inside(

@@ -22,7 +22,7 @@ LONGEST_FILE = 256 * 1024
 LONGEST_DESCRIPTION = 1024
 MOST_ENTRIES = 1000
 """How many entries of one folder are looked at."""
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 

@@ -82,9 +82,8 @@ async def test_the_nearest_wins_then_the_persons_then_those_named(workspace: Pat
             written(place, name, body=f"from {number}")
     written(workspace.parent / ".agents/skills", "outside")  # above the project
     for number in range(len(places)):
-        made = opened(
-            inner, "locked", settings=settings("always", extra), surroundings=home_of(workspace)
-        )
+        named = settings("always", extra)
+        made = opened(inner, "locked", settings=named, surroundings=home_of(workspace))
         async with made as hf:
             assert f"from {number}" in (await result(hf, "skill", name="shared"))["content"]
             assert "outside" not in [one.name for one in hf.skills]

@@ -3,6 +3,8 @@
 from holdfast.contract.builtin import Builtin
 from holdfast.tools.locked.question import question
 from holdfast.tools.locked.skill import skill
+from holdfast.tools.locked.task import task
 from holdfast.tools.locked.todo import todo
+from holdfast.tools.locked.tool_search import tool_search
 
-LOCKED: tuple[Builtin, ...] = (todo, question, skill)
+LOCKED: tuple[Builtin, ...] = (todo, task, question, skill, tool_search)
