@@ -13,7 +13,7 @@ from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.call import Prepared, ToolCall
 from holdfast.contract.events import CallAsked, CallSettled, Event
 from holdfast.contract.failure import Failure
-from holdfast.contract.journal import EventQuery, Journal
+from holdfast.contract.journal import EventQuery, Journal, JournalError
 from holdfast.contract.todos import Todo
 
 _log = logging.getLogger("holdfast")
@@ -47,6 +47,15 @@ async def restore(
     wanted = {"todo", "tool_search"} & {*names}
     if not wanted:
         return
+    try:
+        await _restore(journal, session_id, own, wanted, prepare)
+    except JournalError as problem:
+        _log.warning("what session %s knew cannot be read: %s", session_id, problem)
+
+
+async def _restore(
+    journal: Journal, session_id: str, own: SessionPorts, wanted: set[str], prepare: Prepare
+) -> None:
     last: str | None = None
     found: list[str] = []
     before: str | None = None

@@ -68,14 +68,18 @@ async def test_an_unknown_name_is_told_which_there_are(workspace: Path) -> None:
         )
 
 
-async def test_the_nearest_wins_then_the_persons_then_those_named(workspace: Path) -> None:
+async def test_the_nearest_wins_then_the_persons_the_programs_and_those_named(
+    workspace: Path,
+) -> None:
     (workspace / ".git").mkdir()
     inner = workspace / "packages/app"
     inner.mkdir(parents=True)
     home, extra = workspace.parent / "home", workspace.parent / "extra"
+    bundled = workspace.parent / "bundled"
     places = (
         *(inner / ".agents/skills", inner / ".claude/skills", workspace / ".agents/skills"),
-        *(workspace / ".claude/skills", home / ".agents/skills", home / ".claude/skills", extra),
+        *(workspace / ".claude/skills", home / ".agents/skills", home / ".claude/skills", bundled),
+        extra,
     )
     for number, place in enumerate(places):
         for name in ("shared", f"own-{number}"):
@@ -83,7 +87,8 @@ async def test_the_nearest_wins_then_the_persons_then_those_named(workspace: Pat
     written(workspace.parent / ".agents/skills", "outside")  # above the project
     for number in range(len(places)):
         named = settings("always", extra)
-        made = opened(inner, "locked", settings=named, surroundings=home_of(workspace))
+        around = home_of(workspace)
+        made = opened(inner, "locked", settings=named, surroundings=around, skills=[bundled])
         async with made as hf:
             assert f"from {number}" in (await result(hf, "skill", name="shared"))["content"]
             assert "outside" not in [one.name for one in hf.skills]
@@ -130,6 +135,7 @@ async def test_a_project_that_a_person_trusts_does(
         TrustFile(home / "state").trust(workspace.resolve(), seen)
 
 
+@pytest.mark.req("SPEC-SKILL-06")
 def test_what_cannot_be_a_skill_is_passed_over_with_a_remark(tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "skills", tmp_path / "elsewhere"
     written(folder, "good", description=">\n  several\n  lines")
@@ -172,6 +178,7 @@ async def test_a_folder_that_leads_out_of_the_project_is_passed_over(workspace: 
         assert "leads out of the project" in hf.remarks_on_skills[0]
 
 
+@pytest.mark.req("SPEC-SKILL-08")
 async def test_a_file_that_became_a_link_is_not_loaded(workspace: Path) -> None:
     secret = workspace.parent / "secret.md"
     secret.write_text("---\nname: review\ndescription: x\n---\nsecret")
@@ -187,6 +194,7 @@ async def test_a_file_that_became_a_link_is_not_loaded(workspace: Path) -> None:
         assert (await failure(hf, "skill", name="review")).kind == FailureKind.UNAVAILABLE
 
 
+@pytest.mark.req("SPEC-SKILL-09")
 async def test_which_skills_there_are_does_not_change_in_a_session(workspace: Path) -> None:
     written(workspace / ".agents/skills", "first")
     async with opened(workspace, "locked", settings=settings()) as hf:

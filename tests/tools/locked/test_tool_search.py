@@ -44,9 +44,8 @@ def names(tools: Iterable[Tool]) -> list[str]:
     return [tool.name for tool in tools]
 
 
-@pytest.mark.req(
-    *("SPEC-TSRCH-01", "SPEC-TSRCH-02", "SPEC-TSRCH-04", "SPEC-TSRCH-06", "SPEC-LOCK-17")
-)
+@pytest.mark.req("SPEC-TSRCH-01", "SPEC-TSRCH-02", "SPEC-TSRCH-04", "SPEC-TSRCH-06")
+@pytest.mark.req("SPEC-LOCK-17")
 async def test_what_is_found_is_offered_from_then_on(workspace: Path) -> None:
     async with opened(workspace, "locked", tools=[own, *MANY]) as hf:
         search = next(tool for tool in hf.tools if tool.name == "tool_search")
