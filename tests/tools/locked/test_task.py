@@ -217,6 +217,7 @@ async def test_what_runs_in_the_background_ends_with_its_parent(workspace: Path)
             await anyio.sleep_forever()
         finally:
             cancelled.append(child.session_id)
+        return "never"
 
     agents = {"idler": Subagent(run=forever, description="Waits.")}
     async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
@@ -242,6 +243,7 @@ async def test_an_abort_of_the_call_stops_the_child_it_waits_for(workspace: Path
             await anyio.sleep_forever()
         finally:
             stopped.append(True)
+        return "never"
 
     agents = {"idler": Subagent(run=forever, description="Waits.")}
     async with opened(workspace, "locked", subagents=agents) as hf:
