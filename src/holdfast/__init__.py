@@ -11,7 +11,9 @@ from holdfast._version import __version__
 if TYPE_CHECKING:
     from holdfast.app.answering import answer_question, open_questions
     from holdfast.app.holdfast import Holdfast
+    from holdfast.app.inquiring import answer_inquiry, open_inquiries
     from holdfast.app.problems import ConfigurationError
+    from holdfast.app.subagents import Subagent
     from holdfast.contract.arguments import (
         optional_string,
         require_arguments,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.contract.call import Ask
     from holdfast.contract.envelope import Envelope
     from holdfast.contract.failure import Failure, FailureKind
+    from holdfast.contract.person import Inquiry, PersonQuestion, Replies
     from holdfast.contract.ports import Answer
     from holdfast.contract.question import Question
     from holdfast.contract.results import Binary, Image
@@ -52,6 +55,12 @@ _HOME = {
     "Question": "holdfast.contract.question",
     "open_questions": "holdfast.app.answering",
     "answer_question": "holdfast.app.answering",
+    "Inquiry": "holdfast.contract.person",
+    "PersonQuestion": "holdfast.contract.person",
+    "Replies": "holdfast.contract.person",
+    "open_inquiries": "holdfast.app.inquiring",
+    "answer_inquiry": "holdfast.app.inquiring",
+    "Subagent": "holdfast.app.subagents",
     "Rule": "holdfast.contract.rules",
     "Inspection": "holdfast.contract.watchdog",
     "Opinion": "holdfast.contract.watchdog",
@@ -90,6 +99,12 @@ __all__ = [
     "Question",
     "open_questions",
     "answer_question",
+    "Inquiry",
+    "PersonQuestion",
+    "Replies",
+    "open_inquiries",
+    "answer_inquiry",
+    "Subagent",
     "Rule",
     "Inspection",
     "Opinion",

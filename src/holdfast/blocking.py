@@ -29,6 +29,7 @@ from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
+from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
@@ -125,6 +126,14 @@ class Holdfast:
     def answer(self, question: Question | str, answer: Answer) -> None:
         """Answer a question or the approval of this id; see `holdfast.Holdfast.answer`."""
         self._opened().call(self._inner.answer, question, answer)
+
+    def inquiries(self) -> tuple[Inquiry, ...]:
+        """What tools still ask a person, the oldest first."""
+        return self._opened().call(self._inner.inquiries)
+
+    def answer_inquiry(self, inquiry: Inquiry | str, replies: Replies) -> None:
+        """Reply to an inquiry or the call of this id; see `holdfast.Holdfast.answer_inquiry`."""
+        self._opened().call(self._inner.answer_inquiry, inquiry, replies)
 
     def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered; see `holdfast.Holdfast`."""

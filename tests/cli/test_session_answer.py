@@ -95,7 +95,10 @@ def test_programs_get_all_of_it(cli: Cli, home: Path) -> None:
 
 def test_without_a_question_there_is_none(cli: Cli, home: Path) -> None:
     assert cli("sessions", "questions") == (0, "No question is open.\n", "")
-    assert json.loads(cli("sessions", "questions", "--json").out) == {"questions": []}
+    assert json.loads(cli("sessions", "questions", "--json").out) == {
+        "questions": [],
+        "inquiries": [],
+    }
     assert cli("sessions", "questions", "last").status == 2
     assert list(home.iterdir()) == []
     made(home, "ses_1")
@@ -177,7 +180,7 @@ def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("answer",), "which? write: holdfast sessions answer ID [APPROVAL]"),
+        (("answer",), "which? write: holdfast sessions answer ID [APPROVAL | CALL]"),
         (("answer", "last"), "give --allow or --deny, one of them"),
         (("answer", "last", "--allow", "--deny"), "give --allow or --deny, one of them"),
         (("answer", "last", "a", "b", "--deny"), "and not also 'b'"),

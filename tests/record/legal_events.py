@@ -9,6 +9,7 @@ from record.samples import SAMPLES
 from holdfast.contract import events
 from holdfast.contract.events import MAKES_RUNNABLE, Payload
 from holdfast.contract.json_value import encode_json
+from holdfast.contract.person import PersonQuestion
 
 TEXTS = st.text(max_size=12)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -16,11 +17,12 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=5,
 )
-_CALLS = ("intended", "asked", "refused", "answered-refused", "unsettled")
+_CALLS = ("intended", "asked", "refused", "answered-refused", "inquired", "unsettled")
 _GUARDED = (
     *(events.ToolConfirmation, events.CustomToolResult, events.CallAsked, events.ApprovalAsked),
     *(events.ApprovalAnswered, events.CallIntended, events.CallRefused, events.CallSettled),
     *(events.SessionCreated, events.EventsProcessed, events.AgentChunk),
+    *(events.InquiryAsked, events.InquiryAnswered),
 )
 _FREE = [one for one in SAMPLES if not isinstance(one, _GUARDED)]
 _CHUNKS = (
@@ -51,9 +53,14 @@ def _call(call_id: str, way: str, sent: object) -> list[Payload]:
     ]
     intended = events.CallIntended(**hashed, grounds="a rule")
     refused = events.CallRefused(**hashed, kind="rejected", reason="a rule")
+    inquired = [
+        events.InquiryAsked(call_id=call_id, questions=(PersonQuestion(question="Which?"),)),
+        events.InquiryAnswered(call_id=call_id, answers=(("this",),), by="ada"),
+    ]
     between: dict[str, list[Payload]] = {
         "intended": [intended],
         "asked": [*asked, intended],
+        "inquired": [intended, *inquired],
         "refused": [refused],
         "answered-refused": [*asked, refused],
         "unsettled": [],

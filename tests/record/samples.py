@@ -6,6 +6,7 @@ from holdfast.contract import events
 from holdfast.contract.chunks import AskedCall, AssistantChunk, Lineage, ToolResultChunk
 from holdfast.contract.envelope import Repair
 from holdfast.contract.events import Payload
+from holdfast.contract.person import Choice, PersonQuestion
 from holdfast.contract.rules import Use
 from holdfast.contract.transcript import TokenUsage
 
@@ -77,4 +78,16 @@ SAMPLES: tuple[Payload, ...] = (
         lineage=Lineage(parent_session_ids=("ses_0",), operator="fork", kind="op_fork"),
         usage=TokenUsage(3, 2, 5),
     ),
+    events.InquiryAsked(
+        call_id="cal_1",
+        questions=(
+            PersonQuestion(
+                question="Which database?",
+                header="Storage",
+                options=(Choice(label="SQLite", description="One file"), Choice(label="None")),
+            ),
+            PersonQuestion(question="Where?", multi_select=True),
+        ),
+    ),
+    events.InquiryAnswered(call_id="cal_1", answers=(("SQLite",), ("here", "there")), by="ada"),
 )

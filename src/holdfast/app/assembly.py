@@ -3,11 +3,13 @@
 Nothing is opened or started here. What the parts do is not known here either.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from anyio import sleep_forever
 
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration
@@ -19,10 +21,15 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import Surroundings
+from holdfast.app.skill_places import skill_places
+from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
+from holdfast.app.subagents import Above, Child, Subagent, agents_of
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask
 from holdfast.contract.events import SessionCreated
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.person import Asker, Inquiry, Replies
 from holdfast.contract.ports import Answer, Clock
 from holdfast.contract.runtime import Progress, SessionFacts
 from holdfast.contract.tool import Tool
@@ -42,14 +49,21 @@ _NOTHING_TO_GO_ON_WITH = (
     " written down; set store.kind = 'sqlite', or leave session= out"
 )
 
+_NOBODY_ELSEWHERE = (
+    "Holdfast(person='elsewhere') waits for replies in the journal, and store.kind is none; set"
+    " store.kind = 'sqlite', or hand in a person= that asks"
+)
+
 
 class Wanted(NamedTuple):
     """What somebody asks for."""
 
-    tools: Iterable[Tool]
+    tools: tuple[Tool, ...]
     profile: str
     workspace: str | Path | None
     options: Options
+    make: Callable[..., Child]
+    """Makes another session: that of a subagent."""
 
 
 class Whole(NamedTuple):
@@ -114,6 +128,26 @@ def assembled(wanted: Wanted) -> Whole:
             sidecars=sidecars,
             clock=clock,
             ids=ids,
+            redactor=redactor,
+            log=log,
+            asker=_asker(options, log),
+            skills=skill_places(
+                configuration, surroundings, session.workspace, options.get("skills", ())
+            ),
+            on_demand=_known(tuple(options.get("on_demand", ())), catalog),
+            agents=agents_of(
+                options.get("subagents", {}),
+                lambda child, metadata: Above(
+                    session_id=session.id,
+                    child_id=child,
+                    depth=_depth(options) + 1,
+                    metadata=metadata,
+                    reach=reach,
+                    rules=judge.as_parent,
+                ),
+                partial(_child, wanted, configuration),
+            ),
+            depth=_depth(options),
         )
     )
     turn = Turn(chosen.commands_per_turn)
@@ -131,6 +165,7 @@ def assembled(wanted: Wanted) -> Whole:
             hand=hand,
             ports={**own.all(), **options.get("ports", {})},
             log=log,
+            stays_open=own.people.stays_open,
             remarks=remarks_of(settings.sandbox),
             max_argument_bytes=settings.limits.argument_bytes,
             turn=turn,
@@ -139,10 +174,39 @@ def assembled(wanted: Wanted) -> Whole:
     return Whole(session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline)
 
 
+def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, above: Above) -> Child:
+    """The session of a subagent. What may hold credentials, and the person, are not handed on."""
+    names = {"surroundings", "approver", "clock", "hooks", "rules", "subagents", "on_demand"}
+    inherited = {name: value for name, value in wanted.options.items() if name in names}
+    return wanted.make(
+        tools=wanted.tools if subagent.tools is None else subagent.tools,
+        profile=subagent.profile or wanted.profile,
+        workspace=wanted.workspace,
+        configuration=configuration,
+        above=above,
+        **inherited,
+    )
+
+
+def _depth(options: Options) -> int:
+    above = options.get("above")
+    return 0 if above is None else above.depth
+
+
+def _known(names: tuple[str, ...], catalog: Catalog) -> tuple[str, ...]:
+    for name in names:
+        if name not in catalog:
+            hint = advice(name, [one.name for one in catalog])
+            raise ConfigurationError(f"on_demand: there is no tool {name!r}; {hint}")
+    return names
+
+
 def _session(wanted: Wanted, ids: TimeIds) -> SessionFacts:
     workspace = wanted.workspace
+    above = wanted.options.get("above")
+    fresh = ids.new("ses") if above is None else above.child_id
     return SessionFacts(
-        id=wanted.options.get("session") or ids.new("ses"),
+        id=wanted.options.get("session") or fresh,
         workspace=None if workspace is None else str(Path(workspace).resolve()),
     )
 
@@ -155,6 +219,7 @@ def _judging(
     catalog: Catalog,
 ) -> JudgeParts:
     options = wanted.options
+    above = options.get("above")
     place = None if session.workspace is None else Path(session.workspace)
     return JudgeParts(
         settings=configuration.settings,
@@ -170,6 +235,9 @@ def _judging(
         hooks=tuple(options.get("hooks", ())),
         audit=audit_log(configuration.settings.audit, surroundings),
         headless=options.get("approver") is None,
+        answered=options.get("person") is not None,
+        parents=() if above is None else above.rules,
+        above=None if above is None else above.reach,
     )
 
 
@@ -181,11 +249,28 @@ def _log(
     clock: Clock,
     ids: TimeIds,
 ) -> SessionLog | None:
+    above = wanted.options.get("above")
     created = SessionCreated(profile=wanted.profile, workspace=session.workspace)
+    if above is not None:
+        metadata: JsonObject = {**above.metadata, "depth": above.depth}
+        created = msgspec.structs.replace(created, parent_id=above.session_id, metadata=metadata)
     log = session_log(configuration.settings, surroundings, created, session.id, clock, ids)
     if "session" in wanted.options and log is None:
         raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
     return log
+
+
+def _asker(options: Options, log: SessionLog | None) -> Asker | None:
+    person = options.get("person")
+    if person != "elsewhere":
+        return person
+    if log is None:
+        raise ConfigurationError(_NOBODY_ELSEWHERE)
+    return _somebody_elsewhere
+
+
+async def _somebody_elsewhere(_inquiry: Inquiry) -> Replies | None:
+    await sleep_forever()
 
 
 async def _nobody(_ask: Ask) -> Answer | None:

@@ -166,10 +166,11 @@ def _same(one: Path | None, other: Path | None) -> bool:
 
 def _resolve_files(table: Table, folder: Path, home: Path | None) -> None:
     """A file names other files relative to itself."""
-    tools = cast("Table", table.get("tools", {}))
-    if "files" in tools:
-        names = cast("list[str]", tools["files"])
-        tools["files"] = [str(folder / _without_tilde(name, home)) for name in names]
+    for part, key in (("tools", "files"), ("skills", "paths")):
+        found = cast("Table", table.get(part, {}))
+        if key in found:
+            names = cast("list[str]", found[key])
+            found[key] = [str(folder / _without_tilde(name, home)) for name in names]
     for program in _programs(table):
         if "/" in program[0]:
             program[0] = str(folder / _without_tilde(program[0], home))
@@ -183,7 +184,9 @@ def _programs(table: Table) -> list[list[str]]:
 def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
     """Trust is bound to what is in the folder: a file elsewhere could change unnoticed."""
     tools = cast("list[str]", cast("Table", table.get("tools", {})).get("files", []))
+    skills = cast("list[str]", cast("Table", table.get("skills", {})).get("paths", []))
     named = [("tools.files", name) for name in tools]
+    named += [("skills.paths", name) for name in skills]
     named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
     inside = folder.resolve()  # a person's home may itself be a link
     for key, name in named:

@@ -12,36 +12,40 @@ from holdfast.app.answering import checked_answer, write_answer
 from holdfast.app.assembly import Wanted, assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
+from holdfast.app.inquiring import call_of, checked_replies, write_replies
 from holdfast.app.options import Options, refuse_unknown
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import (
-    DEFAULT_PROFILE,
-)
+from holdfast.app.restoring import restore
+from holdfast.app.session_views import SessionViews
+from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
 from holdfast.contract.journal import Journal, LeaseHeld
 from holdfast.contract.json_value import text_of
+from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
-from holdfast.contract.shell import LiveCommands
-from holdfast.contract.todos import Todo
-from holdfast.contract.tool import Tool
 from holdfast.policy.explain import Explanation
 from holdfast.runtime.abort import Abort
-from holdfast.runtime.recovery import TakenUp, answered_calls, close_open_calls, open_questions
+from holdfast.runtime.recovery import (
+    TakenUp,
+    answered_calls,
+    close_open_calls,
+    open_inquiries,
+    open_questions,
+)
 from holdfast.runtime.session_log import SessionLog
 from holdfast.sources.intake import to_tool
-from holdfast.sources.lint import lint
 
 _log = logging.getLogger("holdfast")
 
 _ENDING_SECONDS = 1.0
 """How long calls that were told to stop may take to write down how they ended."""
 _NOT_AMONG_THE_TOOLS = (
-    "a person allowed a call of {tool!r}, and there is no such tool here: open the session with it"
-    " among tools=, under a profile that shows it"
+    "a person allowed a call of {tool!r}, or replied to it, and there is no such tool here: open"
+    " the session with it among tools=, under a profile that shows it"
 )
 _WHILE_RUN = (
     "close that first, or leave session= out to begin another one; its questions can be answered"
@@ -49,7 +53,7 @@ _WHILE_RUN = (
 )
 
 
-class Holdfast:
+class Holdfast(SessionViews):
     """Settles tool calls. Open it with ``async with``; closing removes what it kept on disk."""
 
     def __init__(
@@ -61,7 +65,8 @@ class Holdfast:
         **options: Unpack[Options],
     ) -> None:
         refuse_unknown(options)
-        whole = assembled(Wanted(map(to_tool, tools), profile, workspace, options))
+        given = tuple(map(to_tool, tools))
+        whole = assembled(Wanted(given, profile, workspace, options, Holdfast))
         self._session, self._ids = whole.session, whole.ids
         self._catalog, self._sidecars = whole.catalog, whole.sidecars
         self._redactor, self._hand = whole.redactor, whole.hand
@@ -83,8 +88,9 @@ class Holdfast:
             try:
                 await self._take_up()
             except BaseException:
-                await _let_go(self._log)
+                await _let_go(self._log, ends=True)
                 raise
+        self._own.people.open()
         self._hand.open()
         self._open = True
         return self
@@ -96,60 +102,18 @@ class Holdfast:
         trace: TracebackType | None,
     ) -> None:
         self._open = False
+        self._own.people.close()
         self._abort.set()
         try:
             with CancelScope(shield=True):
+                await self._own.tasks.close()
                 await self._hand.close()
                 with move_on_after(_ENDING_SECONDS):
                     await self._pipeline.ended()
-            await _let_go(self._log)
+            await _let_go(self._log, ends=not self._own.people.any_left_open)
         finally:
-            if not (self._keep_outputs or self._goes_on):
+            if not (self._keep_outputs or self._goes_on or self._own.people.any_left_open):
                 self._sidecars.forget(self._session.id)
-
-    @property
-    def session_id(self) -> str:
-        """The session that calls are settled in."""
-        return self._session.id
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools that can be called, in the order they were registered."""
-        return tuple(self._catalog)
-
-    @property
-    def todos(self) -> tuple[Todo, ...]:
-        """What the session has to do, as it last said."""
-        return self._own.todos.all()
-
-    @property
-    def commands(self) -> LiveCommands:
-        """The commands that run now: what they print, and how to end one."""
-        return self._hand.commands
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about the tools' schemas, and about a session that was taken up.
-
-        None of it keeps a tool from being called.
-        """
-        moved = () if self._moved is None else (self._moved,)
-        return (*moved, *(remark for tool in self._catalog for remark in self.remarks_on(tool)))
-
-    @property
-    def owed(self) -> tuple[Envelope, ...]:
-        """The answers of calls that were open when the session was taken up, and ended then.
-
-        Whoever asked for them before is owed these now: what may have begun ends as an error and is
-        never run again, what a person refused gets its refusal.
-        """
-        return self._taken_up.ended
-
-    def remarks_on(self, tool: Tool) -> list[str]:
-        """What is doubtful about the schema of one of the tools."""
-        plan = self._catalog.plan(tool.name)
-        ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
-        return list(dict.fromkeys([*lint(tool), *ignored]))
 
     async def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
         """Tell how a call would be judged; a failure when it would not even get that far."""
@@ -210,22 +174,44 @@ class Holdfast:
         await write_answer(journal, self._session.id, approval_id, told, self._redactor)
         self._pipeline.heard(approval_id)
 
+    async def inquiries(self) -> tuple[Inquiry, ...]:
+        """What tools still ask a person, the oldest first."""
+        journal = await self._journal()
+        return await open_inquiries(journal, self._session.id)
+
+    async def answer_inquiry(self, inquiry: Inquiry | str, replies: Replies) -> None:
+        """Reply to an inquiry or the call of this id; NotFitting when it waits not, or no more.
+
+        The first reply counts, whoever gives it. A call that waits for it goes on at once; one from
+        before a restart is ended by `resume`.
+        """
+        call_id = call_of(inquiry, self._session.id)
+        told = checked_replies(replies)
+        journal = await self._journal()
+        await write_replies(journal, self._session.id, call_id, told, self._redactor)
+        self._own.people.heard(call_id)
+
     async def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered: what was allowed runs, once.
 
-        What was refused gets its refusal. ConfigurationError, and all of them stay open, in another
-        workspace than before, as what was allowed there would mean other files here, and where a
-        tool is missing.
+        What was refused gets its refusal, and what asked a person their reply. ConfigurationError,
+        and all of them stay open, in another workspace than before, as what was allowed there would
+        mean other files here, and where a tool is missing.
         """
         journal = await self._journal()
         async with self._resuming:
             calls = await answered_calls(journal, self._session.id, self._taken_up.stayed)
-            allowed = [one.call.tool for one in calls if one.answer.allowed]
-            if self._moved is not None and allowed:
+            allowed = [one for one in calls if one.answer.allowed]
+            if self._moved is not None and any(one.replies is None for one in allowed):
                 raise ConfigurationError(self._moved)
-            missing = [tool for tool in allowed if self._catalog.plan(tool) is None]
+            missing = [
+                one.call.tool for one in allowed if self._catalog.plan(one.call.tool) is None
+            ]
             if missing:
                 raise ConfigurationError(_NOT_AMONG_THE_TOOLS.format(tool=missing[0]))
+            for one in calls:
+                if one.replies is not None:
+                    self._own.people.given(one.call.id, one.replies)
             return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in calls])
 
     async def _journal(self) -> Journal:
@@ -240,16 +226,18 @@ class Holdfast:
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._taken_up = await close_open_calls(journal, self._session.id, epoch)
+            names = [tool.name for tool in self._catalog]
+            await restore(journal, self._session.id, self._own, names, self._pipeline.prepare)
             begun_in = (await journal.session(self._session.id)).state.workspace
             self._moved = moved_remark(self._session, begun_in)
             if self._moved is not None:
                 _log.warning("%s", self._moved)
 
 
-async def _let_go(log: SessionLog | None) -> None:
+async def _let_go(log: SessionLog | None, *, ends: bool) -> None:
     if log is not None:
         with CancelScope(shield=True):
-            await log.close()
+            await log.close(ends=ends)
 
 
 def _approval_id(question: object, session_id: str) -> str:

@@ -43,6 +43,7 @@ from holdfast.policy.rules import RuleProblem
 from holdfast.policy.scope import (
     EffectiveScope,
     Scope,
+    child_of,
     compile_scope,
     has_hosts_of_its_own,
     shared,
@@ -78,7 +79,13 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Where hooks that are programs are written down."""
     grants: GrantStore | None = None
     """Instead of what is remembered for the project."""
+    parents: tuple[AgentRules, ...] = ()
+    """Whose verdict is never exceeded: those of the agents above."""
+    above: Reach | None = None
+    """What the agent above reaches: nothing here reaches further."""
     headless: bool
+    answered: bool | None = None
+    """Whether a person answers what tools ask them; None: where they are asked for approval."""
 
 
 def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> PolicyJudge:
@@ -96,10 +103,12 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
                 standing=granted.standing,
             ),
             narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
+            parents=parts.parents,
             look=reach,
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
             manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
             headless=parts.headless,
+            answered=parts.answered,
         )
         return PolicyJudge(powers, parts.grants or grants_of(parts), now)
     except RuleProblem as problem:
@@ -149,12 +158,17 @@ def reach_of(parts: JudgeParts) -> Reach:
         if bound is not None:
             with _belongs_to(f"{whose}.ceiling"):
                 ceiling.append(compile_scope(ceiling_requirements(bound), places))
+    above = parts.above
     scope = EffectiveScope(declared, facts, *ceiling)
     apart = {
         tool.name: EffectiveScope(_declared(parts.tools, places, tool), facts, *ceiling)
         for tool in parts.tools
         if has_hosts_of_its_own(tool)
     }
+    if above is not None:
+        scope = child_of(above.agent, scope)
+        tools = {tool.name: tool for tool in parts.tools}
+        apart = {name: child_of(above.scope(tools[name]), own) for name, own in apart.items()}
     own = f"{data}/sessions/{parts.session_id}"
     return Reach(
         scope,

@@ -1,12 +1,14 @@
 """What `Holdfast` may be given beside tools, profile and workspace. Misspelt options are errors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.subagents import Above, Subagent
+from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver, Clock
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Ports, ProgressSink
@@ -23,6 +25,9 @@ class Options(TypedDict, total=False):
     surroundings: Surroundings
     approver: Approver | None
     """Who is asked. Without one nobody is there, and every question is a refusal."""
+    person: Asker | Literal["elsewhere"] | None
+    """Who asks a person what tools ask them. "elsewhere": nobody here, the reply comes by
+    `answer_inquiry` or `holdfast sessions answer`. Without one every such call is refused."""
     rules: Iterable[Rule]
     """Further rules of the program's own."""
     hooks: Iterable[Hook]
@@ -33,6 +38,14 @@ class Options(TypedDict, total=False):
     """Leave whole outputs on disk after closing, for somebody who still has to read them."""
     session: str
     """Go on with this session, which was written down before."""
+    skills: Iterable[str | Path]
+    """Folders of skills that the program brings along."""
+    on_demand: Iterable[str]
+    """Names of tools that are offered once `tool_search` has found them, as MCP's are."""
+    subagents: Mapping[str, Subagent]
+    """Whom `task` hands work to, by name."""
+    above: Above
+    """What stands above the session of a subagent. Made by `task`, never by a program."""
     ports: Ports
     """What stands behind ports that tools name, beside or instead of the usual."""
 
@@ -50,9 +63,9 @@ def configuration_of(options: Options, workspace: str | Path | None) -> Configur
 
 def refuse_unknown(options: Options) -> None:
     """A misspelt option must not go unnoticed: an approver would then never be asked."""
-    known = sorted(Options.__annotations__)
+    known = sorted({*Options.__annotations__} - {"above"})
     for name in options:
-        if name not in known:
+        if name not in Options.__annotations__:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}=?" if near else f"known: {', '.join(known)}"
             raise TypeError(f"Holdfast() has no option {name!r}; {hint}")

@@ -24,7 +24,7 @@ from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.tool import Tool
 from holdfast.envelope.redact import Redactor
 from holdfast.policy.hooks.unprotected import UNPROTECTED
-from holdfast.policy.words import NOBODY_TO_ASK
+from holdfast.policy.words import NO_ANSWERS, NOBODY_TO_ASK
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import not_vouched_for
 from holdfast.runtime.replaying import ReplayClock, Replayed, ReplayParts, replayed
@@ -88,6 +88,7 @@ def _parts(events: Sequence[Event], created: SessionCreated, now: Now) -> Replay
         found=now.configuration.rules,
         protects=_Protected(events),
         headless=_was_headless(events),
+        answered=not _was_refused(events, NO_ANSWERS),
     )
     judging = msgspec.structs.replace(
         judging, grants=_OlderGrants(grants_of(judging), events[0].at)
@@ -115,8 +116,12 @@ def _was_headless(events: Sequence[Event]) -> bool:
     """Whether nobody was there to be asked, as what was refused tells."""
     if any(isinstance(event.payload, ApprovalAsked) for event in events):
         return False
+    return _was_refused(events, NOBODY_TO_ASK)
+
+
+def _was_refused(events: Sequence[Event], reason: str) -> bool:
     refused = (event.payload for event in events if isinstance(event.payload, CallRefused))
-    return any(said.reason == NOBODY_TO_ASK for said in refused)
+    return any(said.reason == reason for said in refused)
 
 
 class _Protected:

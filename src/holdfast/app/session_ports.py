@@ -1,15 +1,24 @@
 """What stands behind the ports that tools name: an entry for each, made for one session."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from holdfast.app.language_servers import language_servers
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
+from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
+from holdfast.contract.delegation import Delegation
 from holdfast.contract.language_servers import LanguageServers
+from holdfast.contract.person import Asker, Person
+from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
+from holdfast.contract.skills import Skills
 from holdfast.contract.todos import TodoList
+from holdfast.contract.tool_index import ToolIndex
+from holdfast.envelope.redact import Redactor
 from holdfast.execution.artifacts import CallArtifacts, Quotas, SessionArtifacts
 from holdfast.execution.language_servers.call_servers import CallServers
 from holdfast.execution.language_servers.session_servers import SessionServers
@@ -17,7 +26,13 @@ from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.delegation import Agent, Delegations
+from holdfast.runtime.people import People
+from holdfast.runtime.plans import CallPlans
+from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.todos import SessionTodos
+from holdfast.runtime.tool_index import OfferedTools
+from holdfast.sources.skills import SkillFolders
 
 
 class PortParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +47,15 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     sidecars: SidecarFiles
     clock: Clock
     ids: IdSource
+    redactor: Redactor
+    log: SessionLog | None
+    asker: Asker | None
+    """Who asks a person; None: nobody is there."""
+    skills: SkillPlaces
+    on_demand: tuple[str, ...] = ()
+    agents: Mapping[str, Agent] = {}
+    depth: int = 0
+    """How far below the session that a person began."""
 
 
 class SessionPorts:
@@ -44,6 +68,22 @@ class SessionPorts:
         known = language_servers(parts.settings.lsp, parts.surroundings.environment)
         self._servers = SessionServers(known, parts.session.workspace)
         self.artifacts = _artifacts(parts)
+        self.offered = OfferedTools(parts.catalog, parts.on_demand)
+        self.tasks = Delegations(
+            parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
+        )
+        self._skills: SkillFolders | None = None
+        self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
+
+    def _new_session(self) -> str:
+        return self.parts.ids.new("ses")
+
+    @property
+    def skills(self) -> SkillFolders:
+        """The skills, looked for once, when somebody first asks for one."""
+        if self._skills is None:
+            self._skills = SkillFolders(self.parts.skills.folders)
+        return self._skills
 
     def all(self) -> Ports:
         """By port, what each call is handed."""
@@ -52,6 +92,11 @@ class SessionPorts:
             Commanding: lambda _call: self.commanding,
             LanguageServers: self._language_servers,
             Artifacts: lambda call: CallArtifacts(self.artifacts, call),
+            Person: self.people.of,
+            Skills: lambda _call: self.skills,
+            ToolIndex: lambda _call: self.offered,
+            Delegation: lambda _call: self.tasks,
+            PlanShelf: lambda call: CallPlans(self.parts.sidecars, call),
         }
 
     def _language_servers(self, call: Runtime) -> CallServers:

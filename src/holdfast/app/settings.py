@@ -74,6 +74,15 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     files: tuple[str, ...] = ()
 
 
+class SkillSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[skills]` table: whose instructions are offered."""
+
+    project: Literal["trusted", "always", "never"] = "trusted"
+    """Whether the project's own count: once a person trusts it, always, or never."""
+    paths: tuple[str, ...] = ()
+    """Further folders of skills, relative to the file that names them."""
+
+
 class ShellSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One command of a ceiling; without `args`, any arguments."""
 
@@ -208,6 +217,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     secrets: SecretSettings = SecretSettings()
     audit: AuditSettings = AuditSettings()
     tools: ToolSettings = ToolSettings()
+    skills: SkillSettings = SkillSettings()
     policy: PolicySettings = PolicySettings()
     commands: CommandSettings = CommandSettings()
     watchdog: WatchdogSettings = WatchdogSettings()

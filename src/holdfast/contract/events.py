@@ -13,6 +13,7 @@ import msgspec
 from holdfast.contract.chunks import Chunk, Lineage
 from holdfast.contract.envelope import Repair
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.person import Answers, PersonQuestion
 from holdfast.contract.rules import Remember, Use
 from holdfast.contract.transcript import TokenUsage
 
@@ -264,6 +265,22 @@ class CallIntended(Payload, frozen=True, kw_only=True, tag="call.intended"):
     repairs: tuple[Repair, ...] = ()
 
 
+class InquiryAsked(Payload, frozen=True, kw_only=True, tag="inquiry.asked"):
+    """The running call asks a person; nothing else has happened in it."""
+
+    call_id: str
+    questions: tuple[PersonQuestion, ...]
+
+
+class InquiryAnswered(Payload, frozen=True, kw_only=True, tag="inquiry.answered"):
+    """They replied to exactly that call: one list for each question, or none of them."""
+
+    call_id: str
+    answers: Answers
+    skipped: bool = False
+    by: str
+
+
 class CallRefused(Payload, frozen=True, kw_only=True, tag="call.refused"):
     """It may not run: what a rule, a hook or a person decided over exactly these arguments."""
 
@@ -326,6 +343,7 @@ KINDS: tuple[type[Payload], ...] = (
     *(AgentMessage, ToolUse, CustomToolUse),
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallSettled, SidecarKept),
     *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
+    *(InquiryAsked, InquiryAnswered),
 )
 """Every kind there is."""
 

@@ -43,9 +43,9 @@ class CustomRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     answered_by: str | None = None
 
 
-CallStage = Literal["streaming", "asked", "waiting", "answered", "intended"]
+CallStage = Literal["streaming", "asked", "waiting", "answered", "intended", "inquiring", "replied"]
 """How far an open call has come: what may still happen to it."""
-_AT_IT = frozenset({"asked", "answered", "intended"})
+_AT_IT = frozenset({"asked", "answered", "intended", "replied"})
 """Stages in which whoever runs the session has the next step."""
 
 
@@ -59,6 +59,8 @@ class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True)
     approval_id: str | None = None
     allowed: bool | None = None
     """What a person answered."""
+    inquires: tuple[bool, ...] = ()
+    """For each question that it asks a person: whether it may have several answers."""
 
 
 class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -111,6 +113,8 @@ def reported(state: SessionState, runner: Runner = "nobody") -> ReportedStatus:
         return "error" if state.failed else "idle"
     if any(call.stage == "waiting" for call in state.calls.values()):
         return "waiting_on_approval"
+    if any(call.stage == "inquiring" for call in state.calls.values()):
+        return "waiting_on_user_input"
     if state.status == "requires_action":
         return "waiting_on_user_input" if state.custom is not None else "waiting_on_approval"
     if _is_busy(state, runner):

@@ -22,7 +22,7 @@ from holdfast.policy import words
 from holdfast.policy.explain import Explanation, exact_allow, explained
 from holdfast.policy.globs import LONGEST_PATTERN, is_open
 from holdfast.policy.grants import granted_by, remembers
-from holdfast.policy.powers import Capabilities, Considered, Looked, Powers
+from holdfast.policy.powers import AgentRules, Capabilities, Considered, Looked, Powers
 from holdfast.policy.prefixes import wider_patterns
 from holdfast.policy.rules import Weighed, strictest
 from holdfast.policy.scales import Scales
@@ -39,6 +39,8 @@ class PolicyJudge:
         self._powers = powers
         self._grants = grants
         self._now = now
+        answered = powers.answered
+        self._answered = not powers.headless if answered is None else answered
         self._kept = grants.load()
         self._given: list[Rule] = []
         self._scales = self._compiled()
@@ -55,7 +57,7 @@ class PolicyJudge:
     def __call__(self, prepared: Prepared, /) -> Verdict | Awaitable[Verdict]:
         """Decide."""
         tool = prepared.tool
-        if self._powers.headless and tool.name in PERSON_NAMES:
+        if tool.name in PERSON_NAMES and not self._answered:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NO_ANSWERS)
         quick = self._quick.get(tool.name)
         if quick is not None:
@@ -224,6 +226,13 @@ class PolicyJudge:
         self._scales = self._compiled()
         self._fixed.clear()
         self._quick.clear()
+
+    @property
+    def as_parent(self) -> tuple[AgentRules, ...]:
+        """What agents below never exceed: what counts here now, and what stands above."""
+        own = self._powers.own
+        rules = (*own.rules, *self._kept, *self._given)
+        return (AgentRules(rules=rules, standing=own.standing), *self._powers.parents)
 
     @property
     def session_rules(self) -> tuple[Rule, ...]:

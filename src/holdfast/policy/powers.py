@@ -47,6 +47,8 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     watchdog: Watchdog
     manifest: JsonObject = {}
     headless: bool
+    answered: bool | None = None
+    """Whether a person answers what tools ask them; None: where they are asked for approval."""
 
 
 class Considered(msgspec.Struct, frozen=True):

@@ -53,7 +53,8 @@ class Reach:
         folders: Folders = NO_FOLDERS,
     ) -> None:
         """``apart``: what counts for tools, by name, that reach more than the others."""
-        self._agent = scope
+        self.agent = scope
+        """What all tools of the session reach together."""
         self._facts = facts
         self._places = places
         self._base = places.base
@@ -86,7 +87,7 @@ class Reach:
 
     def scope(self, tool: Tool) -> EffectiveScope:
         """What counts for a tool: the agent's, or in strict mode its own within that."""
-        shared = self._apart.get(tool.name, self._agent)
+        shared = self._apart.get(tool.name, self.agent)
         if not self._strict:
             return shared
         if tool.name not in self._by_tool:

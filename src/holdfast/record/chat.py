@@ -19,6 +19,8 @@ from holdfast.contract.events import (
     CallIntended,
     CallSettled,
     EventsProcessed,
+    InquiryAnswered,
+    InquiryAsked,
     Payload,
     UserMessage,
 )
@@ -117,6 +119,17 @@ def _intended(draft: Draft, _row: Stored, said: CallIntended) -> None:
     move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="intended"))
 
 
+def _inquiry_asked(draft: Draft, _row: Stored, said: InquiryAsked) -> None:
+    """Its part stays as it is: the input is there, and the output is not."""
+    several = tuple(one.multi_select for one in said.questions)
+    call = draft.state.calls[said.call_id]
+    move_call(draft, said.call_id, replace(call, stage="inquiring", inquires=several))
+
+
+def _inquiry_answered(draft: Draft, _row: Stored, said: InquiryAnswered) -> None:
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="replied"))
+
+
 def _settled(draft: Draft, row: Stored, said: CallSettled) -> None:
     changed_part(draft, row, said.call_id, partial(with_output, envelope=said.envelope))
     move_call(draft, said.call_id, None)
@@ -134,6 +147,8 @@ PROJECTIONS: Mapping[type[Payload], Projection] = {
     ApprovalAsked: _approval_asked,
     ApprovalAnswered: _approval_answered,
     CallIntended: _intended,
+    InquiryAsked: _inquiry_asked,
+    InquiryAnswered: _inquiry_answered,
     CallSettled: _settled,
     EventsProcessed: _processed,
 }

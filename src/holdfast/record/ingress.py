@@ -15,11 +15,14 @@ from holdfast.contract.events import (
     CallRefused,
     CallSettled,
     CustomToolResult,
+    InquiryAnswered,
+    InquiryAsked,
     Payload,
     ToolConfirmation,
     ToolUse,
 )
 from holdfast.contract.journal import NotFitting
+from holdfast.contract.person import misfit
 from holdfast.contract.session_state import CallStage, OpenCall
 from holdfast.record.rows import Draft
 
@@ -108,6 +111,22 @@ def _refused(draft: Draft, said: CallRefused) -> None:
     _at_stage(draft, said.call_id, "be refused", ("asked", "waiting", "answered"))
 
 
+def _inquiry_asked(draft: Draft, said: InquiryAsked) -> None:
+    _at_stage(draft, said.call_id, "ask a person", ("intended",))
+
+
+def _inquiry_answered(draft: Draft, said: InquiryAnswered) -> None:
+    """A reply counts only for the call it names, while that waits, and if it answers all of it."""
+    call = _known(draft, said.call_id)
+    if call.stage == "replied":
+        raise NotFitting(f"already recorded a reply to the inquiry of call {said.call_id}")
+    if call.stage != "inquiring":
+        raise NotFitting(f"the call {said.call_id} does not wait for a person's reply")
+    problem = misfit(call.inquires, said.answers, was_skipped=said.skipped)
+    if problem is not None:
+        raise NotFitting(f"the reply does not fit the inquiry of call {said.call_id}: {problem}")
+
+
 def _settled(draft: Draft, said: CallSettled) -> None:
     _known(draft, said.call_id)
 
@@ -136,6 +155,8 @@ GUARDS: Mapping[type[Payload], Guard] = {
     ApprovalAnswered: _approval_answered,
     CallIntended: _intended,
     CallRefused: _refused,
+    InquiryAsked: _inquiry_asked,
+    InquiryAnswered: _inquiry_answered,
     CallSettled: _settled,
 }
 """By kind. What is not here always fits."""

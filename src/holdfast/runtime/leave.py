@@ -44,9 +44,8 @@ class Leave:
     ) -> Permit | Failure:
         """What becomes of the call."""
         verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
-        if trail is not None and trail.is_answered and isinstance(verdict, Deny) and verdict.why:
-            # Nobody is there to be asked; but somebody was, and answered.
-            verdict = Ask(prepared=verdict.prepared, reason=verdict.why)
+        if trail is not None and isinstance(verdict, Deny) and trail.lifts(verdict):
+            verdict = Ask(prepared=verdict.prepared, reason=verdict.why or verdict.reason)
         if isinstance(verdict, Ask):
             answer = await self._answer(verdict, abort, trail)
             if isinstance(answer, Failure):

@@ -6,7 +6,7 @@ Each stage is a function from one frozen value to the next. Nothing between them
 bad argument, a refusal, a timeout and a crash of the tool are values that end in an Envelope.
 """
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class
@@ -66,6 +66,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What stands behind the ports that tools name."""
     log: SessionLog | None = None
     """Where calls leave their trail; None: nowhere."""
+    stays_open: Callable[[str], bool] = lambda _call_id: False
+    """Whether a call has no end yet, although nobody waits for it any more."""
     remarks: tuple[str, ...] = ()
     """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
@@ -98,10 +100,14 @@ class Pipeline:
     async def _written_down(self, call: ToolCall, abort: AbortSignal, trail: Trail) -> Envelope:
         self._under_way += 1
         try:
-            return await trail.settled(await self._settled(call, abort, trail))
+            envelope = await self._settled(call, abort, trail)
+            if self._parts.stays_open(call.id):
+                return envelope
+            return await trail.settled(envelope)
         except get_cancelled_exc_class():
-            with CancelScope(shield=True):
-                await trail.abandoned()
+            if not self._parts.stays_open(call.id):
+                with CancelScope(shield=True):
+                    await trail.abandoned()
             raise
         finally:
             self._under_way -= 1

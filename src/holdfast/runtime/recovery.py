@@ -1,6 +1,7 @@
 """Taking up a session whose runner is gone: what was left open is closed, once, and told.
 
-A call that may have begun is never run again. A question stays open. A call that was allowed and
+A call that may have begun is never run again. A question stays open, and so does what a call asked
+a person before it did anything: it is begun anew with the reply. A call that was allowed and
 did not begin still has to run; one that was refused is. What a session that was imported tells of
 answers allows nothing: nobody here has given them. Whoever does this holds the session's lease.
 """
@@ -21,10 +22,13 @@ from holdfast.contract.events import (
     CallRefused,
     CallSettled,
     Event,
+    InquiryAnswered,
+    InquiryAsked,
     Payload,
 )
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import EventQuery, Journal, JournalError
+from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.session_state import OpenCall
@@ -34,14 +38,21 @@ from holdfast.record.codec import IMPORTED
 from holdfast.runtime.trail import Approved
 
 ABORTED = "aborted by host restart"
-_OF_CALLS = ("call.asked", "approval.asked", "approval.answered")
+_OF_CALLS = (
+    *("call.asked", "approval.asked", "approval.answered"),
+    *("inquiry.asked", "inquiry.answered"),
+)
+
+
+_WAITING = frozenset({"waiting", "inquiring"})
+_GO_ON = frozenset({"answered", "replied"})
 
 
 class TakenUp(NamedTuple):
     """What became of the calls that were open."""
 
     stayed: frozenset[str]
-    """Those that wait for a person, or were allowed."""
+    """Those that wait for a person, and those that a person allowed or replied to."""
     ended: tuple[Envelope, ...]
     """The answers of all others: they may have begun, or were refused."""
 
@@ -70,7 +81,7 @@ async def answered_calls(
     Calls of the present are none of them: whoever asked for those waits for the answer itself.
     """
     open_calls = (await journal.session(session_id)).state.calls
-    answered = [name for name in open_calls if name in stayed and _is_answered(open_calls[name])]
+    answered = [name for name in open_calls if name in stayed and open_calls[name].stage in _GO_ON]
     told = await _told_of(journal, session_id, frozenset(answered))
     return tuple(_approved(session_id, told[call_id]) for call_id in answered)
 
@@ -84,17 +95,25 @@ async def open_questions(journal: Journal, session_id: str) -> tuple[Question, .
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 
+async def open_inquiries(journal: Journal, session_id: str) -> tuple[Inquiry, ...]:
+    """What calls still ask a person, the oldest first."""
+    open_calls = (await journal.session(session_id)).state.calls
+    waiting = frozenset(name for name, call in open_calls.items() if call.stage == "inquiring")
+    told = await _told_of(journal, session_id, waiting)
+    found = [inquiry for one in told.values() if (inquiry := _inquiry(session_id, one))]
+    return tuple(sorted(found, key=lambda one: (one.asked_at, one.call_id)))
+
+
 def _stays(call: OpenCall, *, imported: bool) -> bool:
-    return call.stage == "waiting" or (call.allowed is True and _is_answered(call) and not imported)
+    if call.stage in _WAITING:
+        return True
+    goes_on = call.stage == "replied" or (call.allowed is True and call.stage == "answered")
+    return goes_on and not imported
 
 
 async def _was_imported(journal: Journal, session_id: str) -> bool:
     first = await journal.events(session_id, limit=1)
     return bool(first) and first[0].previous == IMPORTED
-
-
-def _is_answered(call: OpenCall) -> bool:
-    return call.stage == "answered"
 
 
 class _Told(msgspec.Struct):
@@ -104,6 +123,9 @@ class _Told(msgspec.Struct):
     approval: ApprovalAsked | None = None
     approval_at: datetime | None = None
     answer: ApprovalAnswered | None = None
+    inquiry: InquiryAsked | None = None
+    inquiry_at: datetime | None = None
+    reply: InquiryAnswered | None = None
 
 
 async def _told_of(
@@ -130,6 +152,24 @@ def _tell(told: Mapping[str, _Told], event: Event) -> None:
         told[said.call_id].approval_at = event.at
     elif isinstance(said, ApprovalAnswered) and said.call_id in told:
         told[said.call_id].answer = said
+    elif isinstance(said, InquiryAsked) and said.call_id in told:
+        told[said.call_id].inquiry = said
+        told[said.call_id].inquiry_at = event.at
+    elif isinstance(said, InquiryAnswered) and said.call_id in told:
+        told[said.call_id].reply = said
+
+
+def _inquiry(session_id: str, told: _Told) -> Inquiry | None:
+    asked, inquiry, asked_at = told.asked, told.inquiry, told.inquiry_at
+    if asked is None or inquiry is None or asked_at is None:
+        return None
+    return Inquiry(
+        session_id=session_id,
+        call_id=inquiry.call_id,
+        tool=asked.tool,
+        questions=inquiry.questions,
+        asked_at=asked_at,
+    )
 
 
 def _question(session_id: str, told: _Told) -> Question | None:
@@ -179,23 +219,31 @@ def _settled(answer: Envelope) -> CallSettled:
 
 
 def _approved(session_id: str, told: _Told) -> Approved:
-    asked, approval, answer = told.asked, told.approval, told.answer
-    if asked is None or approval is None or answer is None:
-        raise JournalError(f"session {session_id} does not tell all of a call that was allowed")
-    return Approved(
-        call=ToolCall(
-            id=asked.call_id,
-            tool=asked.tool,
-            arguments=asked.arguments,
-            session_id=session_id,
-            model_call_id=asked.model_call_id,
-        ),
-        arguments_hash=approval.arguments_hash,
-        answer=Answer(
-            allowed=answer.allowed,
-            by=answer.by or "",
-            note=answer.note,
-            remember=answer.remember,
-            wider=answer.wider,
-        ),
+    asked, approval, answer, reply = told.asked, told.approval, told.answer, told.reply
+    if asked is None:
+        raise _half_told(session_id)
+    call = ToolCall(
+        id=asked.call_id,
+        tool=asked.tool,
+        arguments=asked.arguments,
+        session_id=session_id,
+        model_call_id=asked.model_call_id,
     )
+    if reply is not None:
+        replies = Replies(answers=reply.answers, skipped=reply.skipped, by=reply.by)
+        allowed = Answer(allowed=True, by=reply.by)
+        return Approved(call=call, arguments_hash="", answer=allowed, replies=replies)
+    if approval is None or answer is None:
+        raise _half_told(session_id)
+    said = Answer(
+        allowed=answer.allowed,
+        by=answer.by or "",
+        note=answer.note,
+        remember=answer.remember,
+        wider=answer.wider,
+    )
+    return Approved(call=call, arguments_hash=approval.arguments_hash, answer=said)
+
+
+def _half_told(session_id: str) -> JournalError:
+    return JournalError(f"session {session_id} does not tell all of a call that was allowed")

@@ -46,6 +46,11 @@ class SessionLog:
         self._begin_in_doubt = self._lease_in_doubt = False
         """It was asked for, and nobody has heard what became of it."""
 
+    @property
+    def session_id(self) -> str:
+        """Whose journal it is."""
+        return self._session_id
+
     def open(self) -> None:
         """Write again, after it was closed."""
         self._closed = False
@@ -80,10 +85,11 @@ class SessionLog:
             lease = await self._resumed(self._journal, is_gone)
             return self._journal, lease.epoch
 
-    async def close(self) -> None:
+    async def close(self, *, ends: bool = True) -> None:
         """Let go of the journal; a session that was begun or opened again here has ended.
 
-        Whoever still writes is refused: JournalUnavailable.
+        Whoever still writes is refused: JournalUnavailable. ``ends``: False leaves it as it is, for
+        whoever takes it up.
         """
         async with self._lock:
             self._closed = True
@@ -96,7 +102,7 @@ class SessionLog:
                     lease = await self._leased(journal, _nobody_is_gone)
                     self._lease = None
                 if lease is not None:
-                    await self._end(journal, lease)
+                    await self._end(journal, lease, ends=ends)
             except JournalError as problem:
                 # Whoever takes the session up next finds that nobody runs it.
                 _log.warning(
@@ -105,8 +111,8 @@ class SessionLog:
             finally:
                 await journal.close()
 
-    async def _end(self, journal: Journal, lease: Lease) -> None:
-        if self._reopened or not self._taken_up:
+    async def _end(self, journal: Journal, lease: Lease, *, ends: bool) -> None:
+        if ends and (self._reopened or not self._taken_up):
             closed = SessionClosed(reason="closed")
             await journal.append(self._session_id, [closed], epoch=lease.epoch)
         await journal.release(lease)

@@ -25,11 +25,13 @@ from holdfast.contract.events import (
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.journal import EventQuery, JournalError, JournalUnusable, NotFitting
 from holdfast.contract.json_value import clean_text, encode_json
+from holdfast.contract.person import Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Use
 from holdfast.envelope.dialects.ok import render
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
+from holdfast.policy.words import NO_ANSWERS
 from holdfast.runtime.session_log import SessionLog
 
 _log = logging.getLogger("holdfast")
@@ -81,11 +83,13 @@ def without_secrets(answer: Answer, redactor: Redactor) -> Answer:
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that a person decided over before anything of it happened: it still has to end."""
+    """A call that a person decided over, or replied to, before anything else: it has to end yet."""
 
     call: ToolCall
     arguments_hash: str
     answer: Answer
+    replies: Replies | None = None
+    """It ran, and asked a person: this they replied. It is begun anew with that, and only then."""
 
 
 class Trail:
@@ -116,17 +120,21 @@ class Trail:
             )
             self._untold.append(asked)
 
-    @property
-    def is_answered(self) -> bool:
-        """A person decided over the call before."""
-        return self._approved is not None
+    def lifts(self, refusal: Deny) -> bool:
+        """Whether it is refused only because nobody is there: somebody was, and answered."""
+        known = self._approved
+        if known is None:
+            return False
+        replied = known.replies is not None and refusal.reason == NO_ANSWERS
+        return replied or refusal.why is not None
 
     def given(self, ask: Ask) -> Answer | None:
         """What was answered to exactly this question before; a refusal holds for any."""
         known = self._approved
         if known is None:
             return None
-        fits = not known.answer.allowed or known.arguments_hash == arguments_hash(ask.prepared)
+        fits = not known.answer.allowed or known.replies is not None
+        fits = fits or known.arguments_hash == arguments_hash(ask.prepared)
         return known.answer if fits else None
 
     async def asks(self, ask: Ask, approval_id: str) -> Failure | None:
@@ -196,6 +204,8 @@ class Trail:
         """It is about to run, unless a person said before that it must not."""
         if self._approved is not None and not self._approved.answer.allowed:
             return failure_of(FailureKind.USER_DENIED, _REFUSED_BEFORE)
+        if self._approved is not None and self._approved.replies is not None:
+            return None  # its intent stands, and what is left of it does nothing
         self._untold.append(
             CallIntended(
                 call_id=self._call.id,

@@ -1,11 +1,13 @@
 """`todo`: a list per session, replaced whole."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tool_kit import failure, opened, result
 
+from holdfast.app.settings import Settings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.runtime import Progress
 from holdfast.contract.todos import Todo
@@ -88,3 +90,31 @@ async def test_what_is_no_item_changes_nothing(
         refused = await failure(hf, "todo", todos=[sent])
         assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, field)
         assert [one.content for one in hf.todos] == ["kept"]
+
+
+async def test_a_session_that_is_taken_up_again_has_its_list(workspace: Path) -> None:
+    async with opened(workspace, "locked", settings=Settings()) as hf:
+        assert hf.todos == ()
+        await result(hf, "todo", todos=[item("old")])
+        # As models write it: it is repaired, and restored as it was kept.
+        await hf.settle("todo", {"todos": json.dumps([item("kept", "in_progress")])})
+        await failure(hf, "todo", todos=[{"content": "wrong"}])
+        before = hf.todos
+    assert [one.content for one in before] == ["kept"]
+    async with opened(workspace, "locked", settings=Settings(), session=hf.session_id) as again:
+        assert again.todos == before
+        await result(again, "todo", todos=[])
+    async with opened(workspace, "locked", settings=Settings(), session=hf.session_id) as again:
+        assert again.todos == ()
+
+
+async def test_a_list_too_long_to_be_kept_in_the_journal_is_told(
+    workspace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    long = [item("x" * 1000) for _ in range(1100)]
+    async with opened(workspace, "locked", settings=Settings()) as hf:
+        await result(hf, "todo", todos=long)
+        assert len(hf.todos) == len(long)
+    async with opened(workspace, "locked", settings=Settings(), session=hf.session_id) as again:
+        assert again.todos == ()
+    assert "cannot be read from its journal" in caplog.text

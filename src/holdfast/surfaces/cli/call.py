@@ -15,6 +15,7 @@ from holdfast.contract.failure import FailureKind
 from holdfast.envelope.render import TEXT_DIALECTS, render
 from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.cli.asking import approver_here
+from holdfast.surfaces.cli.inquiring import asker_here
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.pairs import arguments_from
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
@@ -59,6 +60,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
             workspace=arguments.workspace,
             configuration=opened.configuration,
             approver=approver,
+            person=asker_here(),
             progress=progress,
             keep_outputs=True,
         )

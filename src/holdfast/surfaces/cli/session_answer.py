@@ -11,10 +11,12 @@ import msgspec
 from anyio import to_thread
 
 from holdfast.app.answering import checked_answer, questions_in, write_answer
+from holdfast.app.inquiring import inquiries_in
 from holdfast.app.session_store import NothingStored, runner_of
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.json_value import JsonObject, plain
+from holdfast.contract.person import Inquiry
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.envelope.redact import Redactor
@@ -27,6 +29,7 @@ from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.person import agrees, person_here
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import shown_time
+from holdfast.surfaces.cli.session_reply import inquiry_fields, inquiry_plain, reply
 from holdfast.surfaces.cli.stores import settings_in, store_in
 
 _NOT_MEANT = 1
@@ -37,33 +40,50 @@ async def questions(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     words: list[str] = arguments.words
     found: tuple[Question, ...] = ()
+    asked: tuple[Inquiry, ...] = ()
     runners: dict[str, str | None] = {}
     try:
         async with store_in(arguments) as store:
             session_id = await store.archive.called(words[0]) if words else None
             found = await questions_in(store, session_id)
-            for one in found:
+            asked = await inquiries_in(store, session_id)
+            for one in (*found, *asked):
                 runners[one.session_id] = await _runner(store, one.session_id)
     except NothingStored:
         if words:
             raise
     if arguments.json:
-        screen.document({"questions": [_plain(one, runners[one.session_id]) for one in found]})
+        screen.document(
+            {
+                "questions": [_plain(one, runners[one.session_id]) for one in found],
+                "inquiries": [inquiry_plain(one, runners[one.session_id]) for one in asked],
+            }
+        )
         return 0
-    for number, one in enumerate(found):
+    now = SystemClock().now()
+    shown = {one.approval_id: _fields(one, runners[one.session_id], now) for one in found}
+    shown |= {one.call_id: inquiry_fields(one, runners[one.session_id]) for one in asked}
+    for number, (name, fields) in enumerate(shown.items()):
         if number:
             screen.look.text("")
-        screen.look.heading(printable(one.approval_id))
-        screen.look.fields(_fields(one, runners[one.session_id], SystemClock().now()))
-    if not found:
+        screen.look.heading(printable(name))
+        screen.look.fields(fields)
+    if not shown:
         screen.look.text("No question is open.")
     return 0
 
 
 async def answer(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
+    if arguments.reply or arguments.skip:
+        if arguments.allow or arguments.deny or arguments.note:
+            raise UsageError("--reply and --skip answer what a tool asks, and stand alone")
+        return await reply(arguments, screen)
     if arguments.allow == arguments.deny:
-        raise UsageError("may it run? give --allow or --deny, one of them")
+        raise UsageError(
+            "may it run? give --allow or --deny, one of them; what a tool asks is answered with"
+            " --reply"
+        )
     said = checked_answer(Answer(allowed=arguments.allow, by=person_here(), note=arguments.note))
     secrets = surroundings_of_this_process(settings_in(arguments)).secrets
     name, *approval = arguments.words

@@ -95,6 +95,8 @@ def _questions(session: Session) -> Iterator[str]:
     for call_id, call in state.calls.items():
         if call.stage == "waiting":
             yield f"may {call_id} run? ({call.approval_id})"
+        elif call.stage == "inquiring":
+            yield f"what to reply to {call_id}?"
     if state.confirmation is not None and state.confirmation.answered_by is None:
         yield f"may {state.confirmation.tool_name} run? ({state.confirmation.id})"
     if state.custom is not None and state.custom.answered_by is None:

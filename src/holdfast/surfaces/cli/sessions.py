@@ -36,6 +36,7 @@ examples:
   holdfast sessions search timeout --session last
   holdfast sessions questions                       what waits for a person's answer
   holdfast sessions answer ses_019 --deny --note 'not on a Friday'
+  holdfast sessions answer ses_019 --reply SQLite   to what a tool asks
   holdfast sessions export last --to run.jsonl      to be read back by import
   holdfast sessions rebuild last                    add the events up again, and compare
 
@@ -69,6 +70,10 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--allow", action="store_true", help="answer: it may run")
     parser.add_argument("--deny", action="store_true", help="answer: it must not")
     parser.add_argument("--note", metavar="TEXT", help="answer: a refusal tells the model this")
+    parser.add_argument(
+        "--reply", metavar="TEXT", action="append", help="answer: to what a tool asks, once each"
+    )
+    parser.add_argument("--skip", action="store_true", help="answer: none of what a tool asks")
     parser.add_argument("--form", choices=_FORMS, help="export: events by default")
     parser.add_argument("--to", metavar="FILE", help="export: a new file or folder")
     parser.add_argument(
@@ -160,7 +165,9 @@ _ANSWERS = {
     "trace": _Answer(show_trace, ("wake",), "ID"),
     "search": _Answer(search, ("session", "limit"), "WORDS", most=_ANY),
     "questions": _Answer(questions, (), "ID", least=0),
-    "answer": _Answer(answer, ("allow", "deny", "note"), "ID [APPROVAL]", most=2),
+    "answer": _Answer(
+        answer, ("allow", "deny", "note", "reply", "skip"), "ID [APPROVAL | CALL]", most=2
+    ),
     "export": _Answer(export, ("to", "form"), "ID"),
     "import": _Answer(import_, ("as_new",), "PATH"),
     "delete": _Answer(delete, ("yes",), "ID"),

@@ -2,6 +2,8 @@
 
 from holdfast.contract.builtin import Builtin
 from holdfast.tools.code.lsp import lsp
+from holdfast.tools.code.plan import plan
+from holdfast.tools.code.plan_exit import plan_exit
 from holdfast.tools.code.repo_clone import repo_clone
 from holdfast.tools.code.repo_overview import repo_overview
 
@@ -9,4 +11,6 @@ CODE: tuple[Builtin, ...] = (
     repo_clone,
     lsp,
     repo_overview,
+    plan,
+    plan_exit,
 )

@@ -1,6 +1,8 @@
 """The host profile's own tools: the names of the contract seed, over the same abilities."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.host.clarify import clarify
+from holdfast.tools.host.complete import complete
 from holdfast.tools.host.render_chart import render_chart
 from holdfast.tools.host.sandbox_exec import sandbox_exec
 from holdfast.tools.host.sandbox_process import sandbox_process
@@ -13,4 +15,6 @@ HOST: tuple[Builtin, ...] = (
     shell_run,
     share_artifact,
     render_chart,
+    clarify,
+    complete,
 )

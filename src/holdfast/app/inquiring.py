@@ -1,0 +1,109 @@
+"""A person's replies to what tools ask them, also in sessions that another program runs.
+
+A reply needs no lease: it is written into the journal, bound to the id of the call that asks, and
+whoever runs the session goes on with it. Nothing of a call runs here.
+"""
+
+from typing import Unpack
+
+import msgspec
+
+from holdfast.app.answering import StoreOptions
+from holdfast.app.configuration import load_configuration
+from holdfast.app.session_store import NothingStored, opened_store
+from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.archive import SessionQuery
+from holdfast.contract.events import InquiryAnswered
+from holdfast.contract.journal import Journal
+from holdfast.contract.json_value import clean_text, text_of
+from holdfast.contract.person import Inquiry, Replies
+from holdfast.envelope.redact import Redactor
+from holdfast.record.store import Store
+from holdfast.runtime import recovery
+
+_ALL = 2**31
+
+
+async def open_inquiries(
+    session: str | None = None, **options: Unpack[StoreOptions]
+) -> tuple[Inquiry, ...]:
+    """What tools ask a person, of one session or of all, the oldest first; UnknownSession."""
+    try:
+        async with opened_store(**options) as store:
+            return await inquiries_in(store, session)
+    except NothingStored:
+        if session is not None:
+            raise
+        return ()
+
+
+async def answer_inquiry(
+    session: str, call: str, replies: Replies, **options: Unpack[StoreOptions]
+) -> None:
+    """Reply to a call that asks, whoever runs its session; NotFitting when it does not wait.
+
+    The first reply counts. A call that waits goes on within half a second; one whose program is
+    gone is ended by `Holdfast.resume`.
+    """
+    settings = options.get("settings") or load_configuration(None).settings
+    around = options.get("surroundings") or surroundings_of_this_process(settings)
+    told = checked_replies(replies)
+    async with opened_store(settings=settings, surroundings=around) as store:
+        await write_replies(store.journal, session, call, told, Redactor(around.secrets))
+
+
+async def inquiries_in(store: Store, session_id: str | None) -> tuple[Inquiry, ...]:
+    """The open inquiries of one session, or of all."""
+    if session_id is not None:
+        return await recovery.open_inquiries(store.journal, session_id)
+    found: list[Inquiry] = []
+    for session in await store.archive.sessions(SessionQuery(limit=_ALL)):
+        if any(call.stage == "inquiring" for call in session.state.calls.values()):
+            found += await recovery.open_inquiries(store.journal, session.id)
+    return tuple(sorted(found, key=lambda one: (one.asked_at, one.call_id)))
+
+
+async def write_replies(
+    journal: Journal, session_id: str, call_id: str, replies: Replies, redactor: Redactor
+) -> None:
+    """Write replies down; NotFitting when the call does not wait for them, or they do not fit."""
+
+    def clean(text: str) -> str:
+        return redactor.text(text) if redactor.active else text
+
+    told = InquiryAnswered(
+        call_id=call_id,
+        answers=tuple(tuple(map(clean, one)) for one in replies.answers),
+        skipped=replies.skipped,
+        by=clean(replies.by),
+    )
+    await journal.append(session_id, [told])
+
+
+def checked_replies(given: object) -> Replies:
+    """The replies as they can be written down; TypeError says what to write."""
+    advice = "write Replies(answers=[['yes']], by='Ada'): one list of texts for each question"
+    if not isinstance(given, Replies):
+        raise TypeError(f"{text_of(given)} is no Replies; {advice}")
+    try:
+        typed = msgspec.convert(msgspec.to_builtins(given), Replies)
+    except (msgspec.ValidationError, TypeError) as problem:
+        raise TypeError(f"{problem}; {advice}") from None
+    answers = tuple(tuple(map(clean_text, one)) for one in typed.answers)
+    return msgspec.structs.replace(typed, answers=answers, by=clean_text(typed.by))
+
+
+def call_of(inquiry: object, session_id: str) -> str:
+    """The id of the call that asks; an inquiry of another session is a ValueError."""
+    if isinstance(inquiry, str):
+        return inquiry
+    if not isinstance(inquiry, Inquiry):
+        raise TypeError(
+            f"{text_of(inquiry)} is no inquiry; give one of inquiries(), or the id of its call"
+        )
+    if inquiry.session_id != session_id:
+        raise ValueError(
+            f"the inquiry is one of session {inquiry.session_id}, and this is {session_id};"
+            " use holdfast.answer_inquiry(session, call, replies)"
+        )
+    return inquiry.call_id

@@ -1,0 +1,98 @@
+"""What can be seen of a session from outside: its tools, its lists, what is owed and doubtful.
+
+Nothing is settled here.
+"""
+
+from holdfast.app.session_ports import SessionPorts
+from holdfast.contract.delegation import FinishedTask
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.shell import LiveCommands
+from holdfast.contract.skills import Skill
+from holdfast.contract.todos import Todo
+from holdfast.contract.tool import Tool
+from holdfast.execution.processes.hand import SessionHand
+from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.recovery import TakenUp
+from holdfast.sources.lint import lint
+
+
+class SessionViews:
+    """The views of a session."""
+
+    _session: SessionFacts
+    _catalog: Catalog
+    _hand: SessionHand
+    _own: SessionPorts
+    _taken_up: TakenUp
+    _moved: str | None
+
+    @property
+    def session_id(self) -> str:
+        """The session that calls are settled in."""
+        return self._session.id
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that can be called, in the order they were registered."""
+        return tuple(self._catalog)
+
+    @property
+    def offered(self) -> tuple[Tool, ...]:
+        """The tools that a model is offered now: all, or of more than 20 those it found and others.
+
+        What it found comes behind what it was offered before. Each of `tools` can be called.
+        """
+        return self._own.offered.offered()
+
+    @property
+    def finished_tasks(self) -> tuple[FinishedTask, ...]:
+        """The work handed to subagents in the background that has ended, in the order of ends."""
+        return self._own.tasks.finished
+
+    @property
+    def todos(self) -> tuple[Todo, ...]:
+        """What the session has to do, as it last said."""
+        return self._own.todos.all()
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """The skills that can be loaded: a name and one line each, the same for the whole session.
+
+        `remarks_on_skills` tells what was passed over.
+        """
+        return self._own.skills.all()
+
+    @property
+    def remarks_on_skills(self) -> tuple[str, ...]:
+        """Which skills were passed over, and why."""
+        return (*self._own.parts.skills.remarks, *self._own.skills.remarks)
+
+    @property
+    def commands(self) -> LiveCommands:
+        """The commands that run now: what they print, and how to end one."""
+        return self._hand.commands
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is doubtful about the tools' schemas, and about a session that was taken up.
+
+        None of it keeps a tool from being called.
+        """
+        moved = () if self._moved is None else (self._moved,)
+        return (*moved, *(remark for tool in self._catalog for remark in self.remarks_on(tool)))
+
+    @property
+    def owed(self) -> tuple[Envelope, ...]:
+        """The answers of calls that were open when the session was taken up, and ended then.
+
+        Whoever asked for them before is owed these now: what may have begun ends as an error and is
+        never run again, what a person refused gets its refusal.
+        """
+        return self._taken_up.ended
+
+    def remarks_on(self, tool: Tool) -> list[str]:
+        """What is doubtful about the schema of one of the tools."""
+        plan = self._catalog.plan(tool.name)
+        ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
+        return list(dict.fromkeys([*lint(tool), *ignored]))

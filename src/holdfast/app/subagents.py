@@ -1,0 +1,68 @@
+"""Subagents that a program hands in, and the sessions they run in: a child of the parent's.
+
+A child has the parent's workspace, configuration and approver, and never more permissions: the
+parent's capabilities, rules and limits stand above its own. Nobody answers its questions; what was
+remembered for the parent's session alone is not handed on.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NamedTuple
+
+import msgspec
+
+from holdfast.contract.delegation import AgentMode, Work
+from holdfast.contract.json_value import JsonObject
+from holdfast.policy.powers import AgentRules
+from holdfast.policy.reach import Reach
+from holdfast.runtime.delegation import Agent
+
+Run = Callable[[Any, str], Awaitable[str]]
+"""Runs an agent in an opened child, a `Holdfast`, with a prompt; gives its last message."""
+
+
+class Subagent(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent that work can be handed to by `task`."""
+
+    run: Run
+    description: str
+    """What it is for, in one line."""
+    mode: AgentMode = "subagent"
+    profile: str | None = None
+    """Its own profile; None: the parent's."""
+    tools: Iterable[object] | None = None
+    """Tools of its own; None: those that were handed to the parent."""
+
+
+class Above(NamedTuple):
+    """What stands above the session of a subagent. Made by `task`, never by a program."""
+
+    session_id: str
+    child_id: str
+    depth: int
+    """Of the child."""
+    metadata: JsonObject
+    reach: Reach
+    rules: tuple[AgentRules, ...]
+
+
+Child = AbstractAsyncContextManager[object]
+"""A session that is to be opened: a `Holdfast`."""
+OpenChild = Callable[[Subagent, Above], Child]
+"""Makes the session of a subagent, below another one."""
+
+
+def agents_of(
+    subagents: Mapping[str, Subagent], above: Callable[[str, JsonObject], Above], make: OpenChild
+) -> dict[str, Agent]:
+    """The agents that a session can hand work to."""
+
+    def runner(name: str, subagent: Subagent) -> Callable[[str, Work], Awaitable[str]]:
+        async def run(session_id: str, work: Work) -> str:
+            metadata: JsonObject = {"agent": name, **work.metadata}
+            async with make(subagent, above(session_id, metadata)) as child:
+                return await subagent.run(child, work.prompt)
+
+        return run
+
+    return {name: Agent(mode=one.mode, run=runner(name, one)) for name, one in subagents.items()}

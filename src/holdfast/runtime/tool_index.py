@@ -1,0 +1,102 @@
+"""Which tools a model is offered: all while they are few, else the agent's own and those it found.
+
+Ranking is BM25 over the words of names and descriptions. Every tool of the session can be called by
+its name, found or not: what is offered saves room in a prompt and decides over nothing.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from holdfast.contract.tool import Tool
+from holdfast.contract.tool_index import ToolMatch
+
+ACTIVE_ABOVE = 20
+"""So many tools are offered without searching."""
+MOST_MATCHES = 10
+LONGEST_DESCRIPTION = 1000
+_K1, _B = 1.2, 0.75
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_LITTLE = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with"})
+"""Words that every description has."""
+
+
+def words_of(text: str) -> list[str]:
+    """The words to be found by: `listOpenIssues` and `list_open_issues` are three each."""
+    parts = (part for word in _WORD.findall(text) for part in _HUMP.split(word))
+    words = (part.casefold() for part in parts)
+    return [word for word in words if word not in _LITTLE]
+
+
+class _Entry(NamedTuple):
+    tool: Tool
+    words: Counter[str]
+    length: int
+
+
+class OfferedTools:
+    """The tools of one session, as a model is offered them."""
+
+    def __init__(self, tools: Iterable[Tool], on_demand: Iterable[str] = ()) -> None:
+        """``on_demand``: names of tools that are offered once they are found, as MCP's are."""
+        self._tools = tuple(tools)
+        named = frozenset(on_demand)
+        self._searched = [
+            _entry(tool) for tool in self._tools if tool.ownership == "mcp" or tool.name in named
+        ]
+        self._found: dict[str, Tool] = {}
+        self._often = Counter(word for entry in self._searched for word in entry.words)
+        total = sum(entry.length for entry in self._searched)
+        self._usual = total / len(self._searched) if total else 1.0
+
+    @property
+    def active(self) -> bool:
+        """Whether there are so many tools that some have to be searched for."""
+        return len(self._tools) > ACTIVE_ABOVE
+
+    def offered(self) -> tuple[Tool, ...]:
+        """What a model is offered now; what it found comes behind, in the order of finding."""
+        if not self.active:
+            return self._tools
+        hidden = {entry.tool.name for entry in self._searched}
+        return (*(tool for tool in self._tools if tool.name not in hidden), *self._found.values())
+
+    def search(self, query: str, /) -> tuple[ToolMatch, ...]:
+        """The best matches, the best first; they are offered for the rest of the session."""
+        wanted = dict.fromkeys(words_of(query))
+        scored = [(self._score(entry, wanted), entry.tool) for entry in self._searched]
+        best = sorted((-score, tool.name, tool) for score, tool in scored if score > 0)
+        found = [tool for _, _, tool in best[:MOST_MATCHES]]
+        self.found(tool.name for tool in found)
+        return tuple(ToolMatch(tool.name, _line(tool)) for tool in found)
+
+    def found(self, names: Iterable[str]) -> None:
+        """These were found, here or before a restart."""
+        known = {entry.tool.name: entry.tool for entry in self._searched}
+        for name in names:
+            if name in known:
+                self._found.setdefault(name, known[name])
+
+    def _score(self, entry: _Entry, wanted: Iterable[str]) -> float:
+        size = 1 - _B + _B * entry.length / self._usual
+        score = 0.0
+        for word in wanted:
+            times = entry.words[word]
+            if times:
+                rare = len(self._searched) - self._often[word] + 0.5
+                weight = math.log(1 + rare / (self._often[word] + 0.5))
+                score += weight * times * (_K1 + 1) / (times + _K1 * size)
+        return score
+
+
+def _entry(tool: Tool) -> _Entry:
+    words: Sequence[str] = [*words_of(tool.name), *words_of(tool.description or "")]
+    return _Entry(tool, Counter(words), len(words))
+
+
+def _line(tool: Tool) -> str:
+    line = " ".join((tool.description or "").split())
+    return line if len(line) <= LONGEST_DESCRIPTION else f"{line[: LONGEST_DESCRIPTION - 1]}…"
