@@ -99,7 +99,7 @@ def share_artifact(
         )
     if not filename:
         raise InvalidArguments(
-            "content needs a filename: a plain name such as `notes.md`.", field="filename"
+            "content needs a filename: a plain basename such as `notes.md`.", field="filename"
         )
     return _shared_text(artifacts, _unescaped(content), filename, description)
 

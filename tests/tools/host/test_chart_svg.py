@@ -1,0 +1,145 @@
+"""Pictures of charts: well-formed, finite and the same, whatever the data."""
+
+import math
+import re
+import xml.etree.ElementTree as ET
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.contract.errors import InvalidArguments, OperationFailed
+from holdfast.tools.host.chart_data import (
+    Chart,
+    DataFormat,
+    Series,
+    chart_of,
+    number_in,
+    read_table,
+    sampled,
+)
+from holdfast.tools.host.chart_scale import Scale
+from holdfast.tools.host.chart_svg import ChartType, Words, chart_svg, slices_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+ELEMENTS = {"svg", "style", "text", "path", "rect", "circle", "title"}
+kinds = st.sampled_from(get_args(ChartType))
+INJECTIONS = (
+    "</svg><script>alert(1)</script>", "]]>", '" onload="x', "&amp;", "<!--", "\x00\x1b", "\ud800",
+    "\ufffe",
+)  # fmt: skip
+hostile = st.one_of(st.text(max_size=30), st.sampled_from(INJECTIONS))
+numbers = st.one_of(
+    st.none(), st.floats(-1e300, 1e300), st.integers(-100, 100).map(float), st.just(5e-324)
+)
+
+
+@st.composite
+def charts(draw: st.DrawFn) -> Chart:
+    count = draw(st.integers(1, 12))
+    series = [
+        Series(draw(hostile), tuple(draw(st.lists(numbers, min_size=count, max_size=count))))
+        for _ in range(draw(st.integers(1, 14)))
+    ]
+    label = st.one_of(hostile, st.floats(allow_nan=False).map(str))
+    labels = draw(st.lists(label, min_size=count, max_size=count))
+    shown = tuple(one for one in series if any(value is not None for value in one.values))
+    fallback = (Series("a", (1.0, *[None] * (count - 1))),)
+    return Chart(draw(hostile), tuple(labels), shown or fallback, count, ())
+
+
+@given(kinds, charts(), hostile, hostile)
+def test_every_picture_is_well_formed_and_holds_nothing_but_its_own_elements(
+    kind: ChartType, chart: Chart, title: str, suffix: str
+) -> None:
+    picture = chart_svg(kind, chart, Words(title, suffix))
+    root = ET.fromstring(picture)
+    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= ELEMENTS
+    assert not any(name.startswith("on") for one in root.iter() for name in one.attrib)
+    assert len([*root.iter(f"{SVG}style")]) == 1
+    assert picture == chart_svg(kind, chart, Words(title, suffix))
+
+
+@given(kinds, charts())
+def test_every_coordinate_is_a_number_within_reach(kind: ChartType, chart: Chart) -> None:
+    root = ET.fromstring(chart_svg(kind, chart, Words()))
+    for one in root.iter():
+        drawn = " ".join(value for name, value in one.attrib.items() if name in DRAWN)
+        assert not re.search("nan|inf", drawn, re.IGNORECASE)
+        for text in re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", drawn):
+            assert -1 <= float(text) <= 900
+
+
+DRAWN = ("x", "y", "d", "width", "height", "cx", "cy", "r")
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=20), st.booleans())
+def test_a_scale_holds_its_numbers_in_order_and_has_few_ticks(
+    values: list[float], exact: bool
+) -> None:
+    scale = Scale.over(values, 0.0, 100.0, exact=exact)
+    places = [scale.at(value) for value in sorted(values)]
+    assert all(math.isfinite(place) and 0 <= place <= 100 for place in places)
+    assert places == sorted(places)
+    ticks = scale.ticks()
+    assert 1 <= len(ticks) <= 13
+    assert all(math.isfinite(tick) and scale.shown(tick) for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0, 10], ["0", "2", "4", "6", "8", "10"]),
+        ([-5, 19.5], ["-5", "0", "5", "10", "15", "20"]),
+        ([0.1, 0.35], ["0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]),
+        ([1_000, 5_000], ["1,000", "2,000", "3,000", "4,000", "5,000"]),
+        ([0, 3e12], ["0", "1e+12", "2e+12", "3e+12"]),
+    ],
+)
+def test_ticks_are_round(values: list[float], shown: list[str]) -> None:
+    scale = Scale.over([*map(float, values)], 0.0, 1.0)
+    assert [scale.shown(tick) for tick in scale.ticks()] == shown
+
+
+@given(st.integers(0, 20_000), st.integers(2, 600))
+def test_a_sample_is_even_and_keeps_both_ends(count: int, most: int) -> None:
+    found = sampled(count, most)
+    assert found == sorted(set(found))
+    assert len(found) == min(count, most)
+    if found:
+        assert (found[0], found[-1]) == (0, count - 1)
+
+
+@given(st.text(), st.sampled_from(get_args(DataFormat)), kinds)
+def test_no_data_is_too_odd(data: str, written_in: DataFormat, kind: ChartType) -> None:
+    try:
+        table = read_table(data, written_in)
+        assert len(set(table.columns)) == len(table.columns)
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        chart = chart_of(table, table.columns[:12], None)
+    except (InvalidArguments, OperationFailed):
+        return
+    ET.fromstring(chart_svg(kind, chart, Words()))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3.0), (" -1.5 ", -1.5), ("1,234.5", 1234.5), ("1e3", 1000.0), (".5", 0.5),
+        ("nan", None), ("inf", None), ("1e999", None), ("1,23", None), ("", None), ("0x10", None),
+        ("1_000", None), ("٣", None),
+    ],
+)  # fmt: skip
+def test_what_is_a_number(text: str, value: float | None) -> None:
+    assert number_in(text) == value
+
+
+@given(st.lists(st.floats(-10, 1e299), min_size=1, max_size=60))
+def test_a_pie_has_few_slices_that_are_all_there_is(values: list[float]) -> None:
+    labels = tuple(map(str, range(len(values))))
+    chart = Chart("x", labels, (Series("a", tuple(values)),), len(values), ())
+    slices = slices_of(chart)
+    assert len(slices) <= 24
+    whole = math.fsum(value for value in values if value > 0)
+    assert math.isclose(math.fsum(value for _, value in slices), whole, rel_tol=1e-9)
