@@ -85,6 +85,7 @@ class Holdfast:
                 await self._let_go()
                 raise
         self._hand.open()
+        self._own.open()
         self._open = True
         return self
 
@@ -99,6 +100,7 @@ class Holdfast:
         try:
             with CancelScope(shield=True):
                 await self._hand.close()
+                await self._own.close()
                 with move_on_after(_ENDING_SECONDS):
                     await self._pipeline.ended()
             await self._let_go()
@@ -237,6 +239,7 @@ class Holdfast:
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
             self._taken_up = await close_open_calls(journal, self._session.id, epoch)
+            await self._own.take_up(journal)
             begun_in = (await journal.session(self._session.id)).state.workspace
             self._moved = moved_remark(self._session, begun_in)
             if self._moved is not None:

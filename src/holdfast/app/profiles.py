@@ -11,13 +11,14 @@ import msgspec
 
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
-    LimitSettings,
     ProfileSettings,
     RequirementSettings,
     RuleSettings,
+    Settings,
     limited,
 )
 from holdfast.app.spelling import advice
+from holdfast.app.web import with_provider
 from holdfast.contract.builtin import Builtin
 from holdfast.contract.tool import Tool
 from holdfast.runtime.catalog import Catalog
@@ -70,14 +71,18 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
     )
 
 
-def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, limits: LimitSettings) -> Catalog:
+def catalog_of(
+    tools: Iterable[Tool], profile: ProfileSettings, settings: Settings, session_id: str
+) -> Catalog:
     """The tools of a session: the profile's built-in ones, then the host's own, as far as visible.
 
     ToolDefinitionError for two of one name.
     """
+    limits = settings.limits
     own = list(tools)
     names = {tool.name for tool in own}
-    built = (limited(built_in(one), limits) for one in built_in_tools(profile, names))
+    shipped = (built_in(one) for one in built_in_tools(profile, names))
+    built = (limited(with_provider(one, settings.web, session_id), limits) for one in shipped)
     catalog = Catalog((limited(tool, limits) for tool in own), locked=built)
     return visible(catalog, profile.tools)
 

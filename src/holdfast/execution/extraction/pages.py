@@ -6,16 +6,20 @@ only when what it found is whole. Runs in a worker.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from typing import Any, cast
 
-import lxml.etree
-import lxml.html
 import trafilatura
+from lxml import etree, html
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.execution.extraction.families import Answer
 from holdfast.execution.extraction.plain_html import read_page
 from holdfast.execution.extraction.plain_pages import answer, text_in, titled
 
+# lxml is not typed.
+_tree = cast("Callable[..., Any]", html.document_fromstring)
+_LXML_ERROR = cast("type[Exception]", etree.LxmlError)
 _LARGEST = 2_000_000
 _GOOD_PART = 0.2
 _FEW = 200
@@ -37,8 +41,8 @@ def _article(markup: str, url: str, whole: str) -> str | None:
         return None
     try:
         # As bytes: lxml refuses text that declares an encoding.
-        parser = lxml.html.HTMLParser(encoding="utf-8")
-        tree = lxml.html.document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
+        parser = html.HTMLParser(encoding="utf-8")
+        tree = _tree(markup.encode("utf-8", "replace"), parser=parser)
         if url:
             tree.make_links_absolute(url, handle_failures="ignore")
         found = trafilatura.extract(
@@ -49,7 +53,7 @@ def _article(markup: str, url: str, whole: str) -> str | None:
             include_tables=True,
             favor_recall=True,
         )
-    except (lxml.etree.LxmlError, ValueError, TypeError, AttributeError, RecursionError):
+    except (_LXML_ERROR, ValueError, TypeError, AttributeError, RecursionError):
         return None  # there is the whole page still
     if found is None or len(found) < max(_FEW, _GOOD_PART * len(whole)):
         return None

@@ -81,7 +81,7 @@ class Parsers:
         self._seconds = seconds
         self._ready: dict[Family, _Ready] = {}
         self._at_once = CapacityLimiter(_AT_ONCE)
-        self._closed = False
+        self._closed = True
 
     async def text(self, document: Document, /) -> DocumentText:
         """The text of a document."""
@@ -102,6 +102,10 @@ class Parsers:
             return msgspec.convert({**answer.facts, "content": answer.content}, Picture)
         except msgspec.ValidationError:
             raise Unreadable("The parser of pictures broke: its answer is none.") from None
+
+    def open(self) -> None:
+        """From now on one may be kept ready."""
+        self._closed = False
 
     async def close(self) -> None:
         """End what is kept ready."""
@@ -138,6 +142,7 @@ class Parsers:
         self, family: Family, ready: _Ready, asked: JsonObject, content: bytes
     ) -> Answer:
         head = packed({**asked, "seconds": _ENOUGH_SECONDS}, content)
+        answer: Answer | None = None
         try:
             async with create_task_group() as tasks:
                 stdin = cast("ByteSendStream", ready.process.stdin)

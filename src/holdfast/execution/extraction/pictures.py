@@ -18,7 +18,7 @@ _TRANSPARENT = frozenset({"RGBA", "LA", "PA", "La", "RGBa"})
 _QUALITIES = (85, 65, 45)
 _SMALLEST = 64
 _DAMAGE = (OSError, ValueError, SyntaxError, EOFError, TypeError, IndexError, KeyError,
-           AttributeError, OverflowError, ZeroDivisionError, Image.DecompressionBombError)  # fmt: skip
+           AttributeError, OverflowError, ZeroDivisionError)  # fmt: skip
 """What Pillow raises over files that are not as they should be."""
 
 Image.MAX_IMAGE_PIXELS = None  # it is looked at here, by what was asked for
