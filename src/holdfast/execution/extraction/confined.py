@@ -29,18 +29,24 @@ _FILES = ("open", "openat", "creat")
 _READ_ALONE = landlock.Right.READ_FILE | landlock.Right.READ_DIR
 
 
-def confine(memory_bytes: int, cpu_seconds: int) -> None:
-    """Give it all up, for good; raises OSError."""
+def limit(memory_bytes: int, cpu_seconds: int) -> None:
+    """Bound what the process may use, for good."""
     for name, most in (
-        ("RLIMIT_AS", memory_bytes),
-        ("RLIMIT_CPU", cpu_seconds),
-        ("RLIMIT_FSIZE", 0),
-        ("RLIMIT_CORE", 0),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(getattr(resource, name), (most, most))
+        resource.setrlimit(name, (most, most))
+
+
+def confine_thread(abi: int) -> None:
+    """Give the rest up, for good, in the calling thread; raises OSError.
+
+    ``abi``: the version of Landlock there is.
+    """
     privileges.gain_nothing()
     privileges.drop_capabilities()
-    abi = landlock.version()
     if abi:
         allowed = [(path, _READ_ALONE) for path in _own_files()]
         landlock.confine_thread(allowed, abi, ports=False)

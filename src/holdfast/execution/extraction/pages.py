@@ -6,20 +6,18 @@ only when what it found is whole. Runs in a worker.
 """
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, cast
+from importlib import import_module
+from typing import Any
 
 import trafilatura
-from lxml import etree, html
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.execution.extraction.families import Answer
 from holdfast.execution.extraction.plain_html import read_page
 from holdfast.execution.extraction.plain_pages import answer, text_in, titled
 
-# lxml is not typed.
-_tree = cast("Callable[..., Any]", html.document_fromstring)
-_LXML_ERROR = cast("type[Exception]", etree.LxmlError)
+_html: Any = import_module("lxml.html")  # it is not typed
+_LXML_ERROR: type[Exception] = import_module("lxml.etree").LxmlError
 _LARGEST = 2_000_000
 _GOOD_PART = 0.2
 _FEW = 200
@@ -41,8 +39,8 @@ def _article(markup: str, url: str, whole: str) -> str | None:
         return None
     try:
         # As bytes: lxml refuses text that declares an encoding.
-        parser = html.HTMLParser(encoding="utf-8")
-        tree = _tree(markup.encode("utf-8", "replace"), parser=parser)
+        parser = _html.HTMLParser(encoding="utf-8")
+        tree = _html.document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
         if url:
             tree.make_links_absolute(url, handle_failures="ignore")
         found = trafilatura.extract(

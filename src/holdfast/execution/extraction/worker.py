@@ -13,8 +13,9 @@ import struct
 from typing import BinaryIO, cast
 
 from holdfast.contract.json_value import JsonObject
-from holdfast.execution.extraction.confined import confine
+from holdfast.execution.extraction.confined import confine_thread, limit
 from holdfast.execution.extraction.families import READERS, Answer, Family, Parse, Unparsable
+from holdfast.execution.kernel import landlock
 
 HEAD = struct.Struct("=IQ")
 """How long the object is, and how long the bytes are."""
@@ -62,7 +63,8 @@ def _loaded(family: Family) -> Parse | Answer:
 
 def _begun(line: BinaryIO) -> tuple[JsonObject, bytes] | None:
     """The job, read by a process that can do nothing else any more; None when none came."""
-    confine(MEMORY_BYTES, JOB_SECONDS)
+    limit(MEMORY_BYTES, JOB_SECONDS)
+    confine_thread(landlock.version())
     head = line.read(HEAD.size)
     if len(head) < HEAD.size:
         return None

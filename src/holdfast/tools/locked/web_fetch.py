@@ -1,7 +1,5 @@
 """`web_fetch`: one page, as text."""
 
-from http import HTTPStatus
-
 import msgspec
 
 from holdfast.contract.builtin import builtin
@@ -80,7 +78,7 @@ def _refuse_failed(fetched: Fetched) -> None:
     status = fetched.status
     if status in _WELL:
         return
-    told = f"{fetched.url} answered with status {status}{_phrase(status)}"
+    told = f"{fetched.url} answered with status {status}"
     extras = {"status": status}
     if status in _GONE:
         raise NoSuchPage(f"{told}. Check the address, or search for the page.", extras=extras)
@@ -120,10 +118,3 @@ def _size(fetched: Fetched) -> str:
 
 def _header(fetched: Fetched, name: str) -> str | None:
     return next((value for key, value in fetched.headers if key.lower() == name), None)
-
-
-def _phrase(status: int) -> str:
-    try:
-        return f" ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return ""
