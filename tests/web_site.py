@@ -108,5 +108,5 @@ async def consenting(_ask: Ask) -> Answer:
 
 
 async def wait_until_asked(site: Site) -> None:
-    while not site.asked:
+    while not site.asked:  # noqa: ASYNC110 - another thread tells nobody
         await anyio.sleep(0.005)

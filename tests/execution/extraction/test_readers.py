@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ ARTICLE = (
     "<title>News</title><div class=menu><a href=/1>One</a> <a href=/2>Two</a></div>"
     "<div class=content><h1>A story</h1>"
     + "".join(
-        f"<p>In the year {year} a long sentence told what happened there, and <a href=x>more</a>.</p>"
+        f"<p>In {year} a long sentence told what happened there, and <a href=x>more</a>.</p>"
         for year in range(1900, 1912)
     )
     + "</div><div class=footer>Imprint and cookies</div>"
@@ -132,7 +133,9 @@ def test_no_bytes_break_the_reader_of_pdf_files(content: bytes) -> None:
         documents.parse({"seconds": 1.0}, b"%PDF-1.4\n" + content)
 
 
-def drawn(form: str, size: tuple[int, int] = (200, 100), mode: str = "RGB", **options: Any) -> bytes:
+def drawn(
+    form: str, size: tuple[int, int] = (200, 100), mode: str = "RGB", **options: Any
+) -> bytes:
     made = BytesIO()
     Image.new(mode, size, None).save(made, form, **options)
     return made.getvalue()
@@ -202,10 +205,8 @@ def test_a_picture_that_is_too_much_for_memory_says_so(monkeypatch: pytest.Monke
 def test_no_bytes_break_the_reader_of_pictures(form: str, place: int, noise: bytes) -> None:
     content = drawn(form, (20, 20))
     broken = content[: place % len(content)] + noise
-    try:
-        pictures.parse(BOUNDS, broken)
-    except Unparsable as problem:
-        assert "none of PNG" in str(problem) or "damaged" in str(problem) or "pixels" in str(problem)
+    with suppress(Unparsable):
+        assert pictures.parse(BOUNDS, broken).content
 
 
 @pytest.mark.parametrize("family", sorted(READERS))

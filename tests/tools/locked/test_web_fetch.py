@@ -70,17 +70,13 @@ async def test_a_page_is_fetched_and_read(workspace: Path, site: Site) -> None:
 
 async def fetched(workspace: Path, site: Site, reply: Reply) -> dict[str, object]:
     site.pages["/it"] = reply
-    async with opened(
-        workspace, "locked", tools=[site.granting()], approver=consenting
-    ) as hf:
+    async with opened(workspace, "locked", tools=[site.granting()], approver=consenting) as hf:
         return await result(hf, "web_fetch", url=site.url("/it"))
 
 
 async def refused(workspace: Path, site: Site, reply: Reply) -> tuple[FailureKind, str]:
     site.pages["/it"] = reply
-    async with opened(
-        workspace, "locked", tools=[site.granting()], approver=consenting
-    ) as hf:
+    async with opened(workspace, "locked", tools=[site.granting()], approver=consenting) as hf:
         told = await failure(hf, "web_fetch", url=site.url("/it"))
         return told.kind, told.message
 
@@ -185,9 +181,7 @@ async def test_redirects_are_followed_and_each_is_judged(workspace: Path, site: 
         site.pages["/to"] = Reply(b"<p>arrived")
         site.pages["/out"] = Reply(status=302, headers=(("Location", other.url("/x")),))
         site.pages["/round"] = Reply(status=302, headers=(("Location", "/round"),))
-        async with opened(
-            workspace, "locked", tools=[site.granting()], approver=consenting
-        ) as hf:
+        async with opened(workspace, "locked", tools=[site.granting()], approver=consenting) as hf:
             got = await result(hf, "web_fetch", url=site.url("/from"))
             told = await failure(hf, "web_fetch", url=site.url("/out"))
             endless = await failure(hf, "web_fetch", url=site.url("/round"))
@@ -211,9 +205,7 @@ async def test_a_packed_bomb_is_read_only_so_far(workspace: Path, site: Site) ->
     packed = gzip.compress(line * (40 * 1024 * 1024 // len(line)))
     assert len(packed) < 200_000
     site.pages["/it"] = Reply(packed, headers=(("Content-Encoding", "gzip"),))
-    async with opened(
-        workspace, "locked", tools=[site.granting()], approver=consenting
-    ) as hf:
+    async with opened(workspace, "locked", tools=[site.granting()], approver=consenting) as hf:
         envelope = await answer(hf, "web_fetch", url=site.url("/it"))
     assert envelope.failure is None
     assert envelope.metadata.truncated
@@ -230,9 +222,7 @@ async def test_what_is_shown_is_200_kb_of_the_text_not_of_the_markup(
     fits = b"<p>" + b"a" * (200 * 1024)
     site.pages["/fits"] = Reply(hidden + fits)
     site.pages["/more"] = Reply(hidden + fits + b"z")
-    async with opened(
-        workspace, "locked", tools=[site.granting()], approver=consenting
-    ) as hf:
+    async with opened(workspace, "locked", tools=[site.granting()], approver=consenting) as hf:
         whole = await answer(hf, "web_fetch", url=site.url("/fits"))
         cut = await answer(hf, "web_fetch", url=site.url("/more"))
         assert (whole.metadata.truncated, cut.metadata.truncated) == (False, True)
@@ -240,15 +230,13 @@ async def test_what_is_shown_is_200_kb_of_the_text_not_of_the_markup(
         assert isinstance(shown, dict)
         assert kept is not None
         assert shown["head"] == "a" * (200 * 1024)
-        assert Path(kept).read_text() == "a" * (200 * 1024) + "z"
+        assert Path(kept).read_text("ascii") == "a" * (200 * 1024) + "z"
 
 
 async def test_a_call_that_is_stopped_ends_at_once(workspace: Path, site: Site) -> None:
     site.pages["/slow"] = Reply(b"<p>late", wait=15)
     abort = Abort()
-    async with opened(
-        workspace, "locked", tools=[site.granting()], approver=consenting
-    ) as hf:
+    async with opened(workspace, "locked", tools=[site.granting()], approver=consenting) as hf:
         began = 0.0
 
         async def stop() -> None:

@@ -138,8 +138,8 @@ class _Reader(HTMLParser):
         if self._unseen is None:
             self._out.data(data)
 
-    def parse_marked_section(self, i: int, report: int = 1) -> int:
-        """What begins with `<![` is no text, whatever it is; the library asserts that it is SGML."""
+    def parse_marked_section(self, i: int, report: int = 1) -> int:  # noqa: ARG002 - as it is called
+        """What begins with `<![` is no text: the library would insist on SGML."""
         return self.rawdata.find(">", i) + 1 or -1
 
     def _begin_region(self, kind: str, tag: str) -> None:
