@@ -1,6 +1,6 @@
 """What tests of built-in tools share: a session over a workspace of their own."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -18,7 +18,10 @@ UNRECORDED = Settings(store=StoreSettings(kind="none"))
 
 @asynccontextmanager
 async def opened(
-    workspace: Path, profile: str = "code", **options: Unpack[Options]
+    workspace: Path,
+    profile: str = "code",
+    tools: Iterable[object] = (),
+    **options: Unpack[Options],
 ) -> AsyncGenerator[Holdfast]:
     """A session whose data lies beside the workspace."""
     home = workspace.parent / f"{workspace.name}-home"
@@ -26,7 +29,7 @@ async def opened(
     options.setdefault(
         "surroundings", Surroundings(data_home=home / "data", state_home=home / "state")
     )
-    async with Holdfast(profile=profile, workspace=workspace, **options) as hf:
+    async with Holdfast(tools=tools, profile=profile, workspace=workspace, **options) as hf:
         yield hf
 
 

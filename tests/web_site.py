@@ -1,14 +1,15 @@
 """A web site on the loopback for tests: pages by path, and what was asked of it."""
 
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import anyio
 
-from holdfast import tool
+from holdfast import Abort, Holdfast, tool
 from holdfast.contract.call import Ask
 from holdfast.contract.ports import Answer
 
@@ -60,10 +61,8 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
     def do_GET(self) -> None:
-        site = self.server.site
+        site = cast("_Server", self.server).site
         site.asked.append(Asked(self.path, {k.lower(): v for k, v in self.headers.items()}))
         reply = site.pages.get(self.path.partition("?")[0], Reply(b"nothing here", status=404))
         site.over.wait(reply.wait)
@@ -105,6 +104,25 @@ def serving() -> Generator[Site]:
 async def consenting(_ask: Ask) -> Answer:
     """A person who has nothing against it."""
     return Answer(allowed=True, by="ada")
+
+
+async def stopped(
+    hf: Holdfast, tool: str, arguments: dict[str, object], begun: Callable[[], Awaitable[None]]
+) -> float:
+    """Stop a call once it has begun; how many seconds it took to end."""
+    abort, moments = Abort(), list[float]()
+
+    async def stop() -> None:
+        await begun()
+        moments.append(time.monotonic())
+        abort.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stop)
+        envelope = await hf.settle(tool, arguments, abort=abort)
+        moments.append(time.monotonic())
+        assert envelope.failure is not None
+    return moments[1] - moments[0]
 
 
 async def wait_until_asked(site: Site) -> None:

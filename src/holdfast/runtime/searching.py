@@ -59,8 +59,11 @@ class SessionSearch:
         """The port of one call."""
         return CallSearch(self, runtime)
 
-    def count(self) -> None:
-        """One more, whatever comes of it; PolicyDenied when none is left."""
+    def begun(self) -> Callable[[], SearchProvider]:
+        """One more, whatever comes of it: gives who makes the provider.
+
+        Unavailable when nobody does; PolicyDenied when none is left.
+        """
         if self._make is None:
             raise Unavailable(_NOBODY)
         if self._used >= self._most:
@@ -69,14 +72,16 @@ class SessionSearch:
                 " Work with what was found so far, or read known pages with web_fetch."
             )
         self._used += 1
+        return self._make
 
-    async def run(self, runtime: Runtime, query: str, count: int) -> tuple[SearchHit, ...]:
-        """Ask the provider, within the time there is."""
+    async def search(self, runtime: Runtime, query: str, count: int) -> tuple[SearchHit, ...]:
+        """Count one, and ask the provider within the time there is."""
+        make = self.begun()
         try:
             with fail_after(self._seconds):
                 provider = self._made
                 if provider is None:
-                    provider = self._made = await self._blocking(self._make or _nobody)
+                    provider = self._made = await self._blocking(make)
                 if isinstance(provider, LocalProvider):
                     return await self._blocking(partial(provider.find, query, count))
                 return await _asked(provider, runtime, query, count)
@@ -101,8 +106,7 @@ class CallSearch:
 
     async def search(self, query: str, count: int, /) -> tuple[SearchHit, ...]:
         """One query with its hits."""
-        self._session.count()
-        return await self._session.run(self._runtime, query, count)
+        return await self._session.search(self._runtime, query, count)
 
 
 async def calls_before(journal: Journal, session_id: str, tool: str) -> int:
@@ -136,7 +140,3 @@ def _refuse_failed(answer: Fetched) -> None:
         raise NotSearched(f"it refuses this host's key or address (status {answer.status})")
     if answer.status not in _WELL:
         raise NotSearched(f"it answered with status {answer.status}")
-
-
-def _nobody() -> SearchProvider:
-    raise Unavailable(_NOBODY)

@@ -1,15 +1,19 @@
 """A worker can compute and nothing else: asked of the filter, and tried in a process of its own."""
 
 import json
+import os
+import resource
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from execution.bpf import answer
 
 from holdfast.execution.extraction import confined
-from holdfast.execution.kernel import landlock
+from holdfast.execution.kernel import landlock, privileges, seccomp
 from holdfast.execution.kernel.seccomp import ALLOW
 from holdfast.execution.kernel.system_calls import NUMBERS, Machine, NoSuchMachine
 
@@ -97,6 +101,35 @@ def test_the_filter_refuses_others_and_files_unless_they_are_watched(
         assert asked("fork") == asked("vfork") == REFUSED
 
 
+def test_a_thread_can_be_confined_by_itself() -> None:
+    found: list[object] = []
+
+    def work() -> None:
+        confined.confine_thread(landlock.version())
+        for attempt in (lambda: Path("/etc/hostname").read_bytes(), os.fork, socket.socket):
+            try:
+                found.append(attempt())
+            except PermissionError:
+                found.append("refused")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == ["refused"] * 3
+
+
+def test_limits_are_those_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[int, tuple[int, int]] = {}
+    monkeypatch.setattr(resource, "setrlimit", given.__setitem__)
+    confined.limit(1 << 30, 30)
+    assert given == {
+        resource.RLIMIT_AS: (1 << 30, 1 << 30),
+        resource.RLIMIT_CPU: (30, 30),
+        resource.RLIMIT_FSIZE: (0, 0),
+        resource.RLIMIT_CORE: (0, 0),
+    }
+
+
 def test_on_a_machine_that_is_not_known_the_rest_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[object] = []
 
@@ -104,8 +137,8 @@ def test_on_a_machine_that_is_not_known_the_rest_holds(monkeypatch: pytest.Monke
         raise NoSuchMachine("no such machine")
 
     monkeypatch.setattr(confined, "this_machine", unknown)
-    monkeypatch.setattr(confined.privileges, "gain_nothing", lambda: given.append("gain"))
-    monkeypatch.setattr(confined.privileges, "drop_capabilities", lambda: given.append("drop"))
-    monkeypatch.setattr(confined.seccomp, "confine_thread", given.append)
+    monkeypatch.setattr(privileges, "gain_nothing", lambda: given.append("gain"))
+    monkeypatch.setattr(privileges, "drop_capabilities", lambda: given.append("drop"))
+    monkeypatch.setattr(seccomp, "confine_thread", given.append)
     confined.confine_thread(0)
     assert given == ["gain", "drop"]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 import zlib
 from collections.abc import AsyncGenerator, Callable
@@ -141,7 +142,7 @@ async def test_what_is_missing_here_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_without_a_python_there_is_no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsers.sys, "executable", "/no/such/python")
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(Unavailable, match="No parser can be started"):
         await Parsers().text(PAGE)
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import pypdf
 import pytest
+import trafilatura
 from execution.processes import measured
 from hypothesis import given
 from hypothesis import strategies as st
 from pdf_texts import pdf_with
 from PIL import Image
+from pypdf.errors import DependencyError
 
 from holdfast.execution.extraction import documents, pages, pictures, plain_pages, worker
 from holdfast.execution.extraction.families import READERS, Answer, Unparsable
@@ -70,7 +72,7 @@ def test_what_trafilatura_finds_has_to_be_enough(
     def extract(*_given: object, **_options: object) -> str | None:
         return found
 
-    monkeypatch.setattr(pages.trafilatura, "extract", extract)
+    monkeypatch.setattr(trafilatura, "extract", extract)
     page = ARTICLE.replace("<p>", "<h2>s</h2><p>").encode()
     assert "cookies" in text_of(pages.parse({"kind": "html", "url": "https://a.example"}, page))
 
@@ -120,9 +122,9 @@ def test_a_protected_pdf_is_read_only_without_a_password() -> None:
 
 def test_a_pdf_in_an_encryption_that_is_missing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_given: object, **_options: object) -> None:
-        raise documents.DependencyError("cryptography")
+        raise DependencyError("cryptography")
 
-    monkeypatch.setattr(documents.pypdf, "PdfReader", missing)
+    monkeypatch.setattr(pypdf, "PdfReader", missing)
     with pytest.raises(Unparsable, match="encrypted in a way"):
         documents.parse({"seconds": 10.0}, b"")
 

@@ -63,11 +63,6 @@ class MissingPackages(Unavailable):
 class _Broken(Exception):
     """A worker ended without an answer; the message says how."""
 
-    def __init__(self, status: int | None) -> None:
-        super().__init__(_said_of(status))
-        self.tired = status == -signal.SIGALRM
-        """It had waited too long for a job."""
-
 
 class _Ready(NamedTuple):
     process: Process
@@ -131,11 +126,8 @@ class Parsers:
     async def _asked(self, family: Family, asked: JsonObject, content: bytes) -> Answer:
         ready = self._ready.pop(family, None)
         if ready is not None:
-            try:
+            with suppress(_Broken):  # it may have been tired of waiting; a fresh one is not
                 return await self._exchanged(family, ready, asked, content)
-            except _Broken as broken:
-                if not broken.tired:
-                    raise
         return await self._exchanged(family, await _started(family), asked, content)
 
     async def _exchanged(
@@ -150,7 +142,7 @@ class Parsers:
                 answer = await _received(ready.answers)
                 tasks.cancel_scope.cancel()
             if answer is None:
-                raise _Broken(await ready.process.wait())
+                raise _Broken(_said_of(await ready.process.wait()))
         finally:
             await _ended(ready.process)
         if not self._closed and family not in self._ready:
@@ -229,8 +221,8 @@ def _decoded(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _said_of(status: int | None) -> str:
-    if status is not None and status < 0:
+def _said_of(status: int) -> str:
+    if status < 0:
         with suppress(ValueError):
             return f"was ended by {signal.Signals(-status).name}"
     return "broke"

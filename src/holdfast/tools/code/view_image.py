@@ -3,7 +3,7 @@
 import msgspec
 
 from holdfast.contract.builtin import builtin
-from holdfast.contract.errors import InvalidArguments, PathError
+from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.extraction import Extraction, PictureBounds
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.results import Image
@@ -48,7 +48,7 @@ def view_image(rt: Runtime, path: str, extraction: Extraction) -> Image:
     """
     facts = rt.fs.stat(path)
     if facts.kind == "directory":
-        raise PathError(f"{facts.path} is a directory; name a picture in it.")
+        raise InvalidArguments(f"{facts.path} is a directory; name a picture in it.", field="path")
     if facts.byte_count > _MOST_BYTES:
         raise InvalidArguments(
             f"{facts.path} has {facts.byte_count:,} bytes, and pictures of more than"
