@@ -92,7 +92,7 @@ def assembled(wanted: Wanted) -> Whole:
     ids = TimeIds(clock)
     session = _session(wanted, ids)
     chosen = profile_settings(settings.profile, wanted.profile)
-    catalog = catalog_of(wanted.tools, chosen, settings)
+    catalog = catalog_of(wanted.tools, chosen, settings, session.id)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
         call_quota=settings.limits.sidecar_call_bytes,

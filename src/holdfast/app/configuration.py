@@ -36,6 +36,7 @@ from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
+from holdfast.app.web import check_web, index_files
 
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
 
@@ -142,6 +143,7 @@ def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
 def _checked(layer: Table, origin: str, text: str = "") -> Table:
     check_keys(layer, origin)
     check_ceiling(layer, origin)
+    check_web(layer, origin)
     name_sources(layer, origin, text)
     return layer
 
@@ -174,6 +176,8 @@ def _resolve_files(table: Table, folder: Path, home: Path | None) -> None:
     for program in _programs(table):
         if "/" in program[0]:
             program[0] = str(folder / _without_tilde(program[0], home))
+    for provider in index_files(table):
+        provider["file"] = str(folder / _without_tilde(cast("str", provider["file"]), home))
 
 
 def _programs(table: Table) -> list[list[str]]:
@@ -188,6 +192,7 @@ def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
     named = [("tools.files", name) for name in tools]
     named += [("skills.paths", name) for name in skills]
     named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
+    named += [("web.search", cast("str", one["file"])) for one in index_files(table)]
     inside = folder.resolve()  # a person's home may itself be a link
     for key, name in named:
         if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(inside):

@@ -92,6 +92,7 @@ class Holdfast(SessionViews):
                 raise
         self._own.people.open()
         self._hand.open()
+        self._own.open()
         self._open = True
         return self
 
@@ -108,6 +109,7 @@ class Holdfast(SessionViews):
             with CancelScope(shield=True):
                 await self._own.tasks.close()
                 await self._hand.close()
+                await self._own.close()
                 with move_on_after(_ENDING_SECONDS):
                     await self._pipeline.ended()
             await _let_go(self._log, ends=not self._own.people.any_left_open)
@@ -228,6 +230,7 @@ class Holdfast(SessionViews):
             self._taken_up = await close_open_calls(journal, self._session.id, epoch)
             names = [tool.name for tool in self._catalog]
             await restore(journal, self._session.id, self._own, names, self._pipeline.prepare)
+            await self._own.take_up(journal)
             begun_in = (await journal.session(self._session.id)).state.workspace
             self._moved = moved_remark(self._session, begun_in)
             if self._moved is not None:

@@ -19,6 +19,7 @@ from holdfast.app.settings import (
     limited,
 )
 from holdfast.app.spelling import advice
+from holdfast.app.web import with_provider
 from holdfast.contract.builtin import Builtin
 from holdfast.contract.tool import Tool
 from holdfast.preflight.plan import Plan
@@ -84,7 +85,9 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
     )
 
 
-def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, settings: Settings) -> Catalog:
+def catalog_of(
+    tools: Iterable[Tool], profile: ProfileSettings, settings: Settings, session_id: str
+) -> Catalog:
     """The tools of a session: the profile's built-in ones, then the host's own, as far as visible.
 
     ToolDefinitionError for two of one name.
@@ -92,10 +95,9 @@ def catalog_of(tools: Iterable[Tool], profile: ProfileSettings, settings: Settin
     own, limits = list(tools), settings.limits
     names = {tool.name for tool in own}
     policy = profile.commands or "any"
-    built = (
-        _planned(limited(fitted(built_in(one), settings.commands, policy), limits))
-        for one in built_in_tools(profile, names)
-    )
+    shipped = (built_in(one) for one in built_in_tools(profile, names))
+    provided = (with_provider(one, settings.web, session_id) for one in shipped)
+    built = (_planned(limited(fitted(one, settings.commands, policy), limits)) for one in provided)
     catalog = Catalog((limited(tool, limits) for tool in own), built_in=built)
     return visible(catalog, profile.tools)
 

@@ -81,7 +81,7 @@ def _parts(events: Sequence[Event], created: SessionCreated, now: Now) -> Replay
         profile=profile,
         profile_settings=chosen,
         surroundings=now.surroundings,
-        tools=tuple(catalog_of(now.tools, chosen, settings)),
+        tools=tuple(catalog_of(now.tools, chosen, settings, session.id)),
         workspace=place,
         project=now.configuration.project or (None if place is None else project_root(place)),
         session_id=session.id,

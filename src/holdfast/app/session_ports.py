@@ -7,19 +7,24 @@ import msgspec
 from holdfast.app.language_servers import language_servers
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
+from holdfast.app.web import session_search
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
 from holdfast.contract.delegation import Delegation
+from holdfast.contract.extraction import Extraction
+from holdfast.contract.journal import Journal
 from holdfast.contract.language_servers import LanguageServers
 from holdfast.contract.person import Asker, Person
 from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
+from holdfast.contract.searching import WebSearch
 from holdfast.contract.skills import Skills
 from holdfast.contract.todos import TodoList
 from holdfast.contract.tool_index import ToolIndex
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.artifacts import CallArtifacts, Quotas, SessionArtifacts
+from holdfast.execution.extraction.parsers import Parsers
 from holdfast.execution.language_servers.call_servers import CallServers
 from holdfast.execution.language_servers.session_servers import SessionServers
 from holdfast.execution.processes.hand import SessionHand
@@ -29,10 +34,12 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.delegation import Agent, Delegations
 from holdfast.runtime.people import People
 from holdfast.runtime.plans import CallPlans
+from holdfast.runtime.searching import calls_before
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.todos import SessionTodos
 from holdfast.runtime.tool_index import OfferedTools
 from holdfast.sources.skills import SkillFolders
+from holdfast.tools.locked.web_search import web_search
 
 
 class PortParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +79,8 @@ class SessionPorts:
         self.tasks = Delegations(
             parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
         )
+        self._parsers = Parsers()
+        self._search = session_search(parts.settings.web, parts.session.id, parts.surroundings)
         self._skills: SkillFolders | None = None
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
 
@@ -97,10 +106,25 @@ class SessionPorts:
             ToolIndex: lambda _call: self.offered,
             Delegation: lambda _call: self.tasks,
             PlanShelf: lambda call: CallPlans(self.parts.sidecars, call),
+            Extraction: lambda _call: self._parsers,
+            WebSearch: self._search.of_call,
         }
 
     def _language_servers(self, call: Runtime) -> CallServers:
         return CallServers(self._servers, call, lambda: self.parts.hand.shell(call))
+
+    def open(self) -> None:
+        """The session begins, or begins again."""
+        self._parsers.open()
+
+    async def take_up(self, journal: Journal) -> None:
+        """What the session used up before it was taken up counts on."""
+        before = await calls_before(journal, self.parts.session.id, web_search.name)
+        self._search.used_before(before)
+
+    async def close(self) -> None:
+        """End what is kept for the next call."""
+        await self._parsers.close()
 
 
 def _artifacts(parts: PortParts) -> SessionArtifacts:

@@ -18,6 +18,7 @@ from holdfast.execution.sidecars import DEFAULT_CALL_QUOTA, DEFAULT_SESSION_QUOT
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
 from holdfast.record.sqlite.connection import Durability
 from holdfast.runtime.visibility import Visibility
+from holdfast.tools.locked.web_search import MOST_SECONDS
 
 DEFAULT_PROFILE = "bare"
 """Of a library: the tools that are handed over, and no others."""
@@ -173,6 +174,29 @@ class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     file_bytes: Count | None = None
 
 
+class SearchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[[web.search]]` table: a provider that `web_search` may use."""
+
+    kind: Literal["searxng", "brave", "static"]
+    url: str | None = None
+    """Where a SearXNG instance is; for `brave`, somebody who speaks like it."""
+    key_variable: str | None = None
+    """The environment variable that holds the key for `brave`."""
+    file: str | None = None
+    """The documents of `static`: JSON, relative to the file that names it."""
+
+
+class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[web]` table. Neither limit can be taken away."""
+
+    search: tuple[SearchSettings, ...] = ()
+    """Each session has one of these, chosen by its id; without any, nothing is searched."""
+    search_calls: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 25
+    """How often a session may search."""
+    search_seconds: Annotated[float, msgspec.Meta(gt=0, le=MOST_SECONDS)] = 15.0
+    """How long one search may take."""
+
+
 class RetentionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The `[store.retention]` table: what `holdfast prune` leaves, unless it is told otherwise."""
 
@@ -223,6 +247,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     watchdog: WatchdogSettings = WatchdogSettings()
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
+    web: WebSettings = WebSettings()
     profile: dict[str, ProfileSettings] = {}
     lsp: dict[str, LanguageServerSettings] = {}
 
@@ -238,6 +263,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str] = {}
     """What programs of our own are started with."""
     secrets: tuple[str, ...] = ()
+    search_keys: Mapping[str, str] = {}
+    """By variable, the keys of search providers."""
     model_keys: tuple[str, ...] = ()
     """Values of the variables that hold a model's key: however short, no audit log shows them."""
 

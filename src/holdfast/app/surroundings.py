@@ -38,12 +38,15 @@ def surroundings_of_this_process(
     """Look around. Works without a home, and without a home that can be written."""
     told = variables() if environment is None else environment
     own_file = user_file(told)
+    keys = [one.key_variable for one in settings.web.search if one.key_variable]
+    declared = frozenset((*settings.secrets.variables, *keys))
     return Surroundings(
         data_home=data_home(told),
         config_home=None if own_file is None else own_file.parent,
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
-        secrets=_secrets(told, frozenset(settings.secrets.variables), settings.store.url or ""),
+        secrets=_secrets(told, declared, settings.store.url or ""),
+        search_keys={name: told[name] for name in keys if told.get(name)},
         model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),
     )
 

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from holdfast.contract.json_value import JsonObject
+
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One file or directory. Its path is ready to be used as the next call's argument."""
@@ -53,12 +55,16 @@ class FileText(
     file_size: int | None = None
 
 
-class ImagePart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="image"):
+class ImagePart(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="image", omit_defaults=True
+):
     """A picture, by reference."""
 
     path: str
     media_type: str
     byte_count: int
+    about: JsonObject = {}
+    """What its tool says of it."""
 
 
 class BinaryPart(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="binary"):
@@ -74,6 +80,8 @@ class Image(msgspec.Struct, frozen=True):
 
     content: bytes
     media_type: str = "image/png"
+    about: JsonObject = {}
+    """What is said of it beside; small, as it is neither cut nor stored."""
 
 
 class Binary(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ending, Raised, Returned, TimedOut
 from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import decode_json, encode_json, plain
+from holdfast.contract.json_value import JsonValue, decode_json, encode_json, plain
 from holdfast.contract.results import Binary, Image
 from holdfast.contract.told import KeptOutput, Told
 from holdfast.envelope.dialects.ok import strict_parse
@@ -92,8 +92,11 @@ def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
             return _sound(msgspec.structs.replace(value, tool=tool, metadata=NO_METADATA))
         case str():
             return wrap_text(value, tool)
-        case Image() | Binary():
-            return type(value)(bytes(memoryview(value.content)), str(value.media_type))
+        case Binary():
+            return Binary(bytes(memoryview(value.content)), str(value.media_type))
+        case Image():
+            about = msgspec.convert(plain(value.about), dict[str, JsonValue])
+            return Image(bytes(memoryview(value.content)), str(value.media_type), about)
         case bytes() | bytearray():
             return Binary(bytes(value))
         case ToolExecutionFailure():

@@ -3,6 +3,7 @@
 import logging
 import re
 from functools import partial
+from typing import cast
 
 import msgspec
 from anyio import CapacityLimiter, to_thread
@@ -11,7 +12,7 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Outcome
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.json_value import decode_json, encode_json
+from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.contract.ports import SidecarStore, StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
 from holdfast.contract.runtime import Progress, ProgressSink
@@ -50,7 +51,11 @@ class Output:
         if isinstance(answer, Spooled):
             # Its file was written without secrets; beginning and end come from there.
             return Spooled(self._redactor.envelope(answer.envelope), answer.output)
-        return type(answer)(self._redactor.content(answer.content), answer.media_type)
+        content = self._redactor.content(answer.content)
+        if isinstance(answer, Binary):
+            return Binary(content, answer.media_type)
+        about = decode_json(self._redactor.json(encode_json(answer.about)))
+        return Image(content, answer.media_type, cast("JsonObject", about))
 
     async def bounded(self, answer: Wrapped, outcome: Outcome) -> Envelope:
         """The answer cut to its bound, the whole of it kept in a file.
@@ -123,5 +128,10 @@ def _by_reference(given: Image | Binary, stored: StoredOutput | None, tool: str)
     if stored is None or stored.stored_bytes < size:
         message = f"The tool answered with {size:,} bytes, more than there is room to store."
         return Envelope(failure=failure_of(FailureKind.UNAVAILABLE, message), tool=tool)
-    part = ImagePart if isinstance(given, Image) else BinaryPart
-    return envelope_of(part(path=stored.path, media_type=media_type, byte_count=size), tool=tool)
+    if isinstance(given, Image):
+        part = ImagePart(
+            path=stored.path, media_type=media_type, byte_count=size, about=given.about
+        )
+    else:
+        part = BinaryPart(path=stored.path, media_type=media_type, byte_count=size)
+    return envelope_of(part, tool=tool)

@@ -6,6 +6,7 @@ from holdfast.tools.code.plan import plan
 from holdfast.tools.code.plan_exit import plan_exit
 from holdfast.tools.code.repo_clone import repo_clone
 from holdfast.tools.code.repo_overview import repo_overview
+from holdfast.tools.code.view_image import view_image
 
 CODE: tuple[Builtin, ...] = (
     repo_clone,
@@ -13,4 +14,5 @@ CODE: tuple[Builtin, ...] = (
     repo_overview,
     plan,
     plan_exit,
+    view_image,
 )

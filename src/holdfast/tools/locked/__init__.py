@@ -7,6 +7,8 @@ from holdfast.tools.locked.skill import skill
 from holdfast.tools.locked.task import task
 from holdfast.tools.locked.todo import todo
 from holdfast.tools.locked.tool_search import tool_search
+from holdfast.tools.locked.web_fetch import web_fetch
+from holdfast.tools.locked.web_search import web_search
 
 LOCKED: tuple[Builtin, ...] = (
     todo,
@@ -15,4 +17,6 @@ LOCKED: tuple[Builtin, ...] = (
     question,
     skill,
     tool_search,
+    web_search,
+    web_fetch,
 )

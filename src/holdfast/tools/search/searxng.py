@@ -1,0 +1,27 @@
+"""SearXNG, and what speaks like it: `GET /search?q=...&format=json`. Pure."""
+
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from holdfast.contract.searching import SearchHit, SearchRequest
+from holdfast.tools.search.hits import answer_in, at, hits_of
+
+
+class SearXng:
+    """An instance, by its address; its settings have to allow the format `json`."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        path = parts.path.rstrip("/")
+        if not path.endswith("/search"):
+            path += "/search"
+        self._url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+    def request(self, query: str, _count: int, /) -> SearchRequest:
+        """It gives as many as it has on a page, however many are wanted."""
+        asked = urlencode({"q": query, "format": "json"})
+        return SearchRequest(url=f"{self._url}?{asked}", headers={"Accept": "application/json"})
+
+    def hits(self, answer: bytes, count: int, /) -> tuple[SearchHit, ...]:
+        """`results`, each with `title`, `url` and `content`."""
+        listed = at(answer_in(answer), "results")
+        return tuple(hits_of(listed, count, url="url", title="title", snippet="content"))
