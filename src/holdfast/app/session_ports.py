@@ -2,11 +2,16 @@
 
 import msgspec
 
+from holdfast.app.after_edit import hooks_of
+from holdfast.app.file_bounds import bounds_of
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.after_edit import AfterEdit
+from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.ports import Clock, IdSource
-from holdfast.contract.runtime import Hand, Ports, SessionFacts
+from holdfast.contract.runtime import Hand, Ports, Runtime, SessionFacts
 from holdfast.contract.todos import TodoList
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.runtime.after_edit import CallHooks
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.todos import SessionTodos
 
@@ -30,9 +35,15 @@ class SessionPorts:
     def __init__(self, parts: PortParts) -> None:
         self.parts = parts
         self.todos = SessionTodos()
+        self._hooks = hooks_of(parts.settings)
 
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {
             TodoList: lambda _call: self.todos,
+            FileBounds: self._bounds,
+            AfterEdit: lambda call: CallHooks(call, self._hooks),
         }
+
+    def _bounds(self, call: Runtime) -> FileBounds:
+        return bounds_of(self.parts.settings, self.parts.catalog, call.tool)

@@ -14,12 +14,12 @@ from holdfast.contract.backend import (
     ToolResult,
     text_in,
 )
-from holdfast.contract.builders import failure_of
+from holdfast.contract.builders import TRUNCATED_LISTING, failure_of
 from holdfast.contract.call import Ending, Raised, Returned, TimedOut
 from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import decode_json, encode_json, plain
-from holdfast.contract.results import Binary, Image
+from holdfast.contract.results import Binary, Image, Listing
 from holdfast.envelope.dialects.ok import strict_parse
 from holdfast.envelope.from_error import cancelled, failure_from, timed_out
 
@@ -73,6 +73,9 @@ def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
             return type(value)(bytes(memoryview(value.content)), str(value.media_type))
         case bytes() | bytearray():
             return Binary(bytes(value))
+        case Listing(truncated=True):
+            remarks = (TRUNCATED_LISTING,)
+            return Envelope(result_json=encode_json(value), tool=tool, warnings=remarks)
         case ToolExecutionFailure():
             return Envelope(failure=backend_failure(value), tool=tool)
         case ToolResult():

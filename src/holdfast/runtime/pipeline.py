@@ -36,6 +36,7 @@ from holdfast.execution.run import begin, finish
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.guarding import guarded
 from holdfast.runtime.leave import Leave
 from holdfast.runtime.output import Output, bounded_refusal, guarded_progress
 from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
@@ -117,7 +118,7 @@ class Pipeline:
         plan = parts.catalog.plan(call.tool)
         if plan is None:
             return self._refuse(self._unknown(call), None, started)
-        prepared = plan.prepare(call, parts.max_argument_bytes)
+        prepared = self._prepared(plan, call)
         # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
         if not isinstance(prepared, Prepared):
             return self._refuse(prepared, plan, started)
@@ -156,10 +157,16 @@ class Pipeline:
         plan = self._parts.catalog.plan(call.tool)
         if plan is None:
             return self._unknown(call).failure
-        prepared = plan.prepare(call, self._parts.max_argument_bytes)
+        prepared = self._prepared(plan, call)
         if isinstance(prepared, Rejected):
             return prepared.failure
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
+
+    def _prepared(self, plan: Plan, call: ToolCall) -> Prepared | Rejected:
+        prepared = plan.prepare(call, self._parts.max_argument_bytes)
+        if plan.tool.guarded and isinstance(prepared, Prepared):
+            return guarded(prepared, self._parts.session.workspace)
+        return prepared
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
