@@ -109,7 +109,7 @@ def _uses(options: ToolOptions, schema: JsonObject, owner: str) -> tuple[Argumen
         )
     properties = schema.get("properties")
     known = properties if isinstance(properties, dict) else {}
-    finders = _finders(options, given, owner)
+    finders = _finders(options, owner)
     found: list[ArgumentUse] = []
     for argument, named in cast("Mapping[str, str | Iterable[str]]", given).items():
         if argument not in known:
@@ -124,10 +124,10 @@ def _uses(options: ToolOptions, schema: JsonObject, owner: str) -> tuple[Argumen
     return tuple(found)
 
 
-def _finders(options: ToolOptions, uses: Mapping[str, object], owner: str) -> Mapping[str, Find]:
+def _finders(options: ToolOptions, owner: str) -> Mapping[str, Find]:
     finders = options.get("targets", {})
     for argument, find in finders.items():
-        if argument not in uses:
+        if argument not in options.get("uses", {}):
             raise ToolDefinitionError(f"{owner}: targets names {argument!r}, which uses does not")
         if not callable(find):
             raise ToolDefinitionError(

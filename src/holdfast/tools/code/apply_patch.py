@@ -59,7 +59,7 @@ def apply_patch(
     Takes a unified diff as `git diff` prints it (new, deleted and renamed files, mode lines), or
     this form, in which lines begin with a blank, - or + and no line numbers are needed; a line
     behind @@ stands somewhere above the change. Example:
-    {"patch": "*** Begin Patch\\n*** Update File: src/main.py\\n@@ def main():\\n-    retries = 3\\n+    retries = 5\\n*** Add File: notes.md\\n+# Notes\\n*** End Patch"}
+    {"patch": "*** Begin Patch\\n*** Update File: a.py\\n-x = 3\\n+x = 5\\n*** End Patch"}
 
     Args:
         patch: The patch; paths are relative to the workspace.

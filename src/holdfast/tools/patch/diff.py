@@ -17,6 +17,8 @@ from holdfast.tools.patch.model import FilePatch, Kind, NumberedHunk, bad_patch
 
 _GIT = b"diff --git "
 _MODE = re.compile(r"100(644|755)|(\d{3,6})")
+_REPEATED = ("index ", "similarity index ", "dissimilarity index ")
+"""Words that decide nothing."""
 _WORDS = (
     *("--- ", "+++ ", "old mode ", "new mode ", "deleted file mode ", "new file mode "),
     *("copy from ", "copy to ", "rename from ", "rename to ", "rename old ", "rename new "),
@@ -26,7 +28,7 @@ _WORDS = (
 
 def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
     """Every file of a diff. What stands between them is passed over, as git does."""
-    at = 0
+    at, lone = 0, False
     while at < len(lines):
         line = lines[at]
         if is_hunk(line):
@@ -36,13 +38,17 @@ def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
             if header.end > at + 1:
                 hunks, end = read_hunks(lines, header.end)
                 _refuse_binary(lines, end)
-                yield header.patch(hunks)
-                at = end
+                patch = header.patch(hunks)
+                if lone and header.from_or_to_nothing:
+                    raise bad_patch(at + 1, "a `diff --git` line stands alone above it.")
+                yield patch
+                at, lone = end, False
                 continue
+            lone = True
         elif _begins_plain(lines, at):
             hunks, end = read_hunks(lines, at + 2)
             yield _plain(lines, at, hunks)
-            at = end
+            at, lone = end, False
             continue
         at += 1
 
@@ -100,10 +106,20 @@ class _GitHeader:
         while self.end < len(lines):
             text = _text(lines[self.end])
             word = next((one for one in _WORDS if text.startswith(one)), None)
-            if word is None or word in self._said:
+            if word is None:
                 break
+            if (
+                word not in _REPEATED
+                and self._said.get(word, (text[len(word) :],))[0] != text[len(word) :]
+            ):
+                raise self._bad(f"{word.strip()!r} stands there twice, with different words.")
             self._said[word] = (text[len(word) :], self.end + 1)
             self.end += 1
+
+    @property
+    def from_or_to_nothing(self) -> bool:
+        """Whether one side is said to be /dev/null."""
+        return any(self._said.get(word, ("", 0))[0] == NOTHING for word in ("--- ", "+++ "))
 
     def patch(self, hunks: tuple[NumberedHunk, ...]) -> FilePatch:
         """What the header and its hunks say together."""

@@ -54,6 +54,8 @@ class FilePatch(NamedTuple):
     sought: tuple[SoughtHunk, ...] = ()
     content: bytes = b""
     """Of a file that is added without hunks."""
+    whole: bool = False
+    """A file is deleted whatever is in it."""
     executable: bool | None = None
     """None: as it is."""
     may_be_new: bool = False

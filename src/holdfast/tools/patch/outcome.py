@@ -63,7 +63,7 @@ class Outcome:
             self._refuse_existing(patch.new)
         content = b"" if before is None else before.content
         content = patch.content or applied(content, patch)
-        if patch.kind == "delete" and patch.numbered and content:
+        if patch.kind == "delete" and content and not patch.whole:
             raise does_not_apply(patch.name, None, "it is to be deleted, but has other lines, too.")
         if patch.kind in ("delete", "rename") and patch.old is not None:
             self._made[patch.old] = None

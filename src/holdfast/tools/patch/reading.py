@@ -11,7 +11,8 @@ from holdfast.tools.patch.sections import has_sections, read_sections
 @lru_cache(maxsize=8)
 def read_patch(text: str) -> tuple[FilePatch, ...]:
     """What a patch says; InvalidArguments where it is none. Judging and running read it alike."""
-    lines = lines_of(text.encode("utf-8", "surrogatepass"))
+    ended = text if text.endswith("\n") else f"{text}\n"  # models leave out the last one
+    lines = lines_of(ended.encode("utf-8", "surrogatepass"))
     found = tuple(read_sections(lines) if has_sections(lines) else read_diff(lines))
     if not found:
         raise bad_patch(1, "there is no file in it.")

@@ -1,4 +1,4 @@
-"""The patches models write from `*** Begin Patch` to `*** End Patch`: no line numbers, no counts."""
+"""Patches as models write them, from `*** Begin Patch` to `*** End Patch`: without line numbers."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def _section(word: bytes, path: str, lines: list[bytes], at: int, end: int) -> F
     if word == b"Delete":
         if any(line.strip() for line in body):
             raise bad_patch(at + 2, "nothing comes behind *** Delete File.")
-        return FilePatch(kind="delete", at=at + 1, old=path)
+        return FilePatch(kind="delete", at=at + 1, old=path, whole=True)
     if word == b"Add":
         return FilePatch(kind="add", at=at + 1, new=path, content=_added(body, at))
     moved = _MOVE.fullmatch(body[0].rstrip()) if body else None
