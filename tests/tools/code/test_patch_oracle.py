@@ -1,5 +1,6 @@
 """Patches against git: where git applies, the same bytes; where it refuses, nothing is written."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -47,9 +48,11 @@ def is_doubtful(patch: bytes, theirs: Tree) -> bool:
     """Where git does what nobody meant, and a refusal is right.
 
     It takes /dev/null for a file of that name when no mode line says otherwise, and it finds a last
-    line without its newline in the middle of a file, to which it then joins the next line.
+    line without its newline in the middle of a file, to which it then joins the next line. It takes
+    any number for a mode.
     """
-    return "dev/null" in theirs or b"\\ No newline" in patch
+    odd_mode = re.search(rb"mode (?!100644$|100755$)", patch, re.MULTILINE)
+    return "dev/null" in theirs or b"\\ No newline" in patch or odd_mode is not None
 
 
 @SLOW

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from holdfast.contract.errors import InvalidArguments
 
-_NUMBERED = re.compile(r"[ \t]*[0-9]+(?:[ \t]*[:|→]|\t) ?")
+_NUMBERED = re.compile(r"[ \t]*[0-9]+(?:[ \t]*[:|→] ?|\t)")
 _LINES_NAMED = 5
 _SHOWN = 400
 _MOST_COMPARED = 10_000

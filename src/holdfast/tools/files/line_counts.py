@@ -54,20 +54,19 @@ def blocks(file: OpenFile, start: int, end: int, abort: AbortSignal) -> Iterator
 
 
 def start_of_line(file: OpenFile, number: int, abort: AbortSignal) -> tuple[int, int]:
-    """Where a line begins, numbered from 1, and how many lines come before.
+    """Where a line begins, numbered from 1, and how many newlines come before.
 
     Past the end it is the file's end.
     """
-    wanted, before, ends_open = number - 1, 0, False
-    if wanted <= 0:
+    wanted, before = number - 1, 0
+    if not wanted:
         return 0, 0
     for at, block in blocks(file, 0, file.byte_count, abort):
         found = block.count(b"\n")
         if before + found >= wanted:
             return at + nth_newline(block, wanted - before) + 1, wanted
         before += found
-        ends_open = not block.endswith(b"\n")
-    return file.byte_count, before + ends_open
+    return file.byte_count, before
 
 
 def nth_newline(block: bytes, number: int) -> int:

@@ -8,7 +8,13 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from holdfast.contract.errors import BinaryFile, InvalidArguments, ToolError
+from holdfast.contract.errors import (
+    BinaryFile,
+    InvalidArguments,
+    OperationFailed,
+    ToolError,
+    Unavailable,
+)
 from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.files import FileFacts, Files, OpenFile
 from holdfast.contract.results import Entry, FileText, LineWindow, Listing
@@ -62,7 +68,7 @@ class _Part(NamedTuple):
     content: bytes
     cut: bool
     """Whether more was asked for than an answer holds."""
-    lines_before: int | None
+    newlines_before: int | None
     """None: nobody counted."""
 
 
@@ -70,11 +76,15 @@ def read_any(rt: Runtime, path: str, wanted: Wanted, bounds: FileBounds) -> File
     """A file's text, or a directory's entries."""
     _refuse_mixed(wanted)
     files = rt.fs
-    if files.stat(path).kind == "directory":
-        return listed(files, path)
-    with files.opened(path) as file:
-        _refuse_nul(file, path)
-        return _read(file, path, wanted, bounds.read_bytes, rt.abort)
+    try:
+        if files.stat(path).kind == "directory":
+            return listed(files, path)
+        with files.opened(path) as file:
+            _refuse_nul(file, path)
+            return _read(file, path, wanted, bounds.read_bytes, rt.abort)
+    except Unavailable as problem:
+        # The file is there and was tried: not something to wait for, and nothing to make anew.
+        raise OperationFailed(str(problem), extras={"reason": "io_error"}) from problem
 
 
 def _refuse_mixed(wanted: Wanted) -> None:
@@ -212,9 +222,9 @@ def _total(file: OpenFile, part: _Part, here: Counted, abort: AbortSignal) -> Co
     """The lines of the whole file, where counting them costs little."""
     after = part.start + len(part.content)
     rest = file.byte_count - after
-    if part.lines_before is not None and rest <= MOST_COUNTED:
+    if part.newlines_before is not None and rest <= MOST_COUNTED:
         behind = counted(file, after, file.byte_count, abort)
-        newlines = part.lines_before + here.newlines + behind.newlines
+        newlines = part.newlines_before + here.newlines + behind.newlines
     elif file.byte_count <= MOST_COUNTED:
         newlines = counted(file, 0, file.byte_count, abort).newlines
     else:
@@ -224,10 +234,10 @@ def _total(file: OpenFile, part: _Part, here: Counted, abort: AbortSignal) -> Co
 
 
 def _numbers(part: _Part, here: Counted, total: Counted | None, size: int) -> tuple[int, int]:
-    if part.lines_before is not None:
-        return part.lines_before + 1, part.lines_before + here.lines
+    if part.newlines_before is not None and part.content:
+        return part.newlines_before + 1, part.newlines_before + here.lines
     if total is not None:
-        # It ends where the file ends, or it would have been counted from the beginning.
+        # It ends where the file ends, or was counted from the beginning.
         return total.lines - here.lines + 1, total.lines
     at_the_end = part.start + len(part.content) == size
     return (-here.lines, -1) if at_the_end else (0, 0)

@@ -39,11 +39,12 @@ def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
                 hunks, end = read_hunks(lines, header.end)
                 _refuse_binary(lines, end)
                 patch = header.patch(hunks)
-                if lone and header.from_or_to_nothing:
+                if lone and (patch.kind == "add" or header.from_or_to_nothing):
                     raise bad_patch(at + 1, "a `diff --git` line stands alone above it.")
                 yield patch
                 at, lone = end, False
                 continue
+            header.refuse_unnamed()
             lone = True
         elif _begins_plain(lines, at):
             hunks, end = read_hunks(lines, at + 2)
@@ -71,7 +72,8 @@ def _plain(lines: list[bytes], at: int, hunks: tuple[NumberedHunk, ...]) -> File
         return _made("add", at, hunks, new=checked(new, at + 2))
     if new == NOTHING:
         return _made("delete", at, hunks, old=checked(old, at + 1))
-    name = checked(new, at + 2)
+    # `x.orig` and its like beside `x`: the shorter name is the file's.
+    name = checked(old if new.startswith(old) else new, at + 2)
     no_old_lines = not any(one.hunk.old for one in hunks) and len(hunks) == 1
     return _made("change", at, hunks, old=name, new=name)._replace(may_be_new=no_old_lines)
 
@@ -120,6 +122,11 @@ class _GitHeader:
     def from_or_to_nothing(self) -> bool:
         """Whether one side is said to be /dev/null."""
         return any(self._said.get(word, ("", 0))[0] == NOTHING for word in ("--- ", "+++ "))
+
+    def refuse_unnamed(self) -> None:
+        """A header that stands alone has to name one file."""
+        if self._both is None:
+            raise self._bad("it is not clear which file is meant.")
 
     def patch(self, hunks: tuple[NumberedHunk, ...]) -> FilePatch:
         """What the header and its hunks say together."""
