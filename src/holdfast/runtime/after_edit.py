@@ -68,13 +68,20 @@ class CallHooks:
         try:
             before = rt.fs.read_bytes(path)
             report = rt.wait(rt.shell.run(argv, limits=CommandLimits(wall=hook.seconds)))
-            after = rt.fs.read_bytes(path)
         except ToolError as problem:
             yield f"`{name}` was not run: {problem}"
             return
         said = _said(report, hook.seconds)
         if said is not None:
             yield f"`{name}` {said}"
+        yield from self._changed(name, path, before)
+
+    def _changed(self, name: str, path: str, before: bytes) -> Iterator[str]:
+        try:
+            after = self._runtime.fs.read_bytes(path)
+        except ToolError as problem:
+            yield f"`{name}` left {path} so that it cannot be read: {problem}"
+            return
         if after != before:
             yield f"`{name}` changed {path} after the edit: read it again before the next one."
 

@@ -15,10 +15,8 @@ from holdfast.tools.files.editing import Replacement, replaced
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.req(
-    *("SPEC-LOCK-07", "SPEC-EDIT-01", "SPEC-EDIT-02", "SPEC-EDIT-08", "SPEC-EDIT-10"),
-    *("SPEC-EDIT-11", "BOA-HAND-09", "BOA-HAND-10"),
-)
+@pytest.mark.req("SPEC-LOCK-07", "SPEC-EDIT-01", "SPEC-EDIT-02", "SPEC-EDIT-08")
+@pytest.mark.req("SPEC-EDIT-10", "SPEC-EDIT-11", "BOA-HAND-09", "BOA-HAND-10")
 async def test_text_is_replaced_exactly(workspace: Path) -> None:
     (workspace / "a.py").write_text("x = 1\ny = 1\n")
     async with opened(workspace, "managed") as hf:

@@ -50,9 +50,9 @@ def read(content: bytes, wanted: Wanted, most: int = 1 << 20) -> FileText:
     return found
 
 
-texts = st.lists(st.sampled_from(["a", "é", "\U0001f600", "\n", "\n", "\r\n", ""]), max_size=60).map(
-    "".join
-)
+texts = st.lists(
+    st.sampled_from(["a", "é", "\U0001f600", "\n", "\n", "\r\n", ""]), max_size=60
+).map("".join)
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ async def test_a_file_is_written_and_not_told_back(workspace: Path) -> None:
         assert not (workspace / "b").exists()
 
 
-@pytest.mark.req("SPEC-WRITE-02", "SPEC-WRITE-03", "SPEC-WRITE-04")
+@pytest.mark.req("SPEC-WRITE-02", "SPEC-WRITE-03")
 async def test_the_last_writer_wins_and_nothing_is_left_beside(workspace: Path) -> None:
     async with opened(workspace, "locked") as hf:
         await result(hf, "write", path="d/e/f.sh", content="one")

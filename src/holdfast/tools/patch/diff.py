@@ -173,7 +173,9 @@ class _GitHeader:
                 names.append(stripped(name, self._said[marked][1]))
         if self._kind() == absent:
             return None
-        names = names or ([] if self._both is None else [self._both])
+        one_sided = self._kind() == "change" and bool({"--- ", "+++ "} & self._said.keys())
+        if not names and self._both is not None and not one_sided:
+            names = [self._both]
         if len(set(names)) != 1:
             raise self._bad(f"it is not clear which file is meant: {names or 'none is named'}.")
         return checked(names[0], self._at + 1)
