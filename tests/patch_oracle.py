@@ -36,7 +36,8 @@ def changed(draw: st.DrawFn, content: bytes) -> bytes:
 
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[Tree, Tree]:
-    before = draw(st.dictionaries(st.sampled_from(NAMES), contents(), min_size=1, max_size=4))
+    names: st.SearchStrategy[str] = st.sampled_from(NAMES)
+    before = draw(st.dictionaries(names, contents(), min_size=1, max_size=4))
     after: Tree = {}
     for name, content in before.items():
         match draw(st.sampled_from(["keep", "change", "change", "change", "delete", "rename"])):

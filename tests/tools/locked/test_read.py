@@ -11,9 +11,8 @@ from tool_kit import UNRECORDED, answer, failure, opened, result
 
 from holdfast import tool
 from holdfast.app.holdfast import Holdfast
-from holdfast.app.settings import LimitSettings, Settings, ToolLimitSettings
+from holdfast.app.settings import LimitSettings, Settings, Surroundings, ToolLimitSettings
 from holdfast.contract.failure import FailureKind
-from holdfast.execution.files import disk_files
 
 pytestmark = pytest.mark.anyio
 
@@ -143,7 +142,7 @@ async def test_only_a_missing_path_is_not_found(
         missing = await failure(hf, "read", path="none")
         assert (missing.kind, missing.field) == (FailureKind.NOT_FOUND, "path")
         for code in (errno.EIO, errno.EACCES, errno.EMFILE, errno.ESTALE, errno.ENOMEM):
-            monkeypatch.setattr(disk_files.os, "pread", _failing(code))
+            monkeypatch.setattr(os, "pread", _failing(code))
             fault = await failure(hf, "read", path="f")
             assert fault.kind == FailureKind.EXECUTION_ERROR
             monkeypatch.undo()
@@ -219,7 +218,11 @@ async def test_the_rest_of_an_answer_is_read_where_it_was_kept(workspace: Path) 
         """Says much."""
         return "line\n" * 100_000
 
-    async with opened(workspace, "locked", tools=[much]) as hf:
+    home = workspace.parent / "home"
+    around = Surroundings(data_home=home / "data", state_home=home / "state")
+    async with Holdfast(
+        [much], profile="locked", workspace=workspace, settings=UNRECORDED, surroundings=around
+    ) as hf:
         kept = (await answer(hf, "much")).metadata.output_path
         assert kept is not None
         assert (await result(hf, "read", path=kept, tail_lines=1))["text"] == "line\n"
