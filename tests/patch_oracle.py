@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 Tree = dict[str, bytes]
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
-NAMES = ("f", "g", "d/h", "d/e/i", "two words", "é")
+NAMES: st.SearchStrategy[str] = st.sampled_from(["f", "g", "d/h", "d/e/i", "two words", "é"])
 LINES = st.sampled_from(
     [b"a", b"b", b"c", b"", b"x y", b"\tz", b"-a", b"+b", b"a ", b"@@ -1 +1 @@"]
 )
@@ -36,8 +36,7 @@ def changed(draw: st.DrawFn, content: bytes) -> bytes:
 
 @st.composite
 def trees(draw: st.DrawFn) -> tuple[Tree, Tree]:
-    names: st.SearchStrategy[str] = st.sampled_from(NAMES)
-    before = draw(st.dictionaries(names, contents(), min_size=1, max_size=4))
+    before = draw(st.dictionaries(NAMES, contents(), min_size=1, max_size=4))
     after: Tree = {}
     for name, content in before.items():
         match draw(st.sampled_from(["keep", "change", "change", "change", "delete", "rename"])):

@@ -51,7 +51,7 @@ def is_doubtful(patch: bytes, theirs: Tree) -> bool:
     line without its newline in the middle of a file, to which it then joins the next line. It takes
     any number for a mode.
     """
-    odd_mode = re.search(rb"mode (?!100644$|100755$)", patch, re.MULTILINE)
+    odd_mode = re.search(rb"(?m)^index .* (?!100)|mode (?!100644$|100755$)", patch)
     return "dev/null" in theirs or b"\\ No newline" in patch or odd_mode is not None
 
 

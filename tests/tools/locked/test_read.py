@@ -221,7 +221,11 @@ async def test_the_rest_of_an_answer_is_read_where_it_was_kept(workspace: Path) 
     home = workspace.parent / "home"
     around = Surroundings(data_home=home / "data", state_home=home / "state")
     async with Holdfast(
-        [much], profile="locked", workspace=workspace, settings=UNRECORDED, surroundings=around
+        tools=[much],
+        profile="locked",
+        workspace=workspace,
+        settings=UNRECORDED,
+        surroundings=around,
     ) as hf:
         kept = (await answer(hf, "much")).metadata.output_path
         assert kept is not None

@@ -1,6 +1,5 @@
 """Unified diffs, git's own headers included: from text to what is to happen to files."""
 
-import re
 from collections.abc import Iterator
 
 from holdfast.tools.patch.diff_hunks import is_hunk, read_hunks
@@ -16,7 +15,7 @@ from holdfast.tools.patch.diff_names import (
 from holdfast.tools.patch.model import FilePatch, Kind, NumberedHunk, bad_patch
 
 _GIT = b"diff --git "
-_MODE = re.compile(r"100(644|755)|(\d{3,6})")
+_PLAIN_FILES = ("100644", "100755")
 _REPEATED = ("index ", "similarity index ", "dissimilarity index ")
 """Words that decide nothing."""
 _WORDS = (
@@ -147,9 +146,9 @@ class _GitHeader:
             kinds.append("add")
         if "deleted file mode " in self._said:
             kinds.append("delete")
-        if {"rename from ", "rename old "} & self._said.keys():
+        if any(word.startswith("rename ") for word in self._said):
             kinds.append("rename")
-        if "copy from " in self._said:
+        if any(word.startswith("copy ") for word in self._said):
             kinds.append("copy")
         if len(kinds) > 1:
             raise self._bad(f"it cannot be {' and '.join(kinds)} at once.")
@@ -182,14 +181,15 @@ class _GitHeader:
 
     def _mode(self) -> bool | None:
         """Whether it is to be executable; None: nothing is said of it."""
-        for word in ("new mode ", "new file mode ", "old mode ", "deleted file mode "):
-            if word in self._said:
-                mode = _MODE.fullmatch(self._said[word][0].strip())
-                if mode is None or mode[1] is None:
-                    raise self._bad(
-                        f"mode {self._said[word][0]!r}: only plain files, 100644 and 100755, are"
-                        " patched, no links and no submodules."
-                    )
+        words = ("new mode ", "new file mode ", "old mode ", "deleted file mode ")
+        said = [self._said[word][0].strip() for word in words if word in self._said]
+        said += self._said.get("index ", ("", 0))[0].split()[1:]
+        for mode in said:
+            if mode not in _PLAIN_FILES:
+                raise self._bad(
+                    f"mode {mode!r}: only plain files, 100644 and 100755, are patched, no links and"
+                    " no submodules."
+                )
         for word in ("new mode ", "new file mode "):
             if word in self._said:
                 return self._said[word][0].strip() == "100755"
