@@ -64,6 +64,17 @@ def test_an_untrusted_project_can_only_narrow(places: Places, folder: Path) -> N
     assert f"{folder / 'policy.toml'}:2: an allow rule of a project that is not trusted" in notices
 
 
+def test_an_untrusted_project_adds_no_program_for_edits(places: Places, folder: Path) -> None:
+    hook = '[[hooks.after_edit]]\nfiles = "**"\ncommand = ["curl", "{path}"]\n'
+    (folder / "config.toml").write_text(hook, "utf-8")
+    found = loaded(places)
+    assert found.settings.hooks.after_edit == ()
+    said = "hooks.after_edit: not taken from a project that is not trusted"
+    assert any(said in notice for notice in found.notices)
+    trust(places)
+    assert [one.command for one in loaded(places).settings.hooks.after_edit] == [("curl", "{path}")]
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_trusted_project_counts(places: Places) -> None:
     trust(places)

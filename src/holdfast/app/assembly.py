@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from anyio import sleep_forever
 
+from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
 from holdfast.app.configuration import Configuration
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
@@ -104,7 +105,7 @@ def assembled(wanted: Wanted) -> Whole:
     hand = hand_for(
         HandSetup(
             session=session,
-            tools={tool.name: tool for tool in catalog},
+            tools={tool.name: tool for tool in (*judging.unseen, *catalog)},
             reach=reach,
             settings=settings.sandbox,
             surroundings=surroundings,
@@ -227,6 +228,7 @@ def _judging(
         profile_settings=profile_settings(configuration.settings.profile, wanted.profile),
         surroundings=surroundings,
         tools=tuple(catalog),
+        unseen=hooks_tool(configuration.settings),
         workspace=place,
         project=configuration.project or (None if place is None else project_root(place)),
         session_id=session.id,

@@ -64,6 +64,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     profile_settings: ProfileSettings
     surroundings: Surroundings
     tools: Sequence[Tool]
+    unseen: Sequence[Tool] = ()
+    """What the host itself runs as: it reaches what the tools do and what it requires itself."""
     workspace: Path | None
     project: Path | None
     """None: there is no project, and nothing is remembered beyond the session."""
@@ -162,8 +164,8 @@ def reach_of(parts: JudgeParts) -> Reach:
     scope = EffectiveScope(declared, facts, *ceiling)
     apart = {
         tool.name: EffectiveScope(_declared(parts.tools, places, tool), facts, *ceiling)
-        for tool in parts.tools
-        if has_hosts_of_its_own(tool)
+        for tool in (*parts.unseen, *parts.tools)
+        if tool in parts.unseen or has_hosts_of_its_own(tool)
     }
     if above is not None:
         scope = child_of(above.agent, scope)

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 
 import msgspec
 
+from holdfast.app.after_edit import hooks_of
+from holdfast.app.file_bounds import bounds_of
 from holdfast.app.language_servers import language_servers
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
 from holdfast.app.web import session_search
+from holdfast.contract.after_edit import AfterEdit
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
 from holdfast.contract.delegation import Delegation
 from holdfast.contract.extraction import Extraction
+from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.journal import Journal
 from holdfast.contract.language_servers import LanguageServers
 from holdfast.contract.person import Asker, Person
@@ -30,6 +34,7 @@ from holdfast.execution.language_servers.session_servers import SessionServers
 from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
+from holdfast.runtime.after_edit import CallHooks
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.delegation import Agent, Delegations
 from holdfast.runtime.people import People
@@ -81,6 +86,7 @@ class SessionPorts:
         )
         self._parsers = Parsers()
         self._search = session_search(parts.settings.web, parts.session.id, parts.surroundings)
+        self._hooks = hooks_of(parts.settings)
         self._skills: SkillFolders | None = None
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
 
@@ -108,7 +114,12 @@ class SessionPorts:
             PlanShelf: lambda call: CallPlans(self.parts.sidecars, call),
             Extraction: lambda _call: self._parsers,
             WebSearch: self._search.of_call,
+            FileBounds: self._bounds,
+            AfterEdit: lambda call: CallHooks(call, self._hooks),
         }
+
+    def _bounds(self, call: Runtime) -> FileBounds:
+        return bounds_of(self.parts.settings, self.parts.catalog, call.tool)
 
     def _language_servers(self, call: Runtime) -> CallServers:
         return CallServers(self._servers, call, lambda: self.parts.hand.shell(call))

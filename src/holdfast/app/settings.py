@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from holdfast.contract.commanding import CommandPolicy
+from holdfast.contract.file_bounds import FILE_BYTES
 from holdfast.contract.rules import Action
 from holdfast.contract.shell import Confinement
 from holdfast.contract.tool import Limits, Tool
@@ -48,6 +49,8 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The `[limits]` table."""
 
     argument_bytes: Count = MAX_ARGUMENT_BYTES
+    file_bytes: Count = FILE_BYTES
+    """The largest text that `write`, `edit` and their like take."""
     sidecar_call_bytes: Quota = DEFAULT_CALL_QUOTA
     sidecar_session_bytes: Quota = DEFAULT_SESSION_QUOTA
     tool: dict[str, ToolLimitSettings] = {}
@@ -82,6 +85,29 @@ class SkillSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Whether the project's own count: once a person trusts it, always, or never."""
     paths: tuple[str, ...] = ()
     """Further folders of skills, relative to the file that names them."""
+
+
+class EditSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[edit]` table."""
+
+    ignore_whitespace: bool = False
+    """Where `edit` finds nothing, it looks again for the same with other runs of whitespace."""
+
+
+class AfterEditSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[[hooks.after_edit]]` table: a program for files that a tool has changed."""
+
+    files: str
+    """Which files, as a pattern of paths in the workspace."""
+    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    """A program and its arguments; `{path}` stands for the file."""
+    seconds: Seconds = 10.0
+
+
+class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[hooks]` table."""
+
+    after_edit: tuple[AfterEditSettings, ...] = ()
 
 
 class ShellSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -242,6 +268,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     audit: AuditSettings = AuditSettings()
     tools: ToolSettings = ToolSettings()
     skills: SkillSettings = SkillSettings()
+    edit: EditSettings = EditSettings()
+    hooks: HookSettings = HookSettings()
     policy: PolicySettings = PolicySettings()
     commands: CommandSettings = CommandSettings()
     watchdog: WatchdogSettings = WatchdogSettings()

@@ -5,6 +5,7 @@ as the errors of `contract.errors`, so that it ends in the right kind of failure
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
 import msgspec
@@ -49,6 +50,19 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     revision: str
 
 
+class OpenFile(Protocol):
+    """A file that stays the same one while it is read in parts, whatever its name leads to."""
+
+    @property
+    def byte_count(self) -> int:
+        """Its size when it was opened."""
+        ...
+
+    def read(self, start: int, limit: int, /) -> bytes:
+        """At most so many bytes from there; none past its end."""
+        ...
+
+
 class Files(Protocol):
     """The files within a call's reach. What is judged is what is opened; no link wins a race."""
 
@@ -58,6 +72,10 @@ class Files(Protocol):
 
     def exists(self, path: str, /) -> bool:
         """Whether something is there; False also for what may not be seen."""
+        ...
+
+    def opened(self, path: str, /) -> AbstractContextManager[OpenFile]:
+        """A file, to be read in parts: ``with rt.fs.opened("log") as log: log.read(0, 100)``."""
         ...
 
     def read_bytes(self, path: str, /, *, start: int = 0, limit: int | None = None) -> bytes:

@@ -36,6 +36,12 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", 
     truncated: bool
 
 
+class LineWindow(msgspec.Struct, frozen=True):
+    """Which lines of a file were asked for."""
+
+    mode: Literal["head", "tail", "range"]
+
+
 class FileText(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="file", omit_defaults=True
 ):
@@ -44,11 +50,23 @@ class FileText(
     path: str
     text: str
     start_line: int
+    """From 1; a negative number counts from the end, and 0 means that nobody counted."""
     end_line: int
     total_line_count: int
     selected_line_count: int
     total_lines_exact: bool
+    """False: the file is so large that its lines were not counted; the total is at least that."""
     truncated: bool
+    newline_count: int | None = None
+    """Of the whole file: what `wc -l` prints; None: nobody counted."""
+    char_count: int | None = None
+    """Of the text."""
+    line_window: LineWindow | None = None
+    """Of a read by lines: from which side it was taken."""
+    note: str | None = None
+    """Where the text stops, and how to go on."""
+    output_path: str | None = None
+    """Where the rest is: of a file that was cut, the file itself."""
     bytes_read: int | None = None
     byte_limit: int | None = None
     raw_bytes_truncated: bool | None = None

@@ -3,7 +3,7 @@
 Protocols and values. Who implements them is not known here.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import NoReturn, Protocol, TypeVar, cast
 
 import msgspec
@@ -84,6 +84,10 @@ class Hand(Protocol):
         """Wait, in a thread of a tool, for work of the event loop."""
         ...
 
+    def notice(self, call_id: str, words: Iterable[str], /) -> None:
+        """Have the answer to a call say this, whatever its tool makes of it."""
+        ...
+
     def noticed(self, call_id: str, /) -> tuple[str, ...]:
         """What the answer to a call has to say, whatever its tool makes of it; told once."""
         ...
@@ -108,6 +112,9 @@ class NoHand:
         """There is nothing to wait for."""
         work.close()
         raise Unavailable("rt.wait: this session has no sandbox")
+
+    def notice(self, _call_id: str, words: Iterable[str], /) -> None:
+        """Nothing happens here."""
 
     def noticed(self, _call_id: str, /) -> tuple[str, ...]:
         """Nothing happens here."""

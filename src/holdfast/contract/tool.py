@@ -130,6 +130,8 @@ class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     argument: str
     capability: str
+    find: Callable[[str, str], Iterable[str]] | None = None
+    """Where an argument is no target itself but names some: which ones, for the capability."""
 
 
 class ToolDefinitionError(ValueError):
@@ -171,6 +173,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     uses: tuple[ArgumentUse, ...] = ()
     """What its arguments make it use. Capabilities required and not named here are used as they are
     required."""
+    guarded: frozenset[str] = frozenset()
+    """Arguments that are paths below the workspace, checked by their text before anything else."""
     alias: str | None = None
     """``mcp:<server>:<tool>``: another name rules may use."""
     keep_empty: frozenset[str] = frozenset()

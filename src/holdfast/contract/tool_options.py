@@ -29,6 +29,12 @@ class ToolOptions(TypedDict, total=False):
     """Left out, the tool needs nothing: it has the empty set."""
     uses: Mapping[str, str | Iterable[str]]
     """Which capability is used on what an argument names, e.g. ``{"path": "fs.write"}``."""
+    targets: Mapping[str, Callable[[str, str], Iterable[str]]]
+    """For an argument of ``uses`` that is no path, host or command itself but names some, as a
+    patch does: finds them, from its text and the capability. What it does not find is not judged:
+    the body has to read the argument by the same function."""
+    guarded: Iterable[str]
+    """Arguments that are paths below the workspace, without `..` and characters a shell reads."""
     ownership: Ownership
     permission_policy: PermissionPolicy
     effects: Iterable[Effect]

@@ -16,12 +16,12 @@ from holdfast.contract.backend import (
     ToolResult,
     text_in,
 )
-from holdfast.contract.builders import failure_of
+from holdfast.contract.builders import TRUNCATED_LISTING, failure_of
 from holdfast.contract.call import Ending, Raised, Returned, TimedOut
 from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonValue, decode_json, encode_json, plain
-from holdfast.contract.results import Binary, Image
+from holdfast.contract.results import Binary, Image, Listing
 from holdfast.contract.told import KeptOutput, Told
 from holdfast.envelope.dialects.ok import strict_parse
 from holdfast.envelope.from_error import cancelled, failure_from, timed_out
@@ -92,19 +92,28 @@ def wrap_value(value: object, tool: str) -> Envelope | Binary | Image:
             return _sound(msgspec.structs.replace(value, tool=tool, metadata=NO_METADATA))
         case str():
             return wrap_text(value, tool)
-        case Binary():
-            return Binary(bytes(memoryview(value.content)), str(value.media_type))
-        case Image():
-            about = msgspec.convert(plain(value.about), dict[str, JsonValue])
-            return Image(bytes(memoryview(value.content)), str(value.media_type), about)
-        case bytes() | bytearray():
-            return Binary(bytes(value))
+        case Binary() | Image() | bytes() | bytearray():
+            return _detached(value)
+        case Listing(truncated=True):
+            remarks = (TRUNCATED_LISTING,)
+            return Envelope(result_json=encode_json(value), tool=tool, warnings=remarks)
         case ToolExecutionFailure():
             return Envelope(failure=backend_failure(value), tool=tool)
         case ToolResult():
             return Envelope(result_json=encode_json(backend_value(value)), tool=tool)
         case _:
             return Envelope(result_json=encode_json(value), tool=tool)
+
+
+def _detached(value: Binary | Image | bytes | bytearray) -> Binary | Image:
+    """The bytes as they are now, whatever their giver does with them later."""
+    if isinstance(value, (bytes, bytearray)):
+        return Binary(bytes(value))
+    content = bytes(memoryview(value.content))
+    if isinstance(value, Binary):
+        return Binary(content, str(value.media_type))
+    about = msgspec.convert(plain(value.about), dict[str, JsonValue])
+    return Image(content, str(value.media_type), about)
 
 
 def _sound(envelope: Envelope) -> Envelope:

@@ -96,6 +96,9 @@ def uses_of_requirements(requires: RequirementSet) -> Iterator[Use]:
 
 
 def _of_argument(declared: ArgumentUse, value: object) -> list[Use] | Unjudged:
+    if declared.find is not None and isinstance(value, str):
+        found = islice(declared.find(value, declared.capability), MOST_USES + 1)
+        return [_of_one(declared, one) for one in found] or [_unnamed(declared)]
     if not isinstance(value, list):
         if declared.capability == "shell.run" and isinstance(value, str):
             return _of_command_text(value)

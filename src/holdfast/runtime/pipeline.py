@@ -174,8 +174,9 @@ class Pipeline:
 
     def _prepared(self, plan: Plan, call: ToolCall) -> Prepared | Rejected:
         prepared = plan.prepare(call, self._parts.max_argument_bytes)
-        guard = plan.tool.guard
-        return prepared if guard is None else guarded(prepared, guard, self._parts.session)
+        if plan.tool.guard is None and not plan.tool.guarded:
+            return prepared
+        return guarded(prepared, self._parts.session)
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)

@@ -4,7 +4,7 @@ One list of options for every source; where the body comes from is not known her
 """
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
@@ -19,6 +19,8 @@ from holdfast.contract.tool import (
     ToolDefinitionError,
 )
 from holdfast.contract.tool_options import ResourceKey, ToolOptions
+
+Find = Callable[[str, str], Iterable[str]]
 
 OPTION_NAMES = frozenset(ToolOptions.__annotations__)
 
@@ -75,6 +77,7 @@ def build_tool(face: Face, body: Body, options: ToolOptions) -> Tool:
         output_schema=face.output_schema,
         requires=_requires(options, owner),
         uses=_uses(options, face.input_schema, owner),
+        guarded=_guarded(options, face.input_schema, owner),
         body=body,
         effects=_texts(options.get("effects", ()), "effects", owner),
         limits=limits,
@@ -107,6 +110,7 @@ def _uses(options: ToolOptions, schema: JsonObject, owner: str) -> tuple[Argumen
         )
     properties = schema.get("properties")
     known = properties if isinstance(properties, dict) else {}
+    finders = _finders(options, owner)
     found: list[ArgumentUse] = []
     for argument, named in cast("Mapping[str, str | Iterable[str]]", given).items():
         if argument not in known:
@@ -117,8 +121,29 @@ def _uses(options: ToolOptions, schema: JsonObject, owner: str) -> tuple[Argumen
                 near = difflib.get_close_matches(one, _ON_TARGETS, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_ON_TARGETS)}"
                 raise ToolDefinitionError(f"{owner}: uses: there is no capability {one!r}; {hint}")
-            found.append(ArgumentUse(argument=argument, capability=one))
+            found.append(ArgumentUse(argument=argument, capability=one, find=finders.get(argument)))
     return tuple(found)
+
+
+def _finders(options: ToolOptions, owner: str) -> Mapping[str, Find]:
+    finders = options.get("targets", {})
+    for argument, find in finders.items():
+        if argument not in options.get("uses", {}):
+            raise ToolDefinitionError(f"{owner}: targets names {argument!r}, which uses does not")
+        if not callable(find):
+            raise ToolDefinitionError(
+                f"{owner}: targets: {argument!r} needs a function, not {find!r}"
+            )
+    return finders
+
+
+def _guarded(options: ToolOptions, schema: JsonObject, owner: str) -> frozenset[str]:
+    names = frozenset(_texts(options.get("guarded", ()), "guarded", owner))
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    if unknown := names - known.keys():
+        raise ToolDefinitionError(f"{owner}: guarded names {min(unknown)!r}, which is no argument")
+    return names
 
 
 def _resource_key(options: ToolOptions, owner: str) -> ResourceKey | None:

@@ -1,8 +1,9 @@
 """A fake of `rt.fs`: files in memory, with links, modes and a gate of one's own."""
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -19,6 +20,17 @@ from holdfast.contract.paths import is_within
 from holdfast.contract.ports import PathProblem
 from holdfast.execution.files.texts import editable, encoded, revision_of, text_of_file
 from holdfast.testing.fakes import FakePaths
+
+
+class _Open(NamedTuple):
+    content: bytes
+
+    @property
+    def byte_count(self) -> int:
+        return len(self.content)
+
+    def read(self, start: int, limit: int, /) -> bytes:
+        return self.content[start : start + limit]
 
 
 class _Entry(msgspec.Struct):
@@ -118,6 +130,11 @@ class FakeFiles:
             return self._judged("read", path) in self._tree.entries
         except PolicyDenied:
             return False
+
+    @contextmanager
+    def opened(self, path: str, /) -> Generator[_Open]:
+        """A file as it is now, to be read in parts."""
+        yield _Open(self._tree.file(self._judged("read", path), path).content)
 
     def read_bytes(self, path: str, /, *, start: int = 0, limit: int | None = None) -> bytes:
         """A file, or a part of it."""

@@ -40,6 +40,7 @@ def check_files(make: MakeFiles) -> None:
     """Everything below."""
     for check in (
         _reads,
+        _reads_in_parts,
         _reads_text,
         _keeps_what_is_no_text,
         _writes,
@@ -80,6 +81,25 @@ def _reads(make: MakeFiles) -> None:
     _fails(InvalidArguments, lambda: files.read_bytes("docs"))
     _fails(InvalidArguments, lambda: files.read_bytes("docs/a.txt", start=-1))
     _fails(InvalidArguments, lambda: files.read_bytes("docs/a.txt", limit=-1))
+
+
+def _reads_in_parts(make: MakeFiles) -> None:
+    files = make({"d/big": b"x" * 2000 + b"end"}, {"near": "d/big"})
+    for name in ("d/big", "near"):
+        with files.opened(name) as opened:
+            _same(opened.byte_count, 2003)
+            _same([opened.read(1999, 3), opened.read(2001, 50)], [b"xen", b"nd"])
+            _same([opened.read(2003, 1), opened.read(9999, 5), opened.read(0, 0)], [b"", b"", b""])
+            files.write("d/big", b"other")
+            _same(opened.read(2000, 3), b"end")  # the same file, under whatever name
+        files.write("d/big", b"x" * 2000 + b"end")
+    _fails(FileNotFound, lambda: _entered(files, "none"))
+    _fails(InvalidArguments, lambda: _entered(files, "d"))
+
+
+def _entered(files: Files, path: str) -> int:
+    with files.opened(path) as opened:
+        return opened.byte_count
 
 
 _TEXT = "é\r\nx\r\ny\n"
@@ -260,6 +280,7 @@ def _stays_within_reach(make: MakeFiles) -> None:
 def _refused(files: Files, path: str) -> None:
     uses: dict[str, Callable[[], object]] = {
         "stat": lambda: files.stat(path),
+        "opened": lambda: _entered(files, path),
         "read_bytes": lambda: files.read_bytes(path),
         "read_text": lambda: files.read_text(path),
         "write": lambda: files.write(path, b"x"),

@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from holdfast.contract.errors import InvalidArguments, OperationFailed, PolicyDenied, ToolError
 from holdfast.contract.files import FileFacts, FileText, Written
@@ -36,6 +36,22 @@ DEFAULT_LARGEST_READ = 64 * 1024 * 1024
 _PIECE = 1024 * 1024
 _MOST_PERMISSIVE = 0o777
 _T = TypeVar("_T")
+
+
+class DiskFile(NamedTuple):
+    """An open file of this machine."""
+
+    handle: int
+    byte_count: int
+    path: str
+    """As it was asked for."""
+
+    def read(self, start: int, limit: int, /) -> bytes:
+        """At most so many bytes from there."""
+        try:
+            return _pieces(self.handle, start, limit)
+        except OSError as problem:
+            raise told(problem, self.path) from problem
 
 
 class DiskFiles:
@@ -72,6 +88,12 @@ class DiskFiles:
                 return False
             raise told(problem, path) from problem
         return True
+
+    @contextmanager
+    def opened(self, path: str, /) -> Generator[DiskFile]:
+        """A file, to be read in parts."""
+        with _closing(self._read(path, _handle)) as handle:
+            yield DiskFile(handle, os.fstat(handle).st_size, path)
 
     def read_bytes(self, path: str, /, *, start: int = 0, limit: int | None = None) -> bytes:
         """Read a file, or a part of it."""
@@ -201,6 +223,11 @@ def _facts(physical: str, workspace: str | None) -> FileFacts:
     if stat.S_ISLNK(seen.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return facts_of(physical, seen, workspace)
+
+
+def _handle(physical: str) -> int:
+    with standing(physical) as spot, spot.content() as handle:
+        return os.dup(handle)
 
 
 def _acknowledged(shown: str, content: bytes, *, created: bool) -> Written:

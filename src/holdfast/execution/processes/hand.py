@@ -5,7 +5,7 @@ decided here: gates and policies are handed in.
 """
 
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -135,6 +135,10 @@ class SessionHand:
     def wait(self, work: Coroutine[object, object, _T], /) -> _T:
         """Wait, in a thread of a tool, for work of the event loop."""
         return wait_in_thread(work)
+
+    def notice(self, call_id: str, words: Iterable[str], /) -> None:
+        """Say it with the answer to that call."""
+        self._notices.add(call_id, words)
 
     def noticed(self, call_id: str, /) -> tuple[str, ...]:
         """What the answer to a call has to say; told once."""

@@ -1,6 +1,7 @@
 """Tools for work on source code, outside of the lock: another host may have its own instead."""
 
 from holdfast.contract.builtin import Builtin
+from holdfast.tools.code.apply_patch import apply_patch
 from holdfast.tools.code.lsp import lsp
 from holdfast.tools.code.plan import plan
 from holdfast.tools.code.plan_exit import plan_exit
@@ -15,4 +16,5 @@ CODE: tuple[Builtin, ...] = (
     plan,
     plan_exit,
     view_image,
+    apply_patch,
 )

@@ -3,9 +3,12 @@
 from holdfast.contract.builtin import Builtin
 from holdfast.tools.host.clarify import clarify
 from holdfast.tools.host.complete import complete
+from holdfast.tools.host.file_read import file_read
 from holdfast.tools.host.render_chart import render_chart
 from holdfast.tools.host.sandbox_exec import sandbox_exec
 from holdfast.tools.host.sandbox_process import sandbox_process
+from holdfast.tools.host.sandbox_read_file import sandbox_read_file
+from holdfast.tools.host.sandbox_write_file import sandbox_write_file
 from holdfast.tools.host.share_artifact import share_artifact
 from holdfast.tools.host.shell_run import shell_run
 
@@ -17,4 +20,7 @@ HOST: tuple[Builtin, ...] = (
     render_chart,
     clarify,
     complete,
+    file_read,
+    sandbox_read_file,
+    sandbox_write_file,
 )

@@ -1,0 +1,1 @@
+"""What the file tools of all profiles share: one core per ability, whatever its names are."""

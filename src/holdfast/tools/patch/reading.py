@@ -1,0 +1,28 @@
+"""A patch text, in whichever of the two notations it is written."""
+
+from functools import lru_cache
+
+from holdfast.contract.errors import InvalidArguments
+from holdfast.tools.patch.diff import read_diff
+from holdfast.tools.patch.model import FilePatch, bad_patch, lines_of, sources, targets
+from holdfast.tools.patch.sections import has_sections, read_sections
+
+
+@lru_cache(maxsize=8)
+def read_patch(text: str) -> tuple[FilePatch, ...]:
+    """What a patch says; InvalidArguments where it is none. Judging and running read it alike."""
+    ended = text if text.endswith("\n") else f"{text}\n"  # models leave out the last one
+    lines = lines_of(ended.encode("utf-8", "surrogatepass"))
+    found = tuple(read_sections(lines) if has_sections(lines) else read_diff(lines))
+    if not found:
+        raise bad_patch(1, "there is no file in it.")
+    return found
+
+
+def patch_targets(text: str, capability: str) -> list[str]:
+    """The paths a patch uses a capability on; none where it is no patch and nothing will run."""
+    try:
+        patches = read_patch(text)
+    except InvalidArguments:
+        return []
+    return sources(patches) if capability == "fs.read" else targets(patches)
