@@ -22,7 +22,8 @@ _GUARDED = (
     *(events.ToolConfirmation, events.CustomToolResult, events.CallAsked, events.ApprovalAsked),
     *(events.ApprovalAnswered, events.CallIntended, events.CallRefused, events.CallSettled),
     *(events.SessionCreated, events.EventsProcessed, events.AgentChunk),
-    *(events.InquiryAsked, events.InquiryAnswered),
+    # The sample waits to be confirmed: another that does so would not fit behind it.
+    *(events.InquiryAsked, events.InquiryAnswered, events.ToolUse),
 )
 _FREE = [one for one in SAMPLES if not isinstance(one, _GUARDED)]
 _CHUNKS = (
