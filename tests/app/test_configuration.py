@@ -141,7 +141,7 @@ def test_variables_that_are_no_settings_are_left_alone(places: Places) -> None:
         ),
         (
             "[zzz]\n",
-            r"zzz: there is no such key; known: audit, limits, policy, profile, sandbox, secrets,"
+            r"zzz: there is no such key; known: audit, limits, lsp, policy, profile, sandbox, secrets,"
             " store, tools, watchdog",
         ),
         (
