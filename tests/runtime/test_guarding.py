@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tool_kit import failure, opened, result
+from tool_kit import UNRECORDED, failure, result
 
 from holdfast import tool
+from holdfast.app.holdfast import Holdfast
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.tool import ArgumentFault
@@ -31,7 +32,7 @@ def look(path: str) -> str:
 
 
 async def test_what_the_guard_refuses_is_not_judged(workspace: Path) -> None:
-    async with opened(workspace, "bare", tools=[look]) as hf:
+    async with Holdfast(tools=[look], workspace=workspace, settings=UNRECORDED) as hf:
         refused = await failure(hf, "look", path="../a")
         assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, "path")
         assert refused.message.startswith(f"stay below {workspace}")
@@ -41,7 +42,7 @@ async def test_what_the_guard_refuses_is_not_judged(workspace: Path) -> None:
 
 
 async def test_explaining_a_call_asks_the_guard_too(workspace: Path) -> None:
-    async with opened(workspace, "bare", tools=[look]) as hf:
+    async with Holdfast(tools=[look], workspace=workspace, settings=UNRECORDED) as hf:
         told = await hf.explain("look", {"path": "../a"})
         assert isinstance(told, Failure)
         assert told.field == "path"

@@ -4,30 +4,29 @@ It runs in the thread of a tool; servers are spoken with on the event loop.
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import TypeVar
 
 from holdfast.contract.errors import (
-    Cancelled,
     FileNotFound,
     InvalidArguments,
     OperationFailed,
     ToolError,
 )
 from holdfast.contract.language_servers import MOST_FOUND, Diagnostic, Found, Spot, Symbol
-from holdfast.contract.paths import is_within
 from holdfast.contract.runtime import Runtime
 from holdfast.execution.language_servers.answers import (
-    Range,
     RawSpot,
     RawSymbol,
     path_of,
     uri_of,
 )
+from holdfast.execution.language_servers.call_files import (
+    LARGEST_DOCUMENT,
+    LONGEST_LINE,
+    CallFiles,
+)
 from holdfast.execution.language_servers.positions import (
     PositionEncoding,
-    column_at,
-    lines_of,
 )
 from holdfast.execution.language_servers.server import (
     At,
@@ -37,11 +36,6 @@ from holdfast.execution.language_servers.server import (
 )
 from holdfast.execution.language_servers.session_servers import SessionServers, Starter
 from holdfast.execution.language_servers.watching import look
-
-LARGEST_DOCUMENT = 4 * 1024 * 1024
-LONGEST_LINE = 300
-_MOST_READ = 100
-"""So many files are opened to show lines of them."""
 
 _T = TypeVar("_T")
 
@@ -55,7 +49,7 @@ class CallServers:
         self._servers = servers
         self._runtime = runtime
         self._starter = starter
-        self._lines: dict[str, list[str] | None] = {}
+        self._files = CallFiles(runtime, servers.workspace)
 
     def definition(self, path: str, line: int, column: int, /) -> Found[Spot]:
         """Where that is defined which stands at a place."""
@@ -80,7 +74,7 @@ class CallServers:
             Diagnostic(
                 severity=one.severity,
                 message=one.message,
-                spot=self._spot(RawSpot(uri, one.range), server.encoding),
+                spot=self._files.spot(RawSpot(uri, one.range), server.encoding),
                 code=one.code,
                 source=one.source,
             )
@@ -105,7 +99,7 @@ class CallServers:
         self._check(document, at)
         raw, server = self._asked(document, lambda server: server.spots(method, document, at))
         unique = tuple(dict.fromkeys(raw))
-        items = tuple(self._spot(one, server.encoding) for one in unique[:MOST_FOUND])
+        items = tuple(self._files.spot(one, server.encoding) for one in unique[:MOST_FOUND])
         return Found(items, len(unique))
 
     def _symbols(self, raw: tuple[RawSymbol, ...], encoding: PositionEncoding) -> Found[Symbol]:
@@ -113,7 +107,7 @@ class CallServers:
             Symbol(
                 name=one.name,
                 kind=one.kind,
-                spot=self._spot(one.spot, encoding),
+                spot=self._files.spot(one.spot, encoding),
                 container=one.container,
             )
             for one in raw[:MOST_FOUND]
@@ -133,7 +127,7 @@ class CallServers:
                 server.show(one)
             return await question(server)
 
-        seen = look(self._runtime.fs, command.extensions, self._go_on)
+        seen = look(self._runtime.fs, command.extensions, self._files.go_on)
         return self._runtime.wait(self._servers.ask(command, self._starter, seen, asked))
 
     def _other_documents(
@@ -146,7 +140,7 @@ class CallServers:
             path = path_of(uri)
             if path is None or (asked is not None and path == asked.path):
                 continue
-            self._go_on()
+            self._files.go_on()
             try:
                 documents.append(Document(path, self._runtime.fs.read_text(path).text))
             except FileNotFound:
@@ -167,11 +161,11 @@ class CallServers:
         place = facts.path
         if not place.startswith("/"):
             place = f"{self._servers.workspace}/{place}"
-        self._lines[place] = lines_of(text)
+        self._files.know(place, text)
         return Document(place, text)
 
     def _check(self, document: Document, at: At) -> None:
-        lines = self._lines[document.path] or [""]
+        lines = self._files.know(document.path, document.text)
         if at.line > len(lines):
             raise InvalidArguments(
                 f"Line {at.line} does not exist: the file has {len(lines)} lines.",
@@ -186,54 +180,3 @@ class CallServers:
                 field="column",
                 expected=f"1 to {most}",
             )
-
-    def _spot(self, raw: RawSpot, encoding: PositionEncoding) -> Spot:
-        path = path_of(raw.uri)
-        place = raw.range
-        lines = None if path is None else self._lines_of(path)
-        return Spot(
-            path=raw.uri if path is None else self._shown(path),
-            line=place.line + 1,
-            column=_column(lines, place.line, place.units, encoding),
-            end_line=place.end_line + 1,
-            end_column=_column(lines, place.end_line, place.end_units, encoding),
-            text=_text(lines, place),
-        )
-
-    def _lines_of(self, path: str) -> list[str] | None:
-        self._go_on()
-        if path not in self._lines:
-            found: list[str] | None = None
-            if len(self._lines) < _MOST_READ:
-                with suppress(ToolError):
-                    found = self._read_lines(path)
-            self._lines[path] = found
-        return self._lines[path]
-
-    def _read_lines(self, path: str) -> list[str] | None:
-        if self._runtime.fs.stat(path).byte_count > LARGEST_DOCUMENT:
-            return None
-        return lines_of(self._runtime.fs.read_text(path).text)
-
-    def _shown(self, path: str) -> str:
-        workspace = self._servers.workspace
-        if workspace is None or not is_within(path, workspace):
-            return path
-        return path[len(workspace.rstrip("/")) + 1 :] or "."
-
-    def _go_on(self) -> None:
-        if self._runtime.abort.aborted:
-            raise Cancelled("The call was interrupted.")
-
-
-def _column(lines: list[str] | None, line: int, units: int, encoding: PositionEncoding) -> int:
-    """As people count; where the line is not known, the server's units have to do."""
-    if lines is None or line >= len(lines):
-        return units + 1
-    return column_at(lines[line], units, encoding)
-
-
-def _text(lines: list[str] | None, place: Range) -> str | None:
-    if lines is None or place.line >= len(lines):
-        return None
-    return lines[place.line][:LONGEST_LINE]
