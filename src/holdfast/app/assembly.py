@@ -104,6 +104,7 @@ def assembled(wanted: Wanted) -> Whole:
     own = SessionPorts(
         PortParts(
             session=session,
+            profile=wanted.profile,
             settings=settings,
             surroundings=surroundings,
             catalog=catalog,
