@@ -23,9 +23,9 @@ class Directories:
         self._ignored = ignored
         self._stopping = stopping
 
-    def all(self, files: Iterable[list[bytes]]) -> Iterator[bytes]:
-        """All but the ignored ones, as ``./path``."""
-        known = _above(files)
+    def all(self, texts: Iterable[bytes]) -> Iterator[bytes]:
+        """All but the ignored ones, as ``./path``; ``texts``: paths that end with NUL."""
+        known = _above(texts)
         yield from known - {b"."}
         held = Counter(path.rpartition(b"/")[0] for path in known if path != b".")
         for path in sorted(known):
@@ -64,10 +64,10 @@ class Directories:
         return [path + b"/" + os.fsencode(name) for name in names]
 
 
-def _above(files: Iterable[list[bytes]]) -> set[bytes]:
+def _above(texts: Iterable[bytes]) -> set[bytes]:
     known = {b"."}
-    for paths in files:
-        known.update({path[: path.rfind(b"/")] for path in paths})
+    for text in texts:
+        known.update({path[: path.rfind(b"/")] for path in text.split(b"\0")[:-1]})
     for path in [*known]:
         above = path.rpartition(b"/")[0]
         while above and above not in known:

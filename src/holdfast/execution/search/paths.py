@@ -21,7 +21,7 @@ from holdfast.execution.search.patterns import (
 )
 from holdfast.execution.search.places import Judge, Place, kind_of, place_of
 from holdfast.execution.search.program import ripgrep
-from holdfast.execution.search.reading import MOST_FOUND, Paths
+from holdfast.execution.search.reading import MOST_FOUND, Paths, paths_ending
 from holdfast.execution.search.running import Run, run
 from holdfast.execution.search.skipping import SKIPPED, passing_over
 from holdfast.execution.threads import in_thread
@@ -69,9 +69,11 @@ class _Search:
         self._place = place
         self._kind = kind
         self._limit = limit
-        self._match = compiled(segments)
+        # Most patterns judge nothing but the name.
+        self._named = segments[:-1] == (DEEP,) != segments[-1:]
+        self._match = compiled(segments[-1:] if self._named else segments)
         self._ending = ending_of(segments)
-        self._quick = len(segments) == 2 and segments[1] == f"*{self._ending.decode()}"
+        self._quick = self._named and segments[1] == f"*{self._ending.decode()}"
         self._judge = Judge(view, place)
 
     async def found(self, *, skips: bool) -> FoundPaths:
@@ -86,11 +88,14 @@ class _Search:
             stopping.set()
         return cast("FoundPaths", told)
 
-    def _fitting(self, paths: Iterable[bytes]) -> list[bytes]:
-        ending, match = self._ending, self._match
+    def _fitting(self, text: bytes) -> list[bytes]:
+        """Of a text of paths, each of which ends with NUL."""
+        found, match = paths_ending(text, self._ending), self._match
         if self._quick:
-            return [path for path in paths if path.endswith(ending)]
-        return [path for path in paths if path.endswith(ending) and match(path[2:])]
+            return [*found]
+        if self._named:
+            return [path for path in found if match(path, path.rfind(b"/") + 1)]
+        return [path for path in found if match(path, 2)]
 
     def _told(self, paths: Paths, ran: Run, stopping: threading.Event) -> FoundPaths:
         judge = self._judge
@@ -113,7 +118,7 @@ class _Search:
 
     def _others(self, names: Iterable[bytes]) -> Iterator[FoundEntry]:
         """Links and pipes: named, and neither followed nor opened."""
-        for name in self._fitting(names):
+        for name in self._fitting(_as_text(names)):
             shown = self._judge(name)
             kind = shown and kind_of(self._place, name)
             if shown and kind:
@@ -123,14 +128,18 @@ class _Search:
         self, paths: Paths, ran: Run, stopping: threading.Event
     ) -> Iterator[FoundEntry]:
         directories = Directories(self._place.directory, ran.log.ignored, stopping.is_set)
-        for name in self._fitting(directories.all(paths.all)):
+        for name in self._fitting(_as_text(directories.all(paths.texts))):
             shown = self._judge(name)
             if shown:
                 yield FoundEntry(shown, "directory")
 
 
-def _none(_paths: list[bytes]) -> list[bytes]:
+def _none(_text: bytes) -> list[bytes]:
     return []
+
+
+def _as_text(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)
 
 
 def _path_of(entry: FoundEntry) -> str:

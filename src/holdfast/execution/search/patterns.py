@@ -5,8 +5,9 @@ like any other. Pure: no file is looked at.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from holdfast.contract.errors import InvalidArguments
 
@@ -16,8 +17,13 @@ _STARS = re.compile(r"\*+")
 _SPECIAL = re.compile(r"[\\\[\]{}!#]")
 LONGEST = 4096
 
-Fits = Callable[[bytes], object]
-"""Whether a path, relative to where the pattern begins, fits it."""
+
+class Fits(Protocol):
+    """Whether a path, from a position on, fits a pattern that begins there."""
+
+    def __call__(self, path: bytes, start: int = 0, /) -> object:
+        """None: it does not."""
+        ...
 
 
 def segments_of(pattern: str) -> tuple[tuple[str, ...], bool]:

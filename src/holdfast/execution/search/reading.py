@@ -4,7 +4,7 @@ Both stop when more is there than one answer may hold in memory, or than was ask
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from holdfast.contract.search import Match
 
@@ -86,24 +86,41 @@ class Lines:
 
 
 class Paths:
-    """Paths of files: each ends with NUL and begins with ``./``."""
+    """Paths of files: each begins with ``./`` and ends with NUL."""
 
-    def __init__(self, fits: Callable[[list[bytes]], list[bytes]], limit: int | None) -> None:
+    def __init__(self, fits: Callable[[bytes], list[bytes]], limit: int | None) -> None:
+        """``fits``: the paths that are wanted, of a text of whole ones."""
         self._fits = fits
         self._limit = limit or MOST_FOUND
         self._wanted = _LIMIT if limit else _TOO_MUCH
         self._rest = b""
         self.fitting: list[bytes] = []
-        self.all: list[list[bytes]] = []
+        self.texts: list[bytes] = []
+        """All of them."""
         self.stopped: str | None = None
 
     def take(self, piece: bytes) -> bool:
         """Take a piece; False: enough."""
-        *paths, self._rest = (self._rest + piece).split(b"\0")
-        self.all.append(paths)
-        self.fitting += self._fits(paths)
-        if len(self.fitting) >= self._limit:
-            self.stopped = self._wanted
-            del self.fitting[self._limit :]
-            return False
-        return True
+        text = self._rest + piece
+        end = text.rfind(b"\0") + 1
+        whole, self._rest = text[:end], text[end:]
+        self.texts.append(whole)
+        self.fitting += self._fits(whole)
+        if len(self.fitting) < self._limit:
+            return True
+        self.stopped = self._wanted
+        del self.fitting[self._limit :]
+        return False
+
+
+def paths_ending(text: bytes, ending: bytes) -> Iterator[bytes]:
+    """Those of a text of paths that end so. Most do not, and are never looked at by themselves."""
+    if not ending:
+        yield from text.split(b"\0")[:-1]
+        return
+    wanted = ending + b"\0"
+    at = text.find(wanted)
+    while at >= 0:
+        end = at + len(ending)
+        yield text[text.rfind(b"\0", 0, at) + 1 : end]
+        at = text.find(wanted, end)

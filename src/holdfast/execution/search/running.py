@@ -6,6 +6,7 @@ What it is asked and what its words mean is not known here.
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
@@ -19,6 +20,9 @@ from holdfast.execution.search.log import Log, read_log
 from holdfast.execution.threads import in_thread
 
 _PIPE = 1024 * 1024
+_FEW = 64 * 1024
+_PAUSE_SECONDS = 0.002
+"""It prints file by file: woken for each of them, whoever reads would take its time away."""
 MOST_LOGGED = 64 * 1024 * 1024
 """So much of its log is read; a longer one only makes a count too small."""
 
@@ -123,6 +127,8 @@ def _read(pipe: _Pipe, reader: Reader, piped: Piped) -> bool:
             if not reader.take(piece):
                 piped.kill()
                 return False
+            if len(piece) < _FEW:
+                time.sleep(_PAUSE_SECONDS)
         return True
     finally:
         os.close(end)
