@@ -29,7 +29,8 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     refused: int = 0
     """Out of the call's reach."""
     links: int = 0
-    """Links, pipes and the like: never followed or opened."""
+    """Links to files, pipes and the like, as a search below a directory meets them: never followed
+    or opened. A link to a directory is not even counted."""
 
 
 class Match(msgspec.Struct, frozen=True, gc=False):

@@ -48,7 +48,7 @@ async def find_lines(view: View, wanted: LineQuery, *, skips: bool) -> FoundLine
 async def _counted(view: View, place: Place, over: Sequence[str], segments: Sequence[str]) -> Log:
     """What a run with a filter passed over: its own log would name each file that does not fit."""
     walk = (ripgrep(), *over, "--debug", "--files", *_target(place))
-    only = () if place.name is not None else (f"--glob={ripgrep_glob(segments)}",)
+    only = _only(place, segments)
     with_nul = ("--text", "--files-with-matches", "--null", r"--regexp=(?-u)\x00")
     binaries = Zeros()
     logs: list[Log] = []
@@ -62,6 +62,13 @@ async def _counted(view: View, place: Place, over: Sequence[str], segments: Sequ
             view, (ripgrep(), *over, *only, *with_nul, *_target(place)), place.directory, binaries
         )
     return logs[0]._replace(binary=binaries.count)
+
+
+def _only(place: Place, segments: Sequence[str]) -> tuple[str, ...]:
+    """Have it search by the name alone. Told by --glob, it would search what is ignored, too."""
+    if place.name is not None or segments[-1] == DEEP:
+        return ()
+    return f"--type-add=wanted:{ripgrep_glob(segments[-1])}", "--type=wanted"
 
 
 def _target(place: Place) -> tuple[str, str]:
@@ -90,8 +97,8 @@ def _words(wanted: LineQuery, place: Place, segments: Sequence[str] | None) -> l
     words = [*_COMMON]
     if segments is None:
         words.append("--debug")
-    elif place.name is None:
-        words.append(f"--glob={ripgrep_glob(segments)}")
+    else:
+        words += _only(place, segments)
     words.append("--case-sensitive" if wanted.case_sensitive else "--ignore-case")
     if not wanted.regex:
         words.append("--fixed-strings")

@@ -19,7 +19,7 @@ from holdfast.execution.search.patterns import (
     literal_part,
     segments_of,
 )
-from holdfast.execution.search.places import Judge, Place, kind_of, place_of
+from holdfast.execution.search.places import Judge, Place, place_of
 from holdfast.execution.search.program import ripgrep
 from holdfast.execution.search.reading import MOST_FOUND, Paths, paths_ending
 from holdfast.execution.search.running import Run, run
@@ -100,8 +100,6 @@ class _Search:
     def _told(self, paths: Paths, ran: Run, stopping: threading.Event) -> FoundPaths:
         judge = self._judge
         entries = [FoundEntry(path, "file") for path in map(judge, paths.fitting) if path]
-        if paths.stopped is None and self._kind is None:
-            entries += self._others(ran.log.other)
         if paths.stopped is None and self._kind != "file":
             entries += self._directories(paths, ran, stopping)
         entries.sort(key=_path_of)
@@ -113,16 +111,9 @@ class _Search:
             ignored=len(ran.log.ignored),
             unreadable=ran.log.unreadable + len(judge.unnamed),
             refused=len(judge.refused),
+            links=len(ran.log.other),
         )
         return FoundPaths(entries=entries, left_out=left_out, stopped=stopped)
-
-    def _others(self, names: Iterable[bytes]) -> Iterator[FoundEntry]:
-        """Links and pipes: named, and neither followed nor opened."""
-        for name in self._fitting(_as_text(names)):
-            shown = self._judge(name)
-            kind = shown and kind_of(self._place, name)
-            if shown and kind:
-                yield FoundEntry(shown, kind)
 
     def _directories(
         self, paths: Paths, ran: Run, stopping: threading.Event

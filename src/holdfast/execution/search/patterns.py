@@ -64,14 +64,8 @@ def ending_of(segments: Sequence[str]) -> bytes:
     return b"" if last == DEEP else _WILD.split(last)[-1].encode("utf-8", "surrogateescape")
 
 
-def ripgrep_glob(segments: Sequence[str]) -> str:
-    """The same for ripgrep, whose brackets and braces mean something."""
-    return "/" + "/".join(_for_ripgrep(one) for one in segments)
-
-
-def _for_ripgrep(segment: str) -> str:
-    if segment == DEEP:
-        return segment
+def ripgrep_glob(segment: str) -> str:
+    """A segment for ripgrep, whose brackets and braces mean something."""
     return _SPECIAL.sub(r"\\\g<0>", _STARS.sub("*", segment))
 
 

@@ -11,7 +11,6 @@ import stat
 from collections.abc import Callable
 from typing import NamedTuple
 
-from holdfast.contract.files import FileKind
 from holdfast.contract.gates import Refusal
 from holdfast.execution.files.listing import shown_path
 from holdfast.execution.files.opening import standing
@@ -95,13 +94,3 @@ class Judge:
 
 def _any(_found: bytes) -> bool:
     return True
-
-
-def kind_of(place: Place, found: bytes) -> FileKind | None:
-    """What a path below a place is, itself; None: nothing is there."""
-    path = posixpath.join(os.fsencode(place.directory), found)
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return None
-    return "link" if stat.S_ISLNK(mode) else "other"

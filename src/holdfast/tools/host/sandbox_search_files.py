@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 
 from holdfast.contract.builtin import builtin
+from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.results import Entry, SearchResult
 from holdfast.contract.search import MOST_ENTRIES, FileSearch, PathQuery
 from holdfast.contract.tool import Limits, OutputBound
@@ -39,6 +40,12 @@ async def sandbox_search_files(
         path: The directory to look in and below; the whole home if left out.
         limit: Stop after so many files; left out, all are found.
     """
+    if "/" in query:
+        raise InvalidArguments(
+            "A query is a name, not a path: give the directory as `path`.",
+            field="query",
+            expected="a name such as `report.csv`",
+        )
     name = query if "*" in query or "?" in query else f"*{query}*"
     wanted = PathQuery(pattern=f"**/{name}", path=path, kind="file", limit=limit)
     found = await search.paths(wanted)

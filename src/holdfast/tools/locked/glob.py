@@ -51,7 +51,8 @@ async def glob(
     `*` stays within one directory level, `**` spans any number of them, `?` is one character; a
     pattern without `**` is not recursive. A recursive search without `path` heeds ignore files and
     passes over version-control, dependency and cache directories; `left_out` counts what was not
-    looked at. Links are listed and never entered. Example: {"pattern": "src/**/*.py"}
+    looked at. No link is followed; without `**`, links are listed. Example:
+    {"pattern": "src/**/*.py"}
 
     Args:
         pattern: The pattern, relative to `path`.
