@@ -5,13 +5,16 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tool_kit import opened
+from tool_kit import UNRECORDED, result
 
 from holdfast import tool
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.settings import Surroundings
 from holdfast.contract.search import FileSearch, FoundLines, FoundPaths, LineQuery, PathQuery
 
 pytestmark = pytest.mark.anyio
 
+EMPTY: dict[str, object] = {}
 WANTED = f"(x+x+)+y{os.getpid()}"
 
 
@@ -36,21 +39,31 @@ async def narrow_paths(search: FileSearch) -> FoundPaths:
     return await search.paths(PathQuery(pattern="**", path="src"))
 
 
-async def test_what_the_gate_refuses_is_counted_and_not_shown(workspace: Path) -> None:
-    """The kernel is told `src`, and the gate says which files of it."""
-    async with opened(workspace, "bare", tools=[narrow_lines, narrow_paths]) as hf:
-        lines = await hf.settle("narrow_lines", {})
-        assert lines.failure is None
-        assert [one["path"] for one in lines.result["matches"]] == ["src/a.py"]
-        assert lines.result["left_out"] == {"refused": 2}
-        paths = await hf.settle("narrow_paths", {})
-        assert [one["path"] for one in paths.result["entries"]] == ["src/a.py"]
-
-
 @tool(requires={"fs": {"read": ["**"]}}, interrupt_behavior="cancel")
 async def endless(search: FileSearch) -> FoundLines:
     """Search for something that takes long."""
     return await search.lines(LineQuery(pattern=WANTED, path="."))
+
+
+def session(workspace: Path, *tools: object) -> Holdfast:
+    home = workspace.parent / "home"
+    return Holdfast(
+        tools=tools,
+        profile="bare",
+        workspace=workspace,
+        settings=UNRECORDED,
+        surroundings=Surroundings(data_home=home / "data", state_home=home / "state"),
+    )
+
+
+async def test_what_the_gate_refuses_is_counted_and_not_shown(workspace: Path) -> None:
+    """The kernel is told `src`, and the gate says which files of it."""
+    async with session(workspace, narrow_lines, narrow_paths) as hf:
+        lines = await result(hf, "narrow_lines")
+        assert [one["path"] for one in lines["matches"]] == ["src/a.py"]
+        assert lines["left_out"] == {"refused": 2}
+        paths = await result(hf, "narrow_paths")
+        assert [one["path"] for one in paths["entries"]] == ["src/a.py"]
 
 
 def searching() -> list[str]:
@@ -68,9 +81,9 @@ def searching() -> list[str]:
 async def test_an_abandoned_search_leaves_no_process(workspace: Path) -> None:
     for number in range(300):
         (workspace / f"{number}").write_text(("x" * 400 + "\n") * 2000)
-    async with opened(workspace, "bare", tools=[endless]) as hf:
+    async with session(workspace, endless) as hf:
         async with anyio.create_task_group() as group:
-            group.start_soon(hf.settle, "endless", {})
+            group.start_soon(hf.settle, "endless", EMPTY)
             with anyio.fail_after(15):
                 while not searching():
                     await anyio.sleep(0.001)
