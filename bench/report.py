@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import journal_report
 import process_report
+import search_report
 
 HEAD = """# Benchmarks
 
@@ -75,6 +76,7 @@ def written(told: dict) -> str:
         *_starts(told["starts"]),
         *process_report.tables(told["processes"], table),
         *journal_report.tables(told["journal"], table),
+        *search_report.tables(told["search"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -212,6 +214,7 @@ def _targets(told: dict) -> str:
         *_start_targets(told["starts"]["rows"]),
         *process_report.targets(told["processes"]),
         *journal_report.targets(told["journal"]),
+        *search_report.targets(told["search"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

@@ -28,6 +28,7 @@ def main() -> None:
         "starts": _told("startup.py", *["--quick"] * quick),
         "processes": _told("processes.py", *["--quick"] * quick),
         "journal": _told("journal.py", *["--quick"] * quick),
+        "search": _told("tools_search.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)

@@ -17,6 +17,7 @@ from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.hand import HandParts, SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_gate import command_refusal
+from holdfast.policy.containment import reads_all_below
 from holdfast.policy.reach import Reach
 from holdfast.policy.sandbox_policy import sandbox_policy
 
@@ -84,8 +85,9 @@ def moved_remark(session: SessionFacts, begun_in: str | None) -> str | None:
 def _leaves(setup: HandSetup, name: str) -> Leaves:
     tool = setup.tools[name]
     reach = setup.reach
-    may_run = partial(command_refusal, reach.scope(tool))
-    return Leaves(partial(reach.path, tool), partial(reach.host, tool), may_run)
+    scope = reach.scope(tool)
+    may_run, all_below = partial(command_refusal, scope), partial(reads_all_below, scope)
+    return Leaves(partial(reach.path, tool), partial(reach.host, tool), may_run, all_below)
 
 
 def _most_shown(setup: HandSetup, name: str) -> int:

@@ -22,6 +22,7 @@ from holdfast.contract.person import Asker, Person
 from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
+from holdfast.contract.search import FileSearch
 from holdfast.contract.searching import WebSearch
 from holdfast.contract.skills import Skills
 from holdfast.contract.todos import TodoList
@@ -32,6 +33,7 @@ from holdfast.execution.extraction.parsers import Parsers
 from holdfast.execution.language_servers.call_servers import CallServers
 from holdfast.execution.language_servers.session_servers import SessionServers
 from holdfast.execution.processes.hand import SessionHand
+from holdfast.execution.search.file_search import RipgrepSearch
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
 from holdfast.runtime.after_edit import CallHooks
@@ -87,6 +89,8 @@ class SessionPorts:
         self._parsers = Parsers()
         self._search = session_search(parts.settings.web, parts.session.id, parts.surroundings)
         self._hooks = hooks_of(parts.settings)
+        # There, searches stand in for ls, find and grep, which leave nothing out.
+        self._skips = parts.profile.commands != "managed"
         self._skills: SkillFolders | None = None
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
 
@@ -116,6 +120,7 @@ class SessionPorts:
             WebSearch: self._search.of_call,
             FileBounds: self._bounds,
             AfterEdit: lambda call: CallHooks(call, self._hooks),
+            FileSearch: lambda call: RipgrepSearch(self.parts.hand.view(call), skips=self._skips),
         }
 
     def _bounds(self, call: Runtime) -> FileBounds:

@@ -6,9 +6,10 @@ For calls whose arguments name nothing: they may reach whatever the tool declare
 from holdfast.contract.gates import Access
 from holdfast.contract.rules import Use
 from holdfast.contract.variables import expand
+from holdfast.policy.globs import escaped
 from holdfast.policy.host_patterns import HostPatterns
 from holdfast.policy.paths import PathPatterns, literal_root
-from holdfast.policy.scope import Scope
+from holdfast.policy.scope import EffectiveScope, Scope
 from holdfast.policy.shell.admission import ANY_PROGRAM
 
 _EVERYTHING_BELOW = "/**"
@@ -29,6 +30,12 @@ def holds(layer: Scope, use: Use) -> bool:
             return any(entry.cmd in {ANY_PROGRAM, use.target} for entry in commands)
         case name:
             return layer.declares(name or "")
+
+
+def reads_all_below(scope: EffectiveScope, directory: str) -> bool:
+    """Whether everything below a physical directory may be read; no when in doubt."""
+    everything = escaped(directory) + _EVERYTHING_BELOW
+    return all(_holds_paths(layer, "read", everything) for layer in scope.layers)
 
 
 def _holds_paths(layer: Scope, access: Access, pattern: str) -> bool:

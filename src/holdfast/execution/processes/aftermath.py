@@ -4,6 +4,7 @@ Three ways of knowing: what the policy agrees with of the command's own words, w
 asked for and refused, and protected places that appeared meanwhile.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -16,12 +17,18 @@ from holdfast.execution.processes.denials import MOST_NAMED, Confined, denials
 from holdfast.execution.processes.sandbox import Sandbox
 
 
+def _unknown(_path: str) -> bool:
+    return False
+
+
 class Leaves(NamedTuple):
     """What a tool may open and reach."""
 
     open: PathGate
     reach: HostGate
     run: CommandGate
+    all_below: Callable[[str], bool] = _unknown
+    """Whether everything below a physical directory may be read; False also when in doubt."""
 
 
 class Aftermath:

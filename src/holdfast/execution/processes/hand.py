@@ -39,6 +39,7 @@ from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox, Spools
 from holdfast.execution.processes.sandbox_maker import SandboxMaker, Shared
 from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.processes.views import View, Views
 from holdfast.execution.threads import wait_in_thread
 
 _log = logging.getLogger("holdfast")
@@ -90,6 +91,7 @@ class SessionHand:
             parts.session, parts.environment, parts.spools, parts.scrubber, parts.confinement
         )
         self._maker = SandboxMaker(shared, parts.folder)
+        self._views = Views(self._maker)
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
@@ -106,6 +108,13 @@ class SessionHand:
     def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""
         return HttpNet(self._parts.leaves(runtime.tool).reach, self._web)
+
+    def view(self, runtime: Runtime, /) -> View:
+        """What the call may read, for programs of ours that search it."""
+        leaves, policy = self._parts.leaves(runtime.tool), self._parts.policy(runtime.tool)
+        workspace = self._parts.session.workspace
+        _refuse(closed=self._closed)
+        return View(leaves.open, leaves.all_below, workspace, lambda: self._views.warden(policy))
 
     def protects(self, tool: str) -> bool | Coroutine[object, object, bool]:
         """Whether the commands of a tool are kept from its protected places.
@@ -163,26 +172,13 @@ class SessionHand:
         self._register = LiveRegister(self._parts.ids, self._parts.clock)
         for processes in everything:
             for end in (processes.persistent, processes.jobs, processes.piped, processes.sandbox):
-                try:
-                    await end.close()
-                except (OSError, RuntimeError, SandboxUnavailable):
-                    _log.exception("a sandbox could not be closed in order")
-            self._look_once_more(processes)
+                await _closed(end)
+            _look_once_more(processes)
+        await _closed(self._views)
         await to_thread.run_sync(self._maker.remove)
 
-    def _look_once_more(self, processes: Processes) -> None:
-        """What a job or a command nobody waited for made is put aside when all is over."""
-        if not processes.watch.unsure:
-            return
-        try:
-            for appeared in processes.watch.sweep(lambda _access, path: PathLeave(path)):
-                _log.warning("%s", appeared.reason)
-        except Unavailable as problem:
-            _log.error("%s", problem)
-
     def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
-        if self._closed:
-            raise Unavailable("The session is closed; nothing can be started in it any more.")
+        _refuse(closed=self._closed)
         found = self._by_policy.get(policy)
         if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
             self._outdated.append(found)  # what runs in it goes on
@@ -216,3 +212,26 @@ class SessionHand:
             piped=PipedProcesses(),
             clock=clock,
         )
+
+
+async def _closed(part: SessionShell | SessionJobs | PipedProcesses | Sandbox | Views) -> None:
+    try:
+        await part.close()
+    except (OSError, RuntimeError, SandboxUnavailable):
+        _log.exception("a sandbox could not be closed in order")
+
+
+def _refuse(*, closed: bool) -> None:
+    if closed:
+        raise Unavailable("The session is closed; nothing can be started in it any more.")
+
+
+def _look_once_more(processes: Processes) -> None:
+    """What a job or a command nobody waited for made is put aside when all is over."""
+    if not processes.watch.unsure:
+        return
+    try:
+        for appeared in processes.watch.sweep(lambda _access, path: PathLeave(path)):
+            _log.warning("%s", appeared.reason)
+    except Unavailable as problem:
+        _log.error("%s", problem)

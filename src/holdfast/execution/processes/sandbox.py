@@ -51,6 +51,8 @@ class SandboxParts(NamedTuple):
     """This one and no other; None: the strongest there is, and never none at all."""
     ways: Ways | None = None
     """How granted hosts are reached; None: no host is."""
+    files_only: bool = False
+    """A file system of its own is enough, where there is one: see `views`."""
 
 
 class Sandbox:
@@ -157,7 +159,8 @@ async def open_strongest(parts: SandboxParts, tiers: Sequence[Tier]) -> tuple[Ti
     reasons: list[str] = []
     for tier in tiers:
         try:
-            return tier, await start_in(tier, parts.policy, parts.scratch)
+            only = parts.files_only
+            return tier, await start_in(tier, parts.policy, parts.scratch, files_only=only)
         except SandboxUnavailable as problem:
             if isinstance(problem, SandboxRefused):
                 raise

@@ -41,7 +41,9 @@ class SandboxMaker:
         self._claim: Claim | None = None
         self._numbers = count()
 
-    def made(self, policy: SandboxPolicy, ways: Ways) -> Sandbox:
+    def made(
+        self, policy: SandboxPolicy, ways: Ways | None, *, files_only: bool = False
+    ) -> Sandbox:
         """One of its own; raises Unavailable where there is no place for it."""
         folder = self._folder / SCRATCH / str(next(self._numbers))
         try:
@@ -49,7 +51,7 @@ class SandboxMaker:
             scratch = make_scratch(folder, self._shared.environment.get("HOME"))
         except OSError as problem:
             raise _no_place(str(folder), problem) from None
-        return Sandbox(self._parts(policy, scratch, ways))
+        return Sandbox(self._parts(policy, scratch, ways)._replace(files_only=files_only))
 
     def remove(self) -> None:
         """Remove all their directories; nothing runs in them any more. It blocks."""

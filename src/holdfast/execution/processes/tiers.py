@@ -49,8 +49,13 @@ UNCONFINED = Tier("unconfined", separate=False)
 _CORE = "RLIMIT_CORE"
 
 
-async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warden:
-    """Start a warden in this kind of confinement; SandboxUnavailable says why there is none."""
+async def start_in(
+    tier: Tier, policy: SandboxPolicy, scratch: Scratch, *, files_only: bool = False
+) -> Warden:
+    """Start a warden in this kind of confinement; SandboxUnavailable says why there is none.
+
+    ``files_only``: a file system of its own is enough, where the tier gives one.
+    """
     reason = _missing(tier, policy)
     if reason is not None:
         raise SandboxUnavailable(reason)
@@ -58,14 +63,21 @@ async def start_in(tier: Tier, policy: SandboxPolicy, scratch: Scratch) -> Warde
     named = [one.source for one in chosen(shown(policy, scratch))]
     paths = () if tier is UNCONFINED else (*named, *policy.readable, *policy.writable)
     with held(paths, policy.protected) as found:
-        return await _start(tier, policy, scratch, found)
+        return await _start(tier, policy, scratch, found, files_only=files_only)
 
 
 async def _start(
-    tier: Tier, policy: SandboxPolicy, scratch: Scratch, found: Mapping[str, Identity]
+    tier: Tier,
+    policy: SandboxPolicy,
+    scratch: Scratch,
+    found: Mapping[str, Identity],
+    *,
+    files_only: bool,
 ) -> Warden:
     groups = make_groups(policy.limits)
     setup = _setup(tier, policy, scratch, groups.limited)
+    if files_only and tier.separate:
+        setup["paths"] = None
     program: list[str] = []
     if tier.name == "bubblewrap":
         view = shown(policy, scratch)

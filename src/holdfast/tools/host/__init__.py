@@ -8,6 +8,7 @@ from holdfast.tools.host.render_chart import render_chart
 from holdfast.tools.host.sandbox_exec import sandbox_exec
 from holdfast.tools.host.sandbox_process import sandbox_process
 from holdfast.tools.host.sandbox_read_file import sandbox_read_file
+from holdfast.tools.host.sandbox_search_files import sandbox_search_files
 from holdfast.tools.host.sandbox_write_file import sandbox_write_file
 from holdfast.tools.host.share_artifact import share_artifact
 from holdfast.tools.host.shell_run import shell_run
@@ -23,4 +24,5 @@ HOST: tuple[Builtin, ...] = (
     file_read,
     sandbox_read_file,
     sandbox_write_file,
+    sandbox_search_files,
 )

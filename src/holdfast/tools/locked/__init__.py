@@ -3,6 +3,8 @@
 from holdfast.contract.builtin import Builtin
 from holdfast.tools.locked.bash import bash
 from holdfast.tools.locked.edit import edit
+from holdfast.tools.locked.glob import glob
+from holdfast.tools.locked.grep import grep
 from holdfast.tools.locked.question import question
 from holdfast.tools.locked.read import read
 from holdfast.tools.locked.skill import skill
@@ -25,4 +27,6 @@ LOCKED: tuple[Builtin, ...] = (
     read,
     write,
     edit,
+    glob,
+    grep,
 )

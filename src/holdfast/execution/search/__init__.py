@@ -1,0 +1,1 @@
+"""Searching files with ripgrep, in a file system that shows no more than a call may read."""

@@ -1,0 +1,21 @@
+"""What a search that names no directory passes over: ignore files count, and some directories.
+
+Version control, what package managers fetch, and caches: directories that tools make, and that
+hold nothing a person wrote. `build`, `dist` and the like are names people use for sources, too;
+ignore files say which of them are made.
+"""
+
+SKIPPED = (
+    *(".git", ".hg", ".svn", ".jj", ".bzr", "CVS"),
+    *("node_modules", "bower_components", ".yarn", ".pnpm-store", ".venv", "venv", ".tox", ".nox"),
+    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".cache", ".gradle"),
+    *(".next", ".nuxt", ".turbo", ".parcel-cache", ".terraform", ".eggs"),
+)
+
+_BASE = ("--no-config", "--color=never", "--hidden", "--no-follow", "--no-ignore-global")
+_SKIPS = tuple(f"--glob=!{name}/" for name in SKIPPED)
+
+
+def passing_over(*, skips: bool) -> tuple[str, ...]:
+    """How ripgrep is told."""
+    return (*_BASE, *_SKIPS) if skips else (*_BASE, "--no-ignore")
