@@ -46,10 +46,11 @@ def confine_thread(abi: int) -> None:
     ``abi``: the version of Landlock there is.
     """
     privileges.gain_nothing()
-    privileges.drop_capabilities()
     if abi:
+        # Before the capabilities: without them a Python in somebody's home may be out of sight.
         allowed = [(path, _READ_ALONE) for path in _own_files()]
         landlock.confine_thread(allowed, abi, ports=False)
+    privileges.drop_capabilities()
     try:
         machine = this_machine()
     except NoSuchMachine:

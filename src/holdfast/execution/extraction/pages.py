@@ -1,8 +1,8 @@
 """Pages and texts; where a page does not say which part is its own content, trafilatura finds it.
 
-Measured over pages of documentation, trafilatura alone drops up to two thirds of the code
-and joins links to the wrong base: so it is asked only where the page itself says nothing, and heard
-only when what it found is whole. Runs in a worker.
+On some pages of documentation trafilatura alone drops code and cuts the path out of links: so it is
+asked only where the page itself says nothing, and heard only when what it found is whole. Runs in a
+worker.
 """
 
 from collections import Counter
