@@ -17,6 +17,7 @@ from holdfast.tools.patch.writing import write_all
 SLOW = settings(
     max_examples=60,
     deadline=None,
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
@@ -49,8 +50,11 @@ def is_doubtful(patch: bytes, theirs: Tree) -> bool:
 
     It takes /dev/null for a file of that name when no mode line says otherwise, and it finds a last
     line without its newline in the middle of a file, to which it then joins the next line. It takes
-    any number for a mode.
+    any number for a mode, and two names for a rename that nobody spoke of.
     """
+    renamed = re.search(rb"(?m)^--- a/(.*)\n\+\+\+ b/(?!\1$)", patch)
+    if renamed is not None and b"rename" not in patch:
+        return True
     odd_mode = re.search(rb"(?m)^index .* (?!100)|mode (?!100644$|100755$)", patch)
     return "dev/null" in theirs or b"\\ No newline" in patch or odd_mode is not None
 

@@ -47,7 +47,10 @@ def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
             lone = True
         elif _begins_plain(lines, at):
             hunks, end = read_hunks(lines, at + 2)
-            yield _plain(lines, at, hunks)
+            patch = _plain(lines, at, hunks)
+            if lone and patch.kind != "change":
+                raise bad_patch(at + 1, "a `diff --git` line stands alone above it.")
+            yield patch
             at, lone = end, False
             continue
         at += 1
