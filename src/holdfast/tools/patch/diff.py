@@ -175,6 +175,8 @@ class _GitHeader:
                 names.append(stripped(name, self._said[marked][1]))
         if self._kind() == absent:
             return None
+        if self._kind() in ("add", "delete") and self._both is not None:
+            names.append(self._both)
         one_sided = self._kind() == "change" and bool({"--- ", "+++ "} & self._said.keys())
         if not names and self._both is not None and not one_sided:
             names = [self._both]
