@@ -160,17 +160,18 @@ class DiskFiles:
 
     def edit(self, path: str, change: Callable[[str], str], /) -> Written:
         """Change a text; encoding, byte order mark and line endings stay."""
-        return self._change(path, lambda physical: self._edited(physical, path, change))
 
-    def _edited(self, physical: str, path: str, change: Callable[[str], str]) -> Written:
-        content = self._content(physical)
-        found = text_of_file(content, path)
-        seen = editable(found.text)
-        text = seen.restored(change(seen.text))
-        changed = encoded(text, path, found.encoding, found.mark)
-        if changed == content:
-            return _acknowledged(self._reach.shown(physical), content, created=False)
-        return self._written(physical, changed, expected=Expected(revision=found.revision))
+        def act(physical: str) -> Written:
+            content = self._content(physical)
+            found = text_of_file(content, path)
+            seen = editable(found.text)
+            text = seen.restored(change(seen.text))
+            changed = encoded(text, path, found.encoding, found.mark)
+            if changed == content:
+                return _acknowledged(self._reach.shown(physical), content, created=False)
+            return self._written(physical, changed, expected=Expected(revision=found.revision))
+
+        return self._change(path, act)
 
     def make_directory(self, path: str, /) -> None:
         """Make a directory and what is missing above it."""

@@ -47,7 +47,10 @@ def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
             lone = True
         elif _begins_plain(lines, at):
             hunks, end = read_hunks(lines, at + 2)
-            yield _plain(lines, at, hunks)
+            patch = _plain(lines, at, hunks)
+            if lone and patch.kind != "change":
+                raise bad_patch(at + 1, "a `diff --git` line stands alone above it.")
+            yield patch
             at, lone = end, False
             continue
         at += 1
@@ -172,6 +175,8 @@ class _GitHeader:
                 names.append(stripped(name, self._said[marked][1]))
         if self._kind() == absent:
             return None
+        if self._kind() in ("add", "delete") and self._both is not None:
+            names.append(self._both)
         one_sided = self._kind() == "change" and bool({"--- ", "+++ "} & self._said.keys())
         if not names and self._both is not None and not one_sided:
             names = [self._both]
