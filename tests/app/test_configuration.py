@@ -141,8 +141,8 @@ def test_variables_that_are_no_settings_are_left_alone(places: Places) -> None:
         ),
         (
             "[zzz]\n",
-            r"zzz: there is no such key; known: audit, limits, lsp, policy, profile, sandbox, secrets,"
-            " store, tools, watchdog",
+            r"zzz: there is no such key; known: audit, limits, lsp, policy, profile, sandbox,"
+            " secrets, store, tools, watchdog",
         ),
         (
             '[limits]\nargument_bytes = "many"\n',
