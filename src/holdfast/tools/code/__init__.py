@@ -10,11 +10,11 @@ from holdfast.tools.code.repo_overview import repo_overview
 from holdfast.tools.code.view_image import view_image
 
 CODE: tuple[Builtin, ...] = (
+    apply_patch,
+    repo_overview,
     repo_clone,
     lsp,
-    repo_overview,
     plan,
     plan_exit,
     view_image,
-    apply_patch,
 )

@@ -14,15 +14,15 @@ from holdfast.tools.host.share_artifact import share_artifact
 from holdfast.tools.host.shell_run import shell_run
 
 HOST: tuple[Builtin, ...] = (
+    file_read,
+    sandbox_read_file,
+    sandbox_write_file,
+    sandbox_search_files,
     sandbox_exec,
     sandbox_process,
     shell_run,
     share_artifact,
     render_chart,
-    clarify,
     complete,
-    file_read,
-    sandbox_read_file,
-    sandbox_write_file,
-    sandbox_search_files,
+    clarify,
 )

@@ -16,17 +16,17 @@ from holdfast.tools.locked.web_search import web_search
 from holdfast.tools.locked.write import write
 
 LOCKED: tuple[Builtin, ...] = (
-    todo,
-    bash,
-    task,
-    question,
-    skill,
-    tool_search,
-    web_search,
-    web_fetch,
     read,
     write,
     edit,
     glob,
     grep,
+    bash,
+    todo,
+    task,
+    question,
+    web_search,
+    web_fetch,
+    skill,
+    tool_search,
 )
