@@ -1,7 +1,7 @@
-"""`holdfast tour`: four tools, a good dozen of calls, and what holdfast makes of each.
+"""`holdfast tour`: four tools, a good dozen of calls, and what holdfast makes of each; then a piece
+of work with the built-in tools.
 
-It keeps its files in a temporary directory, reads no configuration, starts no program, and leaves
-nothing behind.
+It keeps its files in a temporary directory, reads no configuration, and leaves nothing behind.
 """
 
 import re
@@ -28,6 +28,7 @@ from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import Scene
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tour_work import TITLE, WELCOME, work
 
 _ID = re.compile(r"\b(ses|cal)_[0-9a-f]{12}[0-9A-Za-z]{14}")
 _WIDTH = 84
@@ -204,6 +205,13 @@ def run(arguments: Namespace, screen: Screen) -> int:
     look.text("")
     for scene in scenes():
         look.scene(scene)
+    look.heading(TITLE)
+    look.text(WELCOME)
+    for told in work():
+        look.text(f"\n{told.says}")
+        look.card(told.card)
+        if told.asked is not None:
+            look.text(told.asked)
     look.text(_GOODBYE)
     return 0
 
