@@ -4,11 +4,11 @@ of work with the built-in tools.
 It keeps its files in a temporary directory, reads no configuration, and leaves nothing behind.
 """
 
-import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import Literal, NamedTuple
 
 import anyio
@@ -28,9 +28,8 @@ from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import Scene
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
-from holdfast.surfaces.cli.tour_work import TITLE, WELCOME, work
+from holdfast.surfaces.cli.tour_work import IDS, TITLE, WELCOME, work
 
-_ID = re.compile(r"\b(ses|cal)_[0-9a-f]{12}[0-9A-Za-z]{14}")
 _WIDTH = 84
 _STATIONS = {"Oslo": 4, "Rome": 17, "Quito": 14}
 
@@ -209,9 +208,9 @@ def run(arguments: Namespace, screen: Screen) -> int:
     look.text(WELCOME)
     for told in work():
         look.text(f"\n{told.says}")
-        look.card(told.card)
         if told.asked is not None:
-            look.text(told.asked)
+            look.text("\n".join(wrap(told.asked, _WIDTH)))
+        look.card(told.card)
     look.text(_GOODBYE)
     return 0
 
@@ -259,5 +258,5 @@ def _said(repair: Repair) -> str:
 
 def _shown(envelope: Envelope, folder: str) -> str:
     """The envelope without what differs from run to run."""
-    wire = _ID.sub(r"\1_…", render(envelope)).replace(folder, "…")
+    wire = IDS.sub(r"\1_…", render(envelope)).replace(folder, "…")
     return laid_out(decode_json(wire), _WIDTH)

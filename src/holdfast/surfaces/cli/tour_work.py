@@ -4,9 +4,11 @@ A script with a wrong sign is found, mended and tested. What a model would say i
 every answer comes from the real pipeline.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 from typing import NamedTuple
 
 from holdfast.app.options import Options
@@ -16,6 +18,7 @@ from holdfast.contract.call import Ask
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.contract.ports import Answer
+from holdfast.contract.rules import Rule
 from holdfast.surfaces.cli.layout import on_a_line
 from holdfast.surfaces.cli.looks import Card, printable
 
@@ -25,7 +28,21 @@ WELCOME = (
     "a folder with two scripts, and the total of a till comes out wrong."
 )
 _WIDTH = 92
-_MOST_LINES = 9
+_ANY_WIDTH = 10_000
+_FEW_LINES = 3
+IDS = re.compile(r"\b(ses|cal)_[0-9a-f]{12}[0-9A-Za-z]{14}")
+"""Names of sessions and calls: others in each run."""
+
+RULES = (
+    Rule(
+        permission="bash",
+        pattern="rm *",
+        action="ask",
+        scope="project",
+        source="the tour",
+        reason="Taking files away is a person's decision.",
+    ),
+)
 
 WHOLE_OUTPUT = "(the file that the answer before names)"
 
@@ -108,6 +125,7 @@ def work() -> Iterator[Told]:
             settings=Settings(),
             surroundings=Surroundings(data_home=Path(folder, "data")),
             approver=person,
+            rules=RULES,
         )
         with Holdfast(profile="code", workspace=workspace, **options) as holdfast:
             whole: str | None = None
@@ -146,26 +164,41 @@ class _Person:
 
 def _card(tool: str, arguments: JsonObject, envelope: Envelope, folder: str) -> Card:
     failed = envelope.failure
-    answer: JsonValue = decode_json(envelope.result_json) if failed is None else failed.message
-    lines = _lines(answer)
+    lines = [failed.message] if failed else _readable(decode_json(envelope.result_json))
     if envelope.metadata.truncated:
-        lines.append(f"output_path: {envelope.metadata.output_path}")
+        lines = [*lines[:_FEW_LINES], "…", f"all of it: {envelope.metadata.output_path}"]
     return Card(
         title=tool,
         state="done" if failed is None else failed.kind.value,
         status="OK" if failed is None else "FAIL",
-        sent=_told_shorter(_lines(arguments), folder),
-        answer=_told_shorter(lines, folder),
+        sent=_shown([on_a_line(arguments, _ANY_WIDTH)], folder),
+        answer=_shown(lines, folder),
     )
 
 
-def _lines(value: JsonValue) -> list[str]:
-    """The first lines of a value; a text in it is shown as it reads."""
-    text = value if isinstance(value, str) else on_a_line(value, _WIDTH)
-    return text.splitlines()
+def _readable(result: JsonValue) -> list[str]:
+    """The part of a result that a person looks for first."""
+    match result:
+        case {"matches": [*matches]}:
+            return [f"{one['path']}:{one['line']}: {one['text']}" for one in map(_object, matches)]
+        case {"kind": "file", "text": str(text)}:
+            return text.splitlines()
+        case {"stdout": str(out), "stderr": str(err), "exit_code": code}:
+            return [*f"{out}{err}".splitlines(), f"exit code {code}"]
+        case {"head": str(head)}:
+            return head.splitlines()
+        case _:
+            return [on_a_line(result, _ANY_WIDTH)]
 
 
-def _told_shorter(lines: Sequence[str], folder: str) -> list[str]:
-    shown = [printable(line.replace(folder, "…"))[:_WIDTH] for line in lines]
-    more = len(shown) - _MOST_LINES
-    return [*shown[:_MOST_LINES], f"… {more} more lines"] if more > 1 else shown
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _shown(lines: Sequence[str], folder: str) -> list[str]:
+    """Without what differs from run to run, and no wider than a screen."""
+    return [
+        part
+        for line in lines
+        for part in wrap(printable(IDS.sub(r"\1_…", line.replace(folder, "…"))), _WIDTH) or [""]
+    ]
