@@ -24,6 +24,7 @@ from holdfast.sources.intake import to_tool
 
 pytestmark = pytest.mark.anyio
 
+_OF_NO_KIND = frozenset({"question", "clarify", "skill", "share_artifact", "render_chart"})
 STRAY = "no_such_argument"
 BUILTINS: dict[str, Builtin] = {one.name: one for tools in TOOLSETS.values() for one in tools}
 
@@ -69,7 +70,7 @@ def _examples(text: str) -> Iterator[dict[str, Any]]:
 
 
 def test_what_is_declared_is_whole(tool: Tool) -> None:
-    assert tool.acp_kind != "other" or tool.name in {"question", "clarify", "skill"}
+    assert tool.acp_kind != "other" or tool.name in _OF_NO_KIND
     assert tool.output_schema is not None
     assert not (tool.read_only and tool.destructive)
     for name, schema in properties(tool).items():
@@ -80,16 +81,15 @@ def test_what_is_declared_is_whole(tool: Tool) -> None:
 
 @pytest.mark.req("OSA-RES-05")
 async def test_an_unknown_key_is_refused(tool: Tool, workspace: Path) -> None:
-    async with at_work(workspace, tool.name) as hf:
-        refused = (await answer(hf, tool.name, **CALLS[tool.name], **{STRAY: 1})).failure
+    async with at_work(workspace, tool.name) as (hf, call):
+        refused = (await answer(hf, tool.name, **call, **{STRAY: 1})).failure
     assert refused is not None
     assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, STRAY)
 
 
 async def test_arguments_that_are_texts_are_repaired(tool: Tool, workspace: Path) -> None:
-    call = CALLS[tool.name]
-    texts = {name: _as_text(value) for name, value in call.items()}
-    async with at_work(workspace, tool.name) as hf:
+    async with at_work(workspace, tool.name) as (hf, call):
+        texts = {name: _as_text(value) for name, value in call.items()}
         settled = await answer(hf, tool.name, **texts)
     _assert_taken(settled)
     changed = [name for name, value in call.items() if value != texts[name]]
@@ -101,11 +101,14 @@ def _as_text(value: object) -> object:
 
 
 async def test_empty_optional_fillers_are_dropped(tool: Tool, workspace: Path) -> None:
-    call = CALLS[tool.name]
-    fillers = {name: "" for name in optional(tool) if name not in call}
-    async with at_work(workspace, tool.name) as hf:
+    async with at_work(workspace, tool.name) as (hf, call):
+        fillers = {name: "" for name in optional(tool) if name not in call and _is_text(tool, name)}
         settled = await answer(hf, tool.name, **call, **fillers)
     _assert_taken(settled)
+
+
+def _is_text(tool: Tool, name: str) -> bool:
+    return "string" in str(properties(tool)[name].get("type"))
 
 
 def _assert_taken(settled: Envelope) -> None:
@@ -114,33 +117,36 @@ def _assert_taken(settled: Envelope) -> None:
 
 @pytest.mark.parametrize("path", NOT_IN_THE_WORKSPACE)
 async def test_paths_out_of_scope_are_refused(tool: Tool, workspace: Path, path: str) -> None:
-    named = [use.argument for use in tool.uses if use.capability.startswith("fs.")]
-    async with at_work(workspace, tool.name) as hf:
+    commands = {use.argument for use in tool.uses if use.capability == "shell.run"}
+    files = {use.argument for use in tool.uses if use.capability.startswith("fs.") and not use.find}
+    named = sorted(files - commands)
+    async with at_work(workspace, tool.name) as (hf, call):
         for argument in named:
-            refused = (await answer(hf, tool.name, **{**CALLS[tool.name], argument: path})).failure
+            refused = (await answer(hf, tool.name, **{**call, argument: path})).failure
             assert refused is not None, argument
             assert refused.kind in {FailureKind.REJECTED, FailureKind.INVALID_ARGS}
 
 
 async def test_a_call_that_is_not_wanted_any_more_ends(tool: Tool, workspace: Path) -> None:
     abort = Abort()
-    async with at_work(workspace, tool.name) as hf:
+    async with at_work(workspace, tool.name) as (hf, call):
         abort.set()
-        settled = await hf.settle(tool.name, CALLS[tool.name], abort=abort)
+        settled = await hf.settle(tool.name, call, abort=abort)
     assert settled.failure is None or not settled.failure.retryable
 
 
 async def test_output_is_bounded(tool: Tool, workspace: Path) -> None:
     small = ToolLimitSettings(max_bytes=64, max_items=1)
-    async with at_work(workspace, tool.name, limits=LimitSettings(tool={tool.name: small})) as hf:
-        settled = await answer(hf, tool.name, **CALLS[tool.name])
+    limits = LimitSettings(tool={tool.name: small})
+    async with at_work(workspace, tool.name, limits) as (hf, call):
+        settled = await answer(hf, tool.name, **call)
     assert len(settled.result_json) < 4096
 
 
 async def test_every_dialect_tells_the_same(tool: Tool, workspace: Path) -> None:
-    async with at_work(workspace, tool.name) as hf:
-        for call in (CALLS[tool.name], {STRAY: 1}):
-            settled = await answer(hf, tool.name, **call)
+    async with at_work(workspace, tool.name) as (hf, call):
+        for sent in (call, {STRAY: 1}):
+            settled = await answer(hf, tool.name, **sent)
             for dialect in TEXT_DIALECTS:
                 assert parse(render(settled, dialect), dialect).ok == settled.ok
             assert mcp_result.parse(mcp_result.render(settled), ours=True).ok == settled.ok
@@ -149,16 +155,16 @@ async def test_every_dialect_tells_the_same(tool: Tool, workspace: Path) -> None
 
 
 async def test_the_result_fits_what_is_declared_of_it(tool: Tool, workspace: Path) -> None:
-    async with at_work(workspace, tool.name) as hf:
-        settled = await answer(hf, tool.name, **CALLS[tool.name])
+    async with at_work(workspace, tool.name) as (hf, call):
+        settled = await answer(hf, tool.name, **call)
     assert settled.failure is None, settled.failure
     jsonschema_rs.validate(tool.output_schema or {}, decode_json(settled.result_json))
 
 
 async def test_what_only_reads_changes_nothing(tool: Tool, workspace: Path) -> None:
-    async with at_work(workspace, tool.name) as hf:
+    async with at_work(workspace, tool.name) as (hf, call):
         before = _seen(workspace)
-        await answer(hf, tool.name, **CALLS[tool.name])
+        await answer(hf, tool.name, **call)
         assert not tool.read_only or _seen(workspace) == before
 
 

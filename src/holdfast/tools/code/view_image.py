@@ -27,6 +27,21 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     shown_height: int
 
 
+_KEPT_PICTURE = {
+    "type": "object",
+    "description": "The copy, by reference, and what is known of the picture.",
+    "properties": {
+        "kind": {"const": "image"},
+        "path": {"type": "string"},
+        "media_type": {"type": "string"},
+        "byte_count": {"type": "integer"},
+        "about": {"type": "object"},
+    },
+    "required": ["kind", "path", "media_type", "byte_count"],
+    "additionalProperties": False,
+}
+
+
 @builtin(
     requires={"fs": {"read": ["**"]}},
     uses={"path": "fs.read"},
@@ -36,6 +51,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     acp_kind="read",
     effects=("resource_read",),
     limits=Limits(wall_seconds=60),
+    output_schema=_KEPT_PICTURE,
 )
 def view_image(rt: Runtime, path: str, extraction: Extraction) -> Image:
     """Look at a picture of the workspace: PNG, JPEG, GIF, WebP or BMP.
