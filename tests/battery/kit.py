@@ -132,7 +132,7 @@ def open_world(folder: Path, law: Law, person: Person | None = None) -> World:
         settings=Settings(
             watchdog=law.watchdog,
             policy=law.policy,
-            profile={"code": ProfileSettings(rules=tuple(law.manifest))},
+            profile={"bare": ProfileSettings(rules=tuple(law.manifest))},
         ),
         surroundings=Surroundings(data_home=folder / "data"),
         approver=someone,

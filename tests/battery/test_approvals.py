@@ -98,7 +98,7 @@ def opened(folder: Path, approver: Approver) -> tuple[Holdfast, list[tuple[str, 
     hf = Holdfast(
         tools=tools_for(ran, [{"cmd": "*"}]),
         workspace=folder,
-        settings=Settings(profile={"code": ProfileSettings(rules=tuple(ASKING.manifest))}),
+        settings=Settings(profile={"bare": ProfileSettings(rules=tuple(ASKING.manifest))}),
         surroundings=Surroundings(data_home=folder / "data"),
         approver=approver,
     )

@@ -186,7 +186,7 @@ async def test_a_project_that_is_not_trusted_only_narrows(
 
 CONFIGURED = (
     "[watchdog]\noff = ['destructive_commands']\n",
-    "[[profile.code.rules]]\npermission = 'sh'\npattern = '*'\naction = 'allow'\n",
+    "[[profile.bare.rules]]\npermission = 'sh'\npattern = '*'\naction = 'allow'\n",
     "[policy]\nstrict = false\n",
     "[policy.ceiling]\nwrite = ['/**']\n",
 )

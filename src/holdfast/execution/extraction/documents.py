@@ -3,7 +3,6 @@
 What takes long is given up between pages: the pages so far are an answer, too.
 """
 
-import logging
 import time
 from io import BytesIO
 from typing import cast
@@ -57,7 +56,6 @@ def _text(reader: pypdf.PdfReader, total: int, until: float) -> Answer:
 
 def warm_up() -> None:
     """Load what is otherwise loaded late."""
-    logging.disable(logging.CRITICAL)
     made = BytesIO()
     writer = pypdf.PdfWriter()
     writer.add_blank_page(10, 10)

@@ -59,6 +59,9 @@ def write_file(
         before = recorder.before(spot)
         if expected.revision not in (None, before.revision):
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        if expected.new and before != ABSENT:
+            # Made since it was looked for.
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         after = State(kind="file", mode=content.mode, revision=content.revision)
         aside = spot.beside(aside_name())
         with recorder.recorded(spot, before, after, aside.name), ExitStack() as opened:
