@@ -23,11 +23,9 @@ from holdfast.contract.errors import (
     ToolError,
 )
 from holdfast.execution.files import placing
-from holdfast.execution.files.changes import State
 from holdfast.execution.files.mutations import make_folder
 from holdfast.execution.files.opening import Spot
 from holdfast.execution.files.placing import ASIDE
-from holdfast.execution.files.recorder import Recorder
 from holdfast.execution.kernel import system_calls
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only the super-user can")
@@ -280,22 +278,6 @@ def test_of_many_that_make_a_new_file_one_does(
         thread.join()
     assert [(ground.workspace / "t").read_text("utf-8")] == made
     _nothing_left_aside(ground)
-
-
-def test_a_new_file_that_appears_while_it_is_looked_at_is_left_alone(
-    ground: Ground, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked = Recorder.before
-
-    def meanwhile(recorder: Recorder, spot: Spot) -> State:
-        (ground.workspace / "t").write_text("theirs", "utf-8")
-        return looked(recorder, spot)
-
-    monkeypatch.setattr(Recorder, "before", meanwhile)
-    with pytest.raises(OperationFailed) as refused:
-        ground.files().write("t", "ours", new=True)
-    assert refused.value.extras == {"reason": "exists"}
-    assert (ground.workspace / "t").read_text("utf-8") == "theirs"
 
 
 def _no_such_call(*_given: object) -> int:

@@ -5,6 +5,7 @@ decided here: gates and policies are handed in.
 """
 
 import logging
+import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -92,6 +93,8 @@ class SessionHand:
         )
         self._maker = SandboxMaker(shared, parts.folder)
         self._views = Views(self._maker)
+        # Tools that run in threads ask for their shell there, several at once.
+        self._making = threading.Lock()
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
@@ -178,6 +181,10 @@ class SessionHand:
         await to_thread.run_sync(self._maker.remove)
 
     def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
+        with self._making:
+            return self._found(policy, leaves)
+
+    def _found(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
         _refuse(closed=self._closed)
         found = self._by_policy.get(policy)
         if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
