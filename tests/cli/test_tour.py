@@ -8,6 +8,7 @@ from command import Cli, Terminal, start
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.tour import STOPS, add_arguments, run, scenes
+from holdfast.surfaces.cli.tour_work import FILES, STEPS, work
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DURATION = re.compile(r'"duration_ms": \d+')
@@ -45,6 +46,26 @@ def test_each_stop_shows_what_it_promises() -> None:
     assert '"truncated": true' in spilled.envelope
     assert '"output_path": "…/sessions/ses_…/outputs/weather-cal_…"' in spilled.envelope
     assert len(seen) == len(STOPS) == len(repairs) + len(failures) + 1
+
+
+def test_the_piece_of_work_comes_out_right() -> None:
+    told = list(work())
+    assert [step.card.title for step in told] == [step.tool for step in STEPS]
+    ends = [step.card.state for step in told]
+    assert ends == ["done"] * 6 + ["rejected"] + ["done"] * 2
+    shown = [step.card.answer for step in told]
+    assert shown[0] == ["expected 9, got -9", "exit code 1"]
+    assert shown[1] == ["total.sh:3: while read -r price; do sum=$((sum - price)); done"]
+    assert shown[2] == FILES["total.sh"].splitlines()
+    assert shown[4] == ["passed", "exit code 0"]
+    assert [step.asked is None for step in told].index(False) == 5
+    assert "rm -rf build" in str(told[5].asked)
+    assert "'/etc/shadow' is outside of what may be read" in shown[6][0]
+    assert shown[7] == [
+        *("1", "2", "3", "…"),
+        "all of it: …/data/sessions/ses_…/outputs/bash-cal_…",
+    ]
+    assert shown[8] == ["199999", "200000"]
 
 
 def test_a_denied_part_is_told_beside_the_others() -> None:
