@@ -173,3 +173,29 @@ def _seen(workspace: Path) -> dict[str, bytes | None]:
         str(path.relative_to(workspace)): path.read_bytes() if path.is_file() else None
         for path in sorted(workspace.rglob("*"))
     }
+
+
+@pytest.mark.req("SPEC-CON-25")
+@pytest.mark.parametrize("name", ["write", "edit", "apply_patch", "sandbox_write_file", "plan"])
+async def test_what_is_written_is_not_sent_back(name: str, workspace: Path) -> None:
+    mark = "never-sent-back"
+    async with at_work(workspace, name) as (hf, call):
+        sent = json.loads(json.dumps(call).replace("kept", mark).replace("b + a", mark))
+        sent = {key: mark if value == "b" else value for key, value in sent.items()}
+        sent = {key: mark if key == "plan" else value for key, value in sent.items()}
+        assert mark in json.dumps(sent)
+        settled = await answer(hf, name, **sent)
+    assert settled.failure is None, settled.failure
+    assert mark.encode() not in settled.result_json
+
+
+@pytest.mark.req("OSA-TXT-02")
+@pytest.mark.parametrize("name", ["complete", "clarify", "share_artifact", "render_chart"])
+async def test_an_answer_that_is_one_text_has_the_text_form(name: str, workspace: Path) -> None:
+    async with at_work(workspace, name) as (hf, call):
+        settled = await answer(hf, name, **call)
+    assert settled.failure is None, settled.failure
+    said = decode_json(settled.result_json)
+    assert isinstance(said, dict)
+    assert list(said) == ["text"]
+    assert isinstance(said["text"], str)

@@ -150,6 +150,9 @@ async def test_what_is_no_patch_is_told_with_its_line(
     assert load(workspace) == {"f": b"a\n"}
 
 
+PAIRS = (("a", 1), ("b", 2), ("c", 3))
+
+
 def section(*lines: str) -> str:
     return "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
 
@@ -203,6 +206,19 @@ async def test_what_does_not_fit_is_told_with_its_place(
     assert refused.kind == kind
     assert said in refused.message
     assert load(workspace) == tree
+
+
+@pytest.mark.req("SPEC-EXT-03")
+async def test_one_hunk_that_fails_leaves_every_file_as_it_was(workspace: Path) -> None:
+    tree = {"a": b"1\n", "b": b"2\n", "c": b"3\n"}
+    store(tree, workspace)
+    hunks = "".join(f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{old}\n+x\n" for name, old in PAIRS)
+    async with opened(workspace) as hf:
+        refused = await failure(hf, "apply_patch", patch=hunks.replace("-3\n", "-9\n"))
+        assert refused.kind == FailureKind.INVALID_ARGS
+        assert load(workspace) == tree
+        await result(hf, "apply_patch", patch=hunks)
+    assert load(workspace) == {"a": b"x\n", "b": b"x\n", "c": b"x\n"}
 
 
 async def test_rules_see_every_path_before_anything_runs(workspace: Path) -> None:
