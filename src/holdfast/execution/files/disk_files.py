@@ -156,7 +156,12 @@ class DiskFiles:
             if problem.errno in AGAIN and expected.revision is not None:
                 raise stale(self._reach.shown(physical)) from problem
             raise
-        return _acknowledged(self._reach.shown(physical), content, created=before.kind == "absent")
+        return Written(
+            path=self._reach.shown(physical),
+            byte_count=len(content),
+            created=before.kind == "absent",
+            revision=new.revision,
+        )
 
     def edit(self, path: str, change: Callable[[str], str], /) -> Written:
         """Change a text; encoding, byte order mark and line endings stay."""
@@ -168,7 +173,12 @@ class DiskFiles:
             text = seen.restored(change(seen.text))
             changed = encoded(text, path, found.encoding, found.mark)
             if changed == content:
-                return _acknowledged(self._reach.shown(physical), content, created=False)
+                return Written(
+                    path=self._reach.shown(physical),
+                    byte_count=len(content),
+                    created=False,
+                    revision=found.revision,
+                )
             return self._written(physical, changed, expected=Expected(revision=found.revision))
 
         return self._change(path, act)
@@ -229,12 +239,6 @@ def _facts(physical: str, workspace: str | None) -> FileFacts:
 def _handle(physical: str) -> int:
     with standing(physical) as spot, spot.content() as handle:
         return os.dup(handle)
-
-
-def _acknowledged(shown: str, content: bytes, *, created: bool) -> Written:
-    return Written(
-        path=shown, byte_count=len(content), created=created, revision=revision_of(content)
-    )
 
 
 @contextmanager

@@ -104,6 +104,8 @@ def _as_told(content: bytes, shown: str, encoding: str) -> tuple[str, str]:
 
 def usual_newline(text: str) -> Newline:
     """The line ending a text mostly has; a line feed where it has none."""
+    if "\r" not in text:
+        return "\n"
     counted = _counted(text)
     return max(counted, key=lambda ending: counted[ending])
 
@@ -129,9 +131,11 @@ class Editable(NamedTuple):
 
 def editable(text: str) -> Editable:
     """Take the line endings out, where they can be put back exactly."""
-    counted = _counted(text)
     only = usual_newline(text)
-    if only == "\n" or counted[only] != sum(counted.values()):
+    if only == "\n":
+        return Editable(text, "\n")
+    counted = _counted(text)
+    if counted[only] != sum(counted.values()):
         return Editable(text, "\n")
     return Editable(text.replace(only, "\n"), only)
 
