@@ -5,7 +5,7 @@ No file is opened here.
 
 import codecs
 import hashlib
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from holdfast.contract.errors import BinaryFile, InvalidArguments
 from holdfast.contract.files import FileText
@@ -30,7 +30,6 @@ _SIGNATURES = (
     (b"\x7fELF", "a program (ELF)"),
     (b"SQLite format 3\0", "an SQLite database"),
 )
-_DIGEST_BYTES = 20
 
 
 def revision_of(content: bytes) -> str:
@@ -40,9 +39,19 @@ def revision_of(content: bytes) -> str:
     return digest.hexdigest()
 
 
-def new_digest() -> "hashlib.blake2b":
-    """To build the same from pieces."""
-    return hashlib.blake2b(digest_size=_DIGEST_BYTES)
+class Digest(Protocol):
+    """A revision in the making."""
+
+    def update(self, piece: bytes, /) -> None:
+        """The next piece of the content."""
+
+    def hexdigest(self) -> str:
+        """The revision of all pieces so far."""
+
+
+def new_digest() -> Digest:
+    """To build the same from pieces. SHA-256: processors help with it."""
+    return hashlib.sha256()
 
 
 def text_of_file(content: bytes, shown: str, encoding: str | None = None) -> FileText:
