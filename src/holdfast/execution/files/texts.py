@@ -44,9 +44,11 @@ class Digest(Protocol):
 
     def update(self, piece: bytes, /) -> None:
         """The next piece of the content."""
+        ...
 
     def hexdigest(self) -> str:
         """The revision of all pieces so far."""
+        ...
 
 
 def new_digest() -> Digest:
