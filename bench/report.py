@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import file_report
 import journal_report
 import process_report
 import search_report
@@ -77,6 +78,7 @@ def written(told: dict) -> str:
         *process_report.tables(told["processes"], table),
         *journal_report.tables(told["journal"], table),
         *search_report.tables(told["search"], table),
+        *file_report.tables(told["files"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -215,6 +217,7 @@ def _targets(told: dict) -> str:
         *process_report.targets(told["processes"]),
         *journal_report.targets(told["journal"]),
         *search_report.targets(told["search"]),
+        *file_report.targets(told["files"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

@@ -29,6 +29,7 @@ def main() -> None:
         "processes": _told("processes.py", *["--quick"] * quick),
         "journal": _told("journal.py", *["--quick"] * quick),
         "search": _told("tools_search.py", *["--quick"] * quick),
+        "files": _told("tools_files.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)
