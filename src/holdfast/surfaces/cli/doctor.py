@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 
+from holdfast.surfaces.cli.builtin_checks import check_builtin_tools
 from holdfast.surfaces.cli.checks import (
     check_configuration,
     check_data_directory,
@@ -30,6 +31,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         check_python(),
         check_system(),
         *check_dependencies(),
+        *check_builtin_tools(),
         *check_configuration(workspace_in(arguments), overrides_in(arguments)),
         *check_data_directory(),
         *check_state_directory(),
