@@ -18,6 +18,7 @@ _GIT = b"diff --git "
 _PLAIN_FILES = ("100644", "100755")
 _REPEATED = ("index ", "similarity index ", "dissimilarity index ")
 """Words that decide nothing."""
+_ALONE = "a `diff --git` line stands alone above it."
 _WORDS = (
     *("--- ", "+++ ", "old mode ", "new mode ", "deleted file mode ", "new file mode "),
     *("copy from ", "copy to ", "rename from ", "rename to ", "rename old ", "rename new "),
@@ -27,7 +28,8 @@ _WORDS = (
 
 def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
     """Every file of a diff. What stands between them is passed over, as git does."""
-    at, lone = 0, False
+    at = 0
+    lone: str | None = None
     while at < len(lines):
         line = lines[at]
         if is_hunk(line):
@@ -38,20 +40,19 @@ def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
                 hunks, end = read_hunks(lines, header.end)
                 _refuse_binary(lines, end)
                 patch = header.patch(hunks)
-                if lone and (patch.kind == "add" or header.from_or_to_nothing):
-                    raise bad_patch(at + 1, "a `diff --git` line stands alone above it.")
+                if lone is not None:
+                    header.refuse_below(lone, patch)
                 yield patch
-                at, lone = end, False
+                at, lone = end, None
                 continue
-            header.refuse_unnamed()
-            lone = True
+            lone = lone or header.only_name()
         elif _begins_plain(lines, at):
             hunks, end = read_hunks(lines, at + 2)
             patch = _plain(lines, at, hunks)
-            if lone and patch.kind != "change":
-                raise bad_patch(at + 1, "a `diff --git` line stands alone above it.")
+            if lone is not None and patch.kind == "add":
+                raise bad_patch(at + 1, _ALONE)
             yield patch
-            at, lone = end, False
+            at, lone = end, None
             continue
         at += 1
 
@@ -120,15 +121,18 @@ class _GitHeader:
             self._said[word] = (text[len(word) :], self.end + 1)
             self.end += 1
 
-    @property
-    def from_or_to_nothing(self) -> bool:
-        """Whether one side is said to be /dev/null."""
-        return any(self._said.get(word, ("", 0))[0] == NOTHING for word in ("--- ", "+++ "))
+    def refuse_below(self, lone: str, patch: FilePatch) -> None:
+        """For git the file of a line that stood alone above is the one that is meant here, too."""
+        nothing = any(self._said.get(word, ("", 0))[0] == NOTHING for word in ("--- ", "+++ "))
+        another = patch.kind == "change" and patch.old != lone
+        if patch.kind == "add" or nothing or another:
+            raise self._bad(_ALONE)
 
-    def refuse_unnamed(self) -> None:
+    def only_name(self) -> str:
         """A header that stands alone has to name one file."""
         if self._both is None:
             raise self._bad("it is not clear which file is meant.")
+        return self._both
 
     def patch(self, hunks: tuple[NumberedHunk, ...]) -> FilePatch:
         """What the header and its hunks say together."""
