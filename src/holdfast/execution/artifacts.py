@@ -104,16 +104,12 @@ class CallArtifacts:
     def copy(self, path: str, name: str, /) -> KeptArtifact:
         """Keep a copy of a file or a directory within the call's reach."""
         try:
-            facts = self._runtime.fs.stat(path)
-            if facts.kind == "directory":
-                return self._kept(path, name, is_directory=True)
-            if facts.kind != "file":
-                raise _Refused("it is neither a file nor a directory")
-            return self._kept(path, name, is_directory=False)
-        except Cancelled:
-            raise
+            kind = self._runtime.fs.stat(path).kind
         except ToolError as problem:
             raise _uncopied(path, str(problem)) from problem
+        if kind not in ("file", "directory"):
+            raise _uncopied(path, "it is neither a file nor a directory")
+        return self._kept(path, name, is_directory=kind == "directory")
 
     def write(self, name: str, content: bytes, /) -> KeptArtifact:
         """Keep these bytes."""
@@ -126,15 +122,12 @@ class CallArtifacts:
             try:
                 folder = self._artifacts.opened(stack)
                 placed = self._placed(source, folder, name, is_directory=is_directory)
-            except OSError as problem:
+            except BaseException as problem:
                 self._artifacts.release(self._taken)
-                raise _uncopied(said, problem.strerror or str(problem)) from problem
-            except _Refused as problem:
-                self._artifacts.release(self._taken)
-                raise _uncopied(said, str(problem)) from None
-            except BaseException:
-                self._artifacts.release(self._taken)
-                raise
+                why = _why(problem)
+                if why is None:
+                    raise
+                raise _uncopied(said, why) from problem
         return KeptArtifact(
             name=placed,
             host_path=str(self._artifacts.path / placed),
@@ -236,6 +229,14 @@ def _measured(folder: Path) -> int:
             with suppress(OSError):
                 size += (Path(above) / name).lstat().st_size
     return size
+
+
+def _why(problem: BaseException) -> str | None:
+    """Why it cannot be copied; None: that is not what is the matter."""
+    if isinstance(problem, OSError):
+        return problem.strerror or str(problem)
+    is_told = isinstance(problem, (_Refused, ToolError)) and not isinstance(problem, Cancelled)
+    return str(problem) if is_told else None
 
 
 def _uncopied(source: str, why: str) -> OperationFailed:

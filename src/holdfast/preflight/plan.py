@@ -51,6 +51,8 @@ class Plan:
         self._validator = compile_validator(effective.schema)
         self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty)
         clean = clean_schema(effective.schema, tool.keep_empty)
+        if tool.withheld and effective.schema.get("additionalProperties") is not False:
+            clean = None  # it would let pass what is withheld
         self._is_clean = compile_validator(clean).is_valid if clean is not None else _never
         floats = None if clean is None else WholeFloats(self._shape, decoded=tool.body.exact)
         self._floats = floats if floats is not None and floats.possible else None

@@ -16,6 +16,7 @@ from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxN
 from holdfast.contract.shell import Confinement, Jobs
 from holdfast.execution.processes import command as commanding
 from holdfast.execution.processes import jobs as jobs_module
+from holdfast.execution.processes.all_jobs import AllJobs
 from holdfast.execution.processes.command import Command, Left, Limits
 
 
@@ -302,3 +303,23 @@ async def test_the_end_is_told_in_whole_characters(tmp_path: Path, kind: Confine
         await here.jobs.wait(job.id, seconds=10)
         ends = [here.jobs.tail(job.id, max_bytes=size) for size in range(11)]
         assert ends == ["", "", "", "", *["😀"] * 3, "€😀", "€😀", "é€😀", "aé€😀"]
+
+
+@each("landlock")
+async def test_a_session_knows_no_job_but_those_of_its_sandboxes(
+    tmp_path: Path, kind: Confinement
+) -> None:
+    async with session(tmp_path, kind) as here:
+        everywhere = AllJobs()
+        everywhere.include(here.jobs)
+        job = (await here.jobs.start("sleep 60")).id
+        assert [facts.id for facts in everywhere.all()] == [job]
+        assert everywhere.poll(job).state == "running"
+        assert not (await everywhere.wait(job, seconds=0)).met
+        with pytest.raises(InvalidArguments, match="there is no job 'job_other'") as refused:
+            everywhere.poll("job_other")
+        assert refused.value.field == "job"
+        everywhere.forget()
+        assert everywhere.all() == ()
+        with pytest.raises(InvalidArguments):
+            everywhere.tail(job)

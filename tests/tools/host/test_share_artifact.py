@@ -10,10 +10,12 @@ import pytest
 from marked import shared
 from tool_kit import UNRECORDED, answer, failure, opened, result
 
+from holdfast import tool
 from holdfast.app.settings import LimitSettings, Settings, StoreSettings
-from holdfast.contract.artifacts import MARKERS
+from holdfast.contract.artifacts import MARKERS, Artifacts
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Rule
+from holdfast.execution import artifacts as keeping
 from holdfast.runtime.abort import Abort
 
 pytestmark = pytest.mark.anyio
@@ -23,8 +25,8 @@ pytestmark = pytest.mark.anyio
 async def test_a_file_is_copied_and_described(workspace: Path) -> None:
     (workspace / "report.pdf").write_bytes(b"%PDF")
     async with opened(workspace, "host") as hf:
-        tool = next(one for one in hf.tools if one.name == "share_artifact")
-        assert (tool.read_only, tool.destructive) == (False, False)
+        offered = next(one for one in hf.tools if one.name == "share_artifact")
+        assert (offered.read_only, offered.destructive) == (False, False)
         block = await shared(hf, path="report.pdf", description="The report")
         host_path = block.facts.pop("host_path")
         assert block.facts == {
@@ -126,6 +128,7 @@ async def test_a_failed_copy_tells_the_systems_words_and_the_source(workspace: P
         assert failed.kind == FailureKind.EXECUTION_ERROR
         assert str(workspace / "a.txt") in failed.message
         assert os.strerror(20) in failed.message  # Not a directory
+        assert failed.message.count("could not be copied") == 1
 
 
 @pytest.mark.req("OSA-ART-06")
@@ -155,6 +158,33 @@ async def test_the_four_failures_are_told_apart(workspace: Path) -> None:
         assert len(seen) == 4
 
 
+@tool(requires={"fs": {"read": ["site", "site/*.txt"]}}, uses={"path": "fs.read"})
+def keep(artifacts: Artifacts, path: str) -> int:
+    """Keep a copy of what little may be read."""
+    return artifacts.copy(path, "kept").byte_count
+
+
+async def test_what_the_files_answer_is_told_once(workspace: Path) -> None:
+    (workspace / "site").mkdir()
+    (workspace / "site" / "a.txt").write_text("abc", encoding="utf-8")
+    async with opened(workspace, "bare", tools=[keep]) as hf:
+        missing = await failure(hf, "keep", path="site/none.txt")
+        assert missing.kind == FailureKind.EXECUTION_ERROR
+        assert missing.message == (
+            "site/none.txt could not be copied to the artifact folder: There is no site/none.txt."
+        )
+        await result(hf, "keep", path="site")
+        (workspace / "site" / "b.key").write_text("secret", encoding="utf-8")
+        refused = await failure(hf, "keep", path="site")
+        assert refused.kind == FailureKind.EXECUTION_ERROR
+        assert refused.message.startswith("site could not be copied to the artifact folder: ")
+        assert "b.key" in refused.message
+        assert refused.message.count("could not be copied") == 1
+        home = workspace.parent / f"{workspace.name}-home"
+        folder = home / "data" / "sessions" / hf.session_id / "artifacts"
+        assert [one.name for one in folder.iterdir()] == ["kept"]
+
+
 async def test_a_directory_is_copied_without_its_links(workspace: Path) -> None:
     (workspace / "site" / "deep").mkdir(parents=True)
     (workspace / "site" / "index.html").write_text("hello", encoding="utf-8")
@@ -176,6 +206,32 @@ async def test_no_artifact_is_overwritten(workspace: Path) -> None:
             for number in range(3)
         ]
         assert names == ["a.tar.gz", "a.tar-2.gz", "a.tar-3.gz"]
+
+
+async def test_of_one_name_there_are_only_so_many(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "_MOST_OF_ONE_NAME", 2)
+    (workspace / "a").mkdir()
+    async with opened(workspace, "host") as hf:
+        await shared(hf, content="1", filename="a")
+        kept = Path((await shared(hf, path="a")).facts["host_path"])
+        assert kept.name == "a-2"
+        for more in ({"content": "3", "filename": "a"}, {"path": "a"}):
+            failed = await failure(hf, "share_artifact", **more)
+            assert failed.kind == FailureKind.EXECUTION_ERROR
+            assert failed.message.endswith("there are 2 artifacts of that name")
+        assert sorted(one.name for one in kept.parent.iterdir()) == ["a", "a-2"]
+
+
+async def test_what_is_no_file_is_named_with_the_reason(workspace: Path) -> None:
+    os.mkfifo(workspace / "pipe")
+    async with opened(workspace, "host") as hf:
+        failed = await failure(hf, "share_artifact", path="pipe")
+        assert failed.message == (
+            f"{workspace / 'pipe'} could not be copied to the artifact folder:"
+            " it is neither a file nor a directory"
+        )
 
 
 async def test_a_link_out_of_the_workspace_is_not_followed(workspace: Path) -> None:

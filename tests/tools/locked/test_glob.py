@@ -64,6 +64,11 @@ async def test_it_takes_a_directory_a_kind_and_a_limit(workspace: Path) -> None:
         for pattern in ("*", "**"):
             few = await result(hf, "glob", pattern=pattern, limit=1)
             assert (few["total"], few["more"] is None) == (1, False)
+        make(workspace, "a/f/", "a/g/")
+        few = await result(hf, "glob", pattern="**", path="a", limit=3)
+        assert (found(few), few["more"] is None) == (["a/b.txt", "a/c/", "a/c/d.txt"], False)
+        all_of_them = await result(hf, "glob", pattern="**", path="a", limit=5)
+        assert (all_of_them["total"], all_of_them["more"]) == (5, None)
         assert (await failure(hf, "glob", pattern="*", kind="link")).field == "kind"
         assert (await failure(hf, "glob", pattern="*", path="e.txt")).field == "path"
         assert (await failure(hf, "glob", pattern="*", path="no")).kind == FailureKind.NOT_FOUND

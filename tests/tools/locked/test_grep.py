@@ -70,6 +70,21 @@ async def test_a_file_may_be_named(workspace: Path) -> None:
         assert told["files_scanned"] == 1
 
 
+async def test_a_filter_also_holds_for_whole_trees_and_named_files(workspace: Path) -> None:
+    write(workspace, sub__a_DOT_txt="one\n", sub__deep__b_DOT_py="one\n", c_DOT_txt="one\n")
+    async with opened(workspace, "locked") as hf:
+        for glob, wanted in (
+            ("sub/**", ["sub/a.txt", "sub/deep/b.py"]),
+            ("**", ["c.txt", "sub/a.txt", "sub/deep/b.py"]),
+            ("sub/**/*.py", ["sub/deep/b.py"]),
+        ):
+            told = await result(hf, "grep", pattern="one", glob=glob)
+            assert [one[0] for one in found(told)] == wanted, glob
+        for glob, count in (("*.txt", 1), ("*.py", 0)):
+            told = await result(hf, "grep", pattern="one", path="sub/a.txt", glob=glob)
+            assert len(found(told)) == count
+
+
 @pytest.mark.req("SPEC-GREP-05", "SPEC-GREP-06")
 @pytest.mark.parametrize("pattern", ["", "(", "a{2,1}", "[z-a]", "a\nb", "a\0"])
 async def test_what_is_no_pattern_is_refused(workspace: Path, pattern: str) -> None:
@@ -83,6 +98,10 @@ async def test_a_refused_pattern_is_explained(workspace: Path) -> None:
     async with opened(workspace, "locked") as hf:
         assert "unclosed group" in (await failure(hf, "grep", pattern="(")).message
         assert (await result(hf, "grep", pattern="(", regex=False))["matches"] == []
+        for pattern in ("a\nb", "a" * 100_001):
+            refused = await failure(hf, "grep", pattern=pattern, regex=False)
+            assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, "pattern")
+        assert (await result(hf, "grep", pattern="a" * 100_000, regex=False))["matches"] == []
         assert (await failure(hf, "grep", pattern="a", path="nowhere")).field == "path"
         assert (await failure(hf, "grep", pattern="a", glob="/x")).field == "glob"
 

@@ -17,17 +17,13 @@ from holdfast.execution.processes.denials import MOST_NAMED, Confined, denials
 from holdfast.execution.processes.sandbox import Sandbox
 
 
-def _unknown(_path: str) -> bool:
-    return False
-
-
 class Leaves(NamedTuple):
     """What a tool may open and reach."""
 
     open: PathGate
     reach: HostGate
     run: CommandGate
-    all_below: Callable[[str], bool] = _unknown
+    all_below: Callable[[str], bool]
     """Whether everything below a physical directory may be read; False also when in doubt."""
 
 

@@ -20,6 +20,8 @@ _COMMON = (
     *("--with-filename", "--line-number", "--null", "--no-heading", "--stats", "--crlf"),
     *("--no-context-separator", "--no-multiline", "--no-text"),
 )
+LONGEST_PATTERN = 100_000
+"""In bytes: the system passes no longer word to a program."""
 _ABOUT_PATTERN = re.compile(r"regex|not allowed in a regex|pattern")
 
 
@@ -31,6 +33,10 @@ async def find_lines(view: View, wanted: LineQuery, *, skips: bool) -> FoundLine
         )
     if "\0" in wanted.pattern:
         raise InvalidArguments("A pattern cannot hold a NUL character.", field="pattern")
+    if "\n" in wanted.pattern:
+        raise InvalidArguments("A line is searched by itself, and holds no break.", field="pattern")
+    if len(wanted.pattern.encode("utf-8", "replace")) > LONGEST_PATTERN:
+        raise InvalidArguments(f"A pattern has at most {LONGEST_PATTERN:,} bytes.", field="pattern")
     place = place_of(view, wanted.path, directory=False)
     segments = None if wanted.glob is None else _glob(wanted.glob)
     over = passing_over(skips=skips and not place.named)
@@ -56,11 +62,13 @@ async def _counted(view: View, place: Place, over: Sequence[str], segments: Sequ
     async def keep_log() -> None:
         logs.append((await run(view, walk, place.directory, Nothing())).log)
 
-    async with create_task_group() as both:
-        both.start_soon(keep_log)
-        await run(
-            view, (ripgrep(), *over, *only, *with_nul, *_target(place)), place.directory, binaries
-        )
+    searched = (ripgrep(), *over, *only, *with_nul, *_target(place))
+    try:
+        async with create_task_group() as both:
+            both.start_soon(keep_log)
+            await run(view, searched, place.directory, binaries)
+    except ExceptionGroup as problems:
+        raise problems.exceptions[0] from None  # what the model is told is no group
     return logs[0]._replace(binary=binaries.count)
 
 

@@ -8,6 +8,7 @@ from typing import cast
 
 from holdfast.contract.errors import ToolError
 from holdfast.contract.files import FileFacts
+from holdfast.contract.gates import Refusal
 from holdfast.contract.search import FoundEntry, FoundPaths, LeftOut, PathQuery, WantedKind
 from holdfast.execution.files.reach import Reach
 from holdfast.execution.processes.views import View
@@ -146,14 +147,14 @@ async def _one_by_one(
 ) -> FoundPaths:
     """Without `**`: nothing is passed over, and only directories that fit are entered."""
     stopping = threading.Event()
-    listing = _Listing(Reach(view.open, view.workspace), stopping, kind, limit or MOST_FOUND)
+    listing = _Listing(view, stopping, kind, limit or MOST_FOUND)
     try:
         await in_thread(lambda: listing.enter(place.directory, segments))
     finally:
         stopping.set()
     entries = sorted(listing.entries, key=_path_of)
     stopped = "the limit was reached" if listing.full else None
-    left_out = LeftOut(unreadable=listing.unreadable)
+    left_out = LeftOut(unreadable=listing.unreadable, refused=listing.refused)
     return FoundPaths(entries=entries[:limit], left_out=left_out, stopped=stopped)
 
 
@@ -161,14 +162,16 @@ class _Listing:
     """Directories listed one after the other."""
 
     def __init__(
-        self, reach: Reach, stopping: threading.Event, kind: WantedKind | None, most: int
+        self, view: View, stopping: threading.Event, kind: WantedKind | None, most: int
     ) -> None:
-        self._reach = reach
+        self._open = view.open
+        self._reach = Reach(view.open, view.workspace)
         self._stopping = stopping
         self._kind = kind
         self._most = most
         self.entries: list[FoundEntry] = []
         self.unreadable = 0
+        self.refused = 0
         self.full = False
 
     def enter(self, first: str, segments: tuple[str, ...]) -> None:
@@ -178,7 +181,7 @@ class _Listing:
             directory, at = waiting.pop()
             listed = self._reach.entered_below(directory)
             if listed is None:
-                self.unreadable += 1
+                self._pass_over(directory)
                 continue
             fits = compiled(segments[at : at + 1])
             fitting = [one for one in listed if fits(os.fsencode(one.name))]
@@ -190,6 +193,12 @@ class _Listing:
                 for one in fitting
                 if one.kind == "directory"
             ]
+
+    def _pass_over(self, directory: str) -> None:
+        if isinstance(self._open("read", directory), Refusal):
+            self.refused += 1
+        else:
+            self.unreadable += 1
 
     def _keep(self, fitting: list[FileFacts]) -> None:
         for one in fitting:

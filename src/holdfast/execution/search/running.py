@@ -23,6 +23,8 @@ _PIPE = 1024 * 1024
 _FEW = 64 * 1024
 _PAUSE_SECONDS = 0.002
 """It prints file by file: woken for each of them, whoever reads would take its time away."""
+_ENDED = frozenset({0, 1, 2})
+"""It found something, or nothing, or had trouble, of which its log tells."""
 MOST_LOGGED = 64 * 1024 * 1024
 """So much of its log is read; a longer one only makes a count too small."""
 
@@ -59,12 +61,15 @@ class Run(NamedTuple):
     """How a run went."""
 
     exit_code: int | None
-    """None: it was ended from here, or its sandbox is gone."""
+    """None: it was ended from here."""
     log: Log
 
 
 async def run(view: View, argv: Sequence[str], cwd: str, reader: Reader) -> Run:
-    """Take it to its end. Cancelled, or when the reader wants no more, it is killed at once."""
+    """Take it to its end. Cancelled, or when the reader wants no more, it is killed at once.
+
+    Unavailable: there is no sandbox, or somebody else ended it; what was read is not all.
+    """
     warden = await view.warden()
     log = os.memfd_create("log")
     try:
@@ -76,6 +81,8 @@ async def run(view: View, argv: Sequence[str], cwd: str, reader: Reader) -> Run:
             pipe.close()
             raise
         code = await piped.ended()
+        if whole and code not in _ENDED:
+            raise Unavailable("The search did not come to its end; nothing is known of the rest.")
         return Run(code if whole else None, read_log(os.pread(log, MOST_LOGGED, 0)))
     finally:
         os.close(log)
