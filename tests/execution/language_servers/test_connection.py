@@ -124,8 +124,9 @@ async def test_waiting_for_what_is_wrong_has_a_deadline() -> None:
 
 def test_what_is_published_in_no_known_shape_is_passed_over() -> None:
     server = Server()
-    odd_ones: tuple[Any, ...] = (None, [], {"diagnostics": []}, {"uri": "file:///a"})
-    for odd in (*odd_ones, {"uri": 1, "diagnostics": []}):
+    nameless: Any = {"uri": 1, "diagnostics": []}
+    odd_ones: tuple[Any, ...] = (None, [], {"diagnostics": []}, {"uri": "file:///a"}, nameless)
+    for odd in odd_ones:
         server.publishes(odd)
     assert server.connection.published == {}
     server.publishes({"uri": "file:///a", "version": "1", "diagnostics": [1]})
