@@ -93,6 +93,12 @@ def test_a_flat_list_of_symbols_names_its_files() -> None:
     assert (one.spot, one.container, one.kind) == (HERE, "mod", "function")
 
 
+def test_a_symbol_of_the_workspace_without_a_place_is_left_out() -> None:
+    nowhere: dict[str, Any] = {"name": "f", "kind": 12, "selectionRange": RANGE}
+    assert [*symbols_in([nowhere])] == []
+    assert [one.spot for one in symbols_in([nowhere], HERE.uri)] == [HERE]
+
+
 seen = st.dictionaries(st.sampled_from("abcdef"), st.tuples(st.integers(0, 2), st.integers(0, 2)))
 
 

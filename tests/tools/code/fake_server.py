@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-MODE = sys.argv[1]
+MODE, *TARGETS = sys.argv[1:]
 BEGUN = time.time_ns()
 DOCUMENTS: dict[str, tuple[int, str]] = {}
+SEARCHES: list[str] = []
 ENCODING = {"utf8": "utf-8", "utf32": "utf-32", "odd": "utf-7"}.get(MODE)
 
 
@@ -49,10 +50,17 @@ def place(uri: str, line: int, start: int, end: int) -> dict[str, Any]:
 
 
 def initialized(message: dict[str, Any]) -> None:
+    if MODE == "mute":
+        note("greeted")
+        return
     offered = message["params"]["capabilities"]["general"]["positionEncodings"]
     assert offered[0] == "utf-16"
-    agreed = {} if ENCODING is None else {"positionEncoding": ENCODING}
+    agreed: dict[str, Any] = {} if ENCODING is None else {"positionEncoding": ENCODING}
+    if MODE == "pull":
+        agreed["diagnosticProvider"] = {"interFileDependencies": False}
     send({"id": message["id"], "result": {"capabilities": {"hoverProvider": True, **agreed}}})
+    if MODE == "brief":
+        os._exit(4)
 
 
 def document(message: dict[str, Any]) -> None:
@@ -90,6 +98,7 @@ def references(message: dict[str, Any]) -> None:
     uri = message["params"]["textDocument"]["uri"]
     count = 5_000 if MODE == "many" else 1
     found = [place(uri, 0, one % 2, one % 2 + one) for one in range(count)]
+    found = [place(target, 0, 1, 2) for target in TARGETS] or found
     send({"id": message["id"], "result": found})
 
 
@@ -101,6 +110,26 @@ def symbols(message: dict[str, Any]) -> None:
     send({"id": message["id"], "error": {"code": -32000, "message": "no symbols today"}})
 
 
+def closed(message: dict[str, Any]) -> None:
+    uri = message["params"]["textDocument"]["uri"]
+    del DOCUMENTS[uri]
+    note(f"closed {uri}")
+
+
+def diagnostics(message: dict[str, Any]) -> None:
+    uri = message["params"]["textDocument"]["uri"]
+    told = {**place(uri, 0, 0, 1), "message": f"asked: {DOCUMENTS[uri][1].strip()}"}
+    send({"id": message["id"], "result": {"kind": "full", "items": [told]}})
+
+
+def workspace_symbols(message: dict[str, Any]) -> None:
+    """It knows nothing when it is asked first."""
+    SEARCHES.append(message["params"]["query"])
+    known = TARGETS if len(SEARCHES) > 1 else []
+    found = [{"name": "found", "kind": 12, "location": place(uri, 0, 0, 1)} for uri in known]
+    send({"id": message["id"], "result": found})
+
+
 def cancelled(_message: dict[str, Any]) -> None:
     note("cancelled")
 
@@ -109,6 +138,9 @@ ANSWERS: dict[str, Callable[[dict[str, Any]], None]] = {
     "initialize": initialized,
     "textDocument/didOpen": document,
     "textDocument/didChange": document,
+    "textDocument/didClose": closed,
+    "textDocument/diagnostic": diagnostics,
+    "workspace/symbol": workspace_symbols,
     "textDocument/hover": hover,
     "textDocument/references": references,
     "textDocument/definition": definition,

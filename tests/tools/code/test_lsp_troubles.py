@@ -1,36 +1,18 @@
 """`lsp` with servers that misbehave: they crash, keep silent, print rubbish, count otherwise."""
 
-import shutil
-import sys
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import anyio
 import pytest
 from tool_kit import UNRECORDED, answer, failure, opened, result
+from tools.code.lsp_kit import hover, noted, with_server
 
-from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import LanguageServerSettings, Settings, StoreSettings
 from holdfast.contract.failure import FailureKind
 from holdfast.execution.language_servers import server as servers
 from holdfast.runtime.abort import Abort
 
 pytestmark = pytest.mark.anyio
-
-FAKE = Path(__file__).with_name("fake_server.py")
-
-
-def with_server(workspace: Path, mode: str, *command: str) -> AbstractAsyncContextManager[Holdfast]:
-    shutil.copy(FAKE, workspace / "server.py")
-    (workspace / "a.odd").write_text("a😀b😀c\n", encoding="utf-8")
-    program = command or (sys.executable, str(workspace / "server.py"), mode)
-    odd = LanguageServerSettings(command=program, extensions=(".odd",))
-    settings = Settings(store=StoreSettings(kind="none"), lsp={"odd": odd})
-    return opened(workspace, "code", settings=settings)
-
-
-async def hover(hf: Holdfast, column: int = 1) -> str:
-    return (await result(hf, "lsp", action="hover", path="a.odd", line=1, column=column))["text"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +89,7 @@ async def test_a_silent_one_meets_the_deadline_and_answers_the_next_question(
         assert (await result(hf, "lsp", action="references", path="a.odd", line=1, column=1))[
             "count"
         ]
-        await _noted(hf, "cancelled")
+        await noted(hf, "cancelled")
 
 
 async def test_an_interrupted_question_is_taken_back_and_the_server_goes_on(
@@ -122,10 +104,10 @@ async def test_an_interrupted_question_is_taken_back_and_the_server_goes_on(
             assert envelope.failure is not None
 
         tasks.start_soon(ask)
-        await _noted(hf, "asked")
+        await noted(hf, "asked")
         with anyio.fail_after(5):
             abort.set()
-            await _noted(hf, "cancelled")
+            await noted(hf, "cancelled")
         envelope = await answer(hf, "lsp", action="references", path="a.odd", line=1, column=1)
         assert (envelope.failure, envelope.warnings) == (None, ())
 
@@ -200,13 +182,6 @@ async def test_a_file_no_server_knows_is_told_with_those_that_are_known(workspac
         refused = await failure(hf, "lsp", action="diagnostics", path="a.zig")
         assert refused.kind == FailureKind.UNAVAILABLE
         assert "python (.py .pyi)" in refused.message
-
-
-async def _noted(hf: Holdfast, text: str) -> None:
-    """The server has said so where nobody takes it for an answer."""
-    with anyio.fail_after(15):
-        while not any(text in one.stderr_tail for one in hf.commands.all()):  # noqa: ASYNC110 - a process
-            await anyio.sleep(0.01)
 
 
 def _processes_of(workspace: Path) -> list[str]:

@@ -25,7 +25,7 @@ _MOST_READ = 100
 class CallFiles:
     """The files of one call."""
 
-    def __init__(self, runtime: Runtime, workspace: str | None) -> None:
+    def __init__(self, runtime: Runtime, workspace: str) -> None:
         self._runtime = runtime
         self._workspace = workspace
         self._lines: dict[str, list[str] | None] = {}
@@ -66,7 +66,7 @@ class CallFiles:
 
     def _shown(self, path: str) -> str:
         workspace = self._workspace
-        if workspace is None or not is_within(path, workspace):
+        if not is_within(path, workspace):
             return path
         return path[len(workspace.rstrip("/")) + 1 :] or "."
 

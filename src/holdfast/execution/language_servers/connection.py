@@ -37,9 +37,10 @@ class _Waiting:
 class Connection:
     """One conversation with one server."""
 
-    def __init__(self, name: str, send: Callable[[bytes], None]) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._send = send
+        self._unsent: list[bytes] = []
+        self._send: Callable[[bytes], None] = self._unsent.append
         self._reader = FrameReader()
         self._waiting: dict[int, _Waiting] = {}
         self._asked = 0
@@ -48,6 +49,13 @@ class Connection:
         self.registered: set[str] = set()
         """The methods it asked to be asked by, after it was started."""
         self._listening: list[Event] = []
+
+    def sends_by(self, send: Callable[[bytes], None]) -> None:
+        """It can be spoken to from now on; what was to be said before is said now."""
+        self._send = send
+        for content in self._unsent:
+            send(content)
+        self._unsent.clear()
 
     def heard(self, piece: bytes) -> None:
         """Take in what the server printed."""

@@ -42,7 +42,6 @@ class _Held:
         self.command = command
         self.starting = Lock()
         self.server: LanguageServer | None = None
-        self.process: Piped | None = None
         self.seen: Seen | None = None
         """The files of the workspace, when it was last told of them."""
         self.failures = 0
@@ -53,7 +52,7 @@ class _Held:
 
     def over(self, how: str, by: KilledBy | None) -> None:
         """It has ended."""
-        self.server = self.process = None
+        self.server = None
         self.seen = None
         if by == "abort":
             return
@@ -73,8 +72,15 @@ class SessionServers:
     """Holds them. Used on the session's event loop."""
 
     def __init__(self, commands: Iterable[ServerCommand], workspace: str | None) -> None:
-        self.workspace = workspace
+        self._workspace = workspace
         self._held = {one.name: _Held(one) for one in commands}
+
+    @property
+    def workspace(self) -> str:
+        """What the servers know; Unavailable without one."""
+        if self._workspace is None:
+            raise Unavailable("This session has no workspace, so no language server can know it.")
+        return self._workspace
 
     def command_for(self, path: str | None) -> ServerCommand:
         """Who knows a file's language; without a file: the first there is."""
@@ -119,10 +125,9 @@ class SessionServers:
             server.files_changed({f"{self.workspace}/{path}": how for path, how in found.items()})
 
     async def _started(self, held: _Held, starter: Starter) -> LanguageServer:
-        if self.workspace is None:
-            raise Unavailable("This session has no workspace, so no language server can know it.")
         await sleep(held.pause())
-        connection = Connection(held.command.name, lambda content: _send(held, content))
+        before = held.ended
+        connection = Connection(held.command.name)
 
         def over(how: str, by: KilledBy | None) -> None:
             held.over(how, by)
@@ -130,9 +135,10 @@ class SessionServers:
 
         try:
             listener = Listener(connection.heard, over)
-            process = held.process = await starter.converse(held.command.command, listener)
+            process = await starter.converse(held.command.command, listener)
         except OSError as problem:
             raise _unstarted(held.command, problem) from None
+        connection.sends_by(process.send)
         server = LanguageServer(held.command, connection)
         try:
             await server.begin(self.workspace)
@@ -142,19 +148,14 @@ class SessionServers:
         except BaseException:
             process.end("abort")
             raise
-        before, held.ended = held.ended, None
         if before is not None:
             starter.say(
                 f"The language server {held.command.name} had ended ({before}) and was started"
                 " again."
             )
-        held.server = server
+        if not process.over:  # it may have said hello and ended; who asks it now is told
+            held.server, held.ended = server, None
         return server
-
-
-def _send(held: _Held, content: bytes) -> None:
-    if held.process is not None:
-        held.process.send(content)
 
 
 _HOW = (

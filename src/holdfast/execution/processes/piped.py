@@ -77,7 +77,7 @@ class Piped:
 
         One that does not read what it is sent is ended.
         """
-        if self.over or "stdin" not in self._ends:
+        if self.over:
             return
         self._unsent += content
         if len(self._unsent) > MOST_UNSENT:
@@ -154,9 +154,7 @@ class Piped:
         return piece
 
     def _write(self) -> None:
-        end = self._ends.get("stdin")
-        if end is None:
-            return
+        end = self._ends["stdin"]
         try:
             while self._unsent:
                 del self._unsent[: os.write(end, self._unsent[:_PIECE])]
@@ -168,9 +166,7 @@ class Piped:
         self._loop.remove_writer(end)
 
     def _close_end(self, name: str) -> None:
-        end = self._ends.pop(name, None)
-        if end is None:
-            return
+        end = self._ends.pop(name)
         if name == "stdin":
             self._loop.remove_writer(end)
         else:

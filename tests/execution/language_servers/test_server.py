@@ -1,0 +1,57 @@
+"""What a server sees of documents: opened, closed once, and no more of them than it may hold."""
+
+from typing import Any
+
+from holdfast.execution.language_servers.connection import Connection
+from holdfast.execution.language_servers.frames import FrameReader
+from holdfast.execution.language_servers.server import (
+    MOST_DOCUMENTS,
+    Document,
+    LanguageServer,
+    ServerCommand,
+)
+
+
+class Told:
+    """What a server was told of documents, in order."""
+
+    def __init__(self) -> None:
+        self._reader = FrameReader()
+        self.documents: list[tuple[str, str]] = []
+
+    def take(self, content: bytes) -> None:
+        messages: list[Any] = self._reader.feed(content)
+        for one in messages:
+            name = one["params"]["textDocument"]["uri"].rpartition("/")[2]
+            self.documents.append((one["method"].rpartition("/")[2], name))
+
+
+def begun() -> tuple[LanguageServer, Connection, Told]:
+    connection, told = Connection("odd"), Told()
+    connection.sends_by(told.take)
+    return LanguageServer(ServerCommand("odd", ("odd",), (".odd",)), connection), connection, told
+
+
+def test_a_document_that_is_gone_is_closed_once() -> None:
+    server, _, told = begun()
+    uri = server.show(Document("/w/a", "text"))
+    server.forget(uri)
+    server.forget(uri)  # by another call, which saw the same
+    assert told.documents == [("didOpen", "a"), ("didClose", "a")]
+    assert server.shown() == ()
+
+
+def test_the_document_shown_longest_ago_is_closed_when_there_are_too_many() -> None:
+    server, connection, told = begun()
+    for number in range(MOST_DOCUMENTS):
+        server.show(Document(f"/w/{number}", "text"))
+    server.show(Document("/w/0", "text"))
+    published = b'{"method":"textDocument/publishDiagnostics","params":{"uri":"file:///w/1","diagnostics":[]}}'
+    connection.heard(b"Content-Length: %d\r\n\r\n%b" % (len(published), published))
+    del told.documents[:]
+    server.show(Document("/w/new", "text"))
+    assert told.documents == [("didOpen", "new"), ("didClose", "1")]
+    assert connection.published == {}
+    assert len(server.shown()) == MOST_DOCUMENTS
+    server.show(Document("/w/1", "text"))
+    assert told.documents[2:] == [("didOpen", "1"), ("didClose", "2")]
