@@ -313,7 +313,8 @@ def _importers(module: str) -> set[str]:
     return {
         str(path.relative_to(source))
         for path in source.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if name in (text := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ImportFrom)
         and (
             node.module == f"{package}.{name}"
