@@ -48,10 +48,10 @@ def test_an_inquiry_is_named_by_itself_or_by_its_call() -> None:
     [
         ([["yes"]], r"is no Replies; write Replies\(answers="),
         (None, "None is no Replies"),
-        (Replies(answers="yes", by="ada"), "Expected `array`, got `str`"),  # pyright: ignore[reportArgumentType]
-        (Replies(answers=((7,),), by="ada"), "Expected `str`, got `int`"),  # pyright: ignore[reportArgumentType]
-        (Replies(answers=(), by=None), r"got `null` - at `\$\.by`; write"),  # pyright: ignore[reportArgumentType]
-        (Replies(answers=((object(),),), by="ada"), "unsupported; write Replies"),  # pyright: ignore[reportArgumentType]
+        (Replies(answers="yes", by="ada"), "Expected `array`, got `str`"),  # pyright: ignore[reportArgumentType] - what a caller may get wrong
+        (Replies(answers=((7,),), by="ada"), "Expected `str`, got `int`"),  # pyright: ignore[reportArgumentType] - what a caller may get wrong
+        (Replies(answers=(), by=None), r"got `null` - at `\$\.by`; write"),  # pyright: ignore[reportArgumentType] - what a caller may get wrong
+        (Replies(answers=((object(),),), by="ada"), "unsupported; write Replies"),  # pyright: ignore[reportArgumentType] - what a caller may get wrong
     ],
 )
 def test_what_is_no_reply_is_told_with_what_to_write(given: object, said: str) -> None:
@@ -60,7 +60,7 @@ def test_what_is_no_reply_is_told_with_what_to_write(given: object, said: str) -
 
 
 def test_lists_are_taken_for_answers_and_broken_text_is_made_whole() -> None:
-    listed = Replies(answers=[["a\ud800b"], []], by="\udfff")  # pyright: ignore[reportArgumentType]
+    listed = Replies(answers=[["a\ud800b"], []], by="\udfff")  # pyright: ignore[reportArgumentType] - what a caller may get wrong
     told = checked_replies(listed)
     assert told.answers == (("a?b",), ())
     assert told.by == "?"

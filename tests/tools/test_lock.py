@@ -30,7 +30,7 @@ def test_exactly_these_thirteen_ship() -> None:
     assert tuple(one.name for one in TOOLSETS["locked"]) == THIRTEEN
 
 
-@pytest.mark.req("SPEC-LOCK-02", "SPEC-LOCK-21")
+@pytest.mark.req("SPEC-LOCK-02")
 @pytest.mark.parametrize("profile", WITH_THE_LOCK)
 async def test_every_profile_has_them_under_these_names_on_every_wire(
     profile: str, workspace: Path

@@ -189,7 +189,6 @@ async def test_what_is_written_is_not_sent_back(name: str, workspace: Path) -> N
     assert mark.encode() not in settled.result_json
 
 
-@pytest.mark.req("OSA-TXT-02")
 @pytest.mark.parametrize("name", ["complete", "clarify", "share_artifact", "render_chart"])
 async def test_an_answer_that_is_one_text_has_the_text_form(name: str, workspace: Path) -> None:
     async with at_work(workspace, name) as (hf, call):

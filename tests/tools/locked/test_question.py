@@ -121,7 +121,7 @@ async def test_who_declines_skips_all_of_it(workspace: Path) -> None:
     assert told == {"answers": [[], []], "skipped": True}
 
 
-@pytest.mark.req("SPEC-QUES-07", "SPEC-QUES-09")
+@pytest.mark.req("SPEC-QUES-07")
 @pytest.mark.parametrize("profile", ["locked", "code", "host", "managed", "readonly"])
 async def test_where_nobody_is_there_every_call_gets_the_same_refusal(
     workspace: Path, profile: str
