@@ -21,6 +21,12 @@ class Builtin(NamedTuple):
         """The name models call."""
         return self.options.get("name", self.function.__name__)
 
+    def face(self, name: str, description: str) -> "Builtin":
+        """The same tool under another name: same arguments, same answer."""
+        options = self.options.copy()
+        options["name"], options["description"] = name, description
+        return Builtin(self.function, options)
+
 
 def builtin(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., object]], Builtin]:
     """Declare a built-in tool: ``@builtin(requires={...}, ...)``."""

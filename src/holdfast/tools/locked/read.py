@@ -5,10 +5,10 @@ from holdfast.contract.file_bounds import READ_BYTES, FileBounds
 from holdfast.contract.results import FileText, Listing
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.contract.tool_options import ToolOptions
 from holdfast.tools.files.reading import NotNegative, Positive, Wanted, read_any
 
-READING = ToolOptions(
+
+@builtin(
     requires={"fs": {"read": ["**"]}},
     uses={"path": "fs.read"},
     effects=("resource_read",),
@@ -17,10 +17,6 @@ READING = ToolOptions(
     parallel_safe=True,
     limits=Limits(output=OutputBound(max_bytes=READ_BYTES, fields=("text",))),
 )
-"""What is declared of every tool that reads a file."""
-
-
-@builtin(**READING)
 def read(  # noqa: PLR0913 - the arguments of the tool
     rt: Runtime,
     bounds: FileBounds,
