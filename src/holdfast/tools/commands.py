@@ -20,6 +20,8 @@ from holdfast.contract.json_value import JsonValue
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import CommandLimits, CommandReport, CommandText, Printed, denial_of
 from holdfast.contract.told import KeptOutput
+from holdfast.contract.tool import Limits, OutputBound
+from holdfast.contract.tool_options import ToolOptions
 
 ANY_COMMAND = [{"cmd": "*"}]
 HERE = {"read": ["**"], "write": ["**"]}
@@ -28,6 +30,23 @@ USES = ("shell.run", "fs.read", "fs.write")
 """What a command names: what it runs, and the files it is redirected to."""
 
 NOT_STARTED = -1
+
+
+def command_options(max_bytes: int) -> ToolOptions:
+    """What is declared of every tool that runs a command; ``max_bytes`` of its output are shown."""
+    shown = OutputBound(max_bytes=max_bytes, fields=("stdout", "stderr"))
+    return ToolOptions(
+        requires={"shell": ANY_COMMAND, "fs": HERE},
+        uses={"command": USES},
+        read_only=False,
+        destructive=True,
+        effects=("sandbox_execute",),
+        acp_kind="execute",
+        interrupt_behavior="cancel",
+        limits=Limits(wall_seconds=None, output=shown),
+    )
+
+
 _MOST_REFUSALS = 5
 
 

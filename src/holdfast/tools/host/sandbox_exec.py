@@ -10,8 +10,7 @@ from holdfast.contract.errors import OperationFailed
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import CommandText
 from holdfast.contract.told import Told
-from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.commands import ANY_COMMAND, HERE, USES, check_directory
+from holdfast.tools.commands import check_directory, command_options
 from holdfast.tools.host.foreground import Caps, run_foreground
 
 CAPS = Caps(stdout=50_000, stderr=10_000)
@@ -38,19 +37,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     background: Literal[True] = True
 
 
-@builtin(
-    requires={"shell": ANY_COMMAND, "fs": HERE},
-    uses={"command": USES},
-    read_only=False,
-    destructive=True,
-    effects=("sandbox_execute",),
-    acp_kind="execute",
-    interrupt_behavior="cancel",
-    limits=Limits(
-        wall_seconds=None,
-        output=OutputBound(max_bytes=OUTPUT_BYTES, fields=("stdout", "stderr")),
-    ),
-)
+@builtin(**command_options(OUTPUT_BYTES))
 async def sandbox_exec(
     rt: Runtime,
     command: Annotated[str, msgspec.Meta(min_length=1)],

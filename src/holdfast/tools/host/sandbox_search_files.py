@@ -8,22 +8,13 @@ from holdfast.contract.builtin import builtin
 from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.results import Entry, SearchResult
 from holdfast.contract.search import MOST_ENTRIES, FileSearch, PathQuery
-from holdfast.contract.tool import Limits, OutputBound
+from holdfast.contract.tool import OutputBound
+from holdfast.tools.searching import search_options
+
+_SHOWN = OutputBound(max_bytes=300_000, max_items=MOST_ENTRIES, fields=("entries",))
 
 
-@builtin(
-    requires={"fs": {"read": ["**"]}},
-    uses={"path": "fs.read"},
-    effects=("resource_read",),
-    read_only=True,
-    parallel_safe=True,
-    interrupt_behavior="cancel",
-    acp_kind="search",
-    limits=Limits(
-        output=OutputBound(max_bytes=300_000, max_items=MOST_ENTRIES, fields=("entries",))
-    ),
-    keep_empty=("query",),
-)
+@builtin(**search_options(_SHOWN, "query"))
 async def sandbox_search_files(
     query: Annotated[str, msgspec.Meta(min_length=1)],
     search: FileSearch,

@@ -8,8 +8,7 @@ from holdfast.contract.builtin import builtin
 from holdfast.contract.commanding import Commanding
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.told import Told
-from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.commands import ANY_COMMAND, HERE, USES
+from holdfast.tools.commands import command_options
 from holdfast.tools.host.foreground import Caps, run_foreground
 
 CAPS = Caps(stdout=10_000, stderr=10_000)
@@ -24,18 +23,7 @@ class ShellRan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     killed_by: str | None = None
 
 
-@builtin(
-    requires={"shell": ANY_COMMAND, "fs": HERE},
-    uses={"command": USES},
-    read_only=False,
-    destructive=True,
-    effects=("sandbox_execute",),
-    acp_kind="execute",
-    interrupt_behavior="cancel",
-    limits=Limits(
-        wall_seconds=None, output=OutputBound(max_bytes=100_000, fields=("stdout", "stderr"))
-    ),
-)
+@builtin(**command_options(100_000))
 async def shell_run(
     rt: Runtime,
     command: Annotated[str, msgspec.Meta(min_length=1)],

@@ -9,8 +9,7 @@ from holdfast.contract.commanding import Commanding
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.shell import CommandLimits
 from holdfast.contract.told import Told
-from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.commands import ANY_COMMAND, HERE, USES, Job, kept_output, run_command
+from holdfast.tools.commands import Job, command_options, kept_output, run_command
 
 OUTPUT_BYTES = 200 * 1024
 """Of stdout and stderr together; the rest is read from the file that the answer names."""
@@ -27,19 +26,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     signal: str | None = None
 
 
-@builtin(
-    requires={"shell": ANY_COMMAND, "fs": HERE},
-    uses={"command": USES},
-    read_only=False,
-    destructive=True,
-    effects=("sandbox_execute",),
-    acp_kind="execute",
-    interrupt_behavior="cancel",
-    limits=Limits(
-        wall_seconds=None,
-        output=OutputBound(max_bytes=OUTPUT_BYTES, fields=("stdout", "stderr")),
-    ),
-)
+@builtin(**command_options(OUTPUT_BYTES))
 async def bash(
     rt: Runtime,
     command: Annotated[str, msgspec.Meta(min_length=1)],

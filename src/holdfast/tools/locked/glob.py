@@ -13,7 +13,8 @@ from holdfast.contract.search import (
     PathQuery,
     WantedKind,
 )
-from holdfast.contract.tool import Limits, OutputBound
+from holdfast.contract.tool import OutputBound
+from holdfast.tools.searching import search_options
 
 
 class Globbed(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,19 +27,10 @@ class Globbed(msgspec.Struct, frozen=True, kw_only=True):
     """Why there may be more than these; None: these are all."""
 
 
-@builtin(
-    requires={"fs": {"read": ["**"]}},
-    uses={"path": "fs.read"},
-    effects=("resource_read",),
-    read_only=True,
-    parallel_safe=True,
-    interrupt_behavior="cancel",
-    acp_kind="search",
-    limits=Limits(
-        output=OutputBound(max_bytes=300_000, max_items=MOST_ENTRIES, fields=("entries",))
-    ),
-    keep_empty=("pattern",),
-)
+_SHOWN = OutputBound(max_bytes=300_000, max_items=MOST_ENTRIES, fields=("entries",))
+
+
+@builtin(**search_options(_SHOWN, "pattern"))
 async def glob(
     pattern: str,
     search: FileSearch,

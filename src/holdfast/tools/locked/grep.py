@@ -6,7 +6,8 @@ import msgspec
 
 from holdfast.contract.builtin import builtin
 from holdfast.contract.search import MOST_MATCHES, FileSearch, LeftOut, LineQuery, Match
-from holdfast.contract.tool import Limits, OutputBound
+from holdfast.contract.tool import OutputBound
+from holdfast.tools.searching import search_options
 
 
 class Grepped(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,19 +20,10 @@ class Grepped(msgspec.Struct, frozen=True, kw_only=True):
     """Why there may be more than these; None: these are all."""
 
 
-@builtin(
-    requires={"fs": {"read": ["**"]}},
-    uses={"path": "fs.read"},
-    effects=("resource_read",),
-    read_only=True,
-    parallel_safe=True,
-    interrupt_behavior="cancel",
-    acp_kind="search",
-    limits=Limits(
-        output=OutputBound(max_bytes=200_000, max_items=MOST_MATCHES, fields=("matches",))
-    ),
-    keep_empty=("pattern",),
-)
+_SHOWN = OutputBound(max_bytes=200_000, max_items=MOST_MATCHES, fields=("matches",))
+
+
+@builtin(**search_options(_SHOWN, "pattern"))
 async def grep(  # noqa: PLR0913 - the arguments that the contract names, and the port
     pattern: str,
     search: FileSearch,
