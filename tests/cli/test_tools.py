@@ -115,3 +115,11 @@ def test_a_person_at_a_terminal_sees_a_table_that_nothing_can_steer(
         shown = Terminal()
         run(parser.parse_args([*words, "--from", "rude.py"]), Screen(shown, shown))
         assert "a\\u001b[2J[bold]b" in shown.getvalue()
+
+
+def test_a_tool_of_another_profile_is_told_with_that_profile(cli: Cli) -> None:
+    said = "the tool 'file_read' belongs to the profile host; choose it with --profile host"
+    for verb, status in (("tools", 2), ("call", 1)):
+        answer = cli(verb, "file_read")
+        assert (answer.status, said in answer.err) == (status, True)
+    assert cli("tools", "file_read", "--profile", "host").status == 0

@@ -122,6 +122,15 @@ def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Buil
     return tuple(found.values())
 
 
+def profiles_with(name: str) -> list[str]:
+    """The profiles that ship and have a built-in tool of this name."""
+    return [
+        profile
+        for profile, settings in PROFILES.items()
+        if any(name == one.name for toolset in settings.toolsets or () for one in TOOLSETS[toolset])
+    ]
+
+
 def _planned(tool: Tool) -> Plan:
     """A built-in tool is compiled once, as long as its limits are the same."""
     known = _plans.get(tool.name)

@@ -143,6 +143,8 @@ def _kept(metadata: Metadata) -> str:
 def _not_there(wanted: str, opened: Chosen, names: list[str]) -> str:
     if opened.hides(wanted):
         return f"the profile {opened.profile!r} hides the tool {wanted!r}; {opened.other_profile}"
+    if (elsewhere := opened.elsewhere(wanted)) is not None:
+        return elsewhere
     near = nearest(wanted, names)
     hint = f"did you mean {near!r}?" if near else "holdfast tools lists what there is"
     return f"there is no tool {wanted!r}; {hint}"

@@ -10,6 +10,7 @@ from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
 from holdfast.app.policy_files import POLICY_NAME
+from holdfast.app.profiles import profiles_with
 from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
@@ -30,6 +31,16 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     def hides(self, name: str) -> bool:
         """Whether there is such a tool, but not under this profile. Asked once it was not found."""
         return any(tool.name == name for tool in self.tools)
+
+    def elsewhere(self, name: str) -> str | None:
+        """What to say of a tool that other profiles have; None: none has it."""
+        found = profiles_with(name)
+        if not found:
+            return None
+        which = " or ".join(found)
+        return (
+            f"the tool {name!r} belongs to the profile {which}; choose it with --profile {found[0]}"
+        )
 
     @property
     def other_profile(self) -> str:

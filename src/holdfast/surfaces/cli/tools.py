@@ -53,6 +53,8 @@ def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
         raise UsageError(
             f"the profile {opened.profile!r} hides the tool {name!r}; {opened.other_profile}"
         )
+    if (elsewhere := opened.elsewhere(name)) is not None:
+        raise UsageError(elsewhere)
     known = (tool.name for tool in holdfast.tools)
     raise UsageError(f"there is no tool {name!r}; {advice(name, known)}")
 
