@@ -285,6 +285,8 @@ async def test_a_super_user_without_the_right_to_namespaces_is_told(kind: str) -
 async def test_a_warden_that_died_over_a_message_is_lost(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
         keeper, own = family_of(ground)[:2]
+        while not hears_of_children(keeper):  # before that it may still hold the warden's line
+            await asyncio.sleep(0.005)
         os.kill(keeper, signal.SIGSTOP)
         os.kill(own, signal.SIGSTOP)
         ground.warden.lease(60)
@@ -293,6 +295,12 @@ async def test_a_warden_that_died_over_a_message_is_lost(tmp_path: Path, kind: s
         while not ground.warden.lost:
             await asyncio.sleep(0.005)
         os.kill(keeper, signal.SIGCONT)
+
+
+def hears_of_children(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) & 1 << (signal.SIGCHLD - 1))
 
 
 async def test_a_keeper_ends_a_warden_that_was_stopped(tmp_path: Path) -> None:
