@@ -78,7 +78,7 @@ async def test_a_profile_decides_which_tools_exist() -> None:
     night = ProfileSettings(tools=Visibility(deny=("secret_*",)))
     settings = Settings(profile={"night": night})
     async with Holdfast(tools=[pages, secret_door], profile="night", settings=settings) as hf:
-        assert [tool.name for tool in hf.tools] == ["pages"]
+        assert [tool.name for tool in hf.tools] == ["question", "pages"]
         envelope = await hf.settle("secret_door")
     assert envelope.failure is not None
     assert envelope.failure.kind is FailureKind.TOOL_NOT_FOUND

@@ -373,7 +373,7 @@ async def test_a_hook_is_passed_tool_arguments_manifest_and_session(places: Plac
     (one,) = seen
     assert (one.tool, one.session_id) == ("put", hf.session_id)
     assert one.arguments == {"path": "out/a", "text": "x"}
-    assert one.manifest == {"agent": "bare", "tools": ["put", "fetch", "sh"]}
+    assert one.manifest == {"agent": "bare", "tools": ["question", "put", "fetch", "sh"]}
 
 
 async def test_no_call_writes_holdfasts_own_files(places: Places) -> None:

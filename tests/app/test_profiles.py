@@ -11,6 +11,9 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES, TOOLSETS, profile_settings
 from holdfast.app.settings import ProfileSettings, Settings, StoreSettings, Surroundings
 from holdfast.contract.builtin import builtin
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.person import Asker, Inquiry, Replies
 from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
 from holdfast.runtime.visibility import Visibility
 
@@ -31,10 +34,32 @@ def own() -> int:
     return 1
 
 
-def test_a_library_has_what_it_hands_over_and_nothing_else(tmp_path: Path) -> None:
-    assert names(tmp_path, "bare") == ["own"]
+def test_a_library_has_what_it_hands_over_and_question(tmp_path: Path) -> None:
+    assert names(tmp_path, "bare") == ["question", "own"]
     hf = Holdfast(tools=[own], settings=Settings(), surroundings=around(tmp_path))
-    assert [one.name for one in hf.tools] == ["own"]
+    assert [one.name for one in hf.tools] == ["question", "own"]
+
+
+@pytest.mark.req("SPEC-QUES-09")
+@pytest.mark.parametrize("profile", [*PROFILES, "mine"])
+async def test_no_host_lacks_a_way_to_ask_or_its_refusal(tmp_path: Path, profile: str) -> None:
+    async def answers(inquiry: Inquiry, /) -> Replies:
+        return Replies(answers=((inquiry.questions[0].options[0].label,),), by="ada")
+
+    given = {"questions": [{"question": "Which?", "options": [{"label": "this one"}]}]}
+    settings = Settings(
+        store=StoreSettings(kind="none"), profile={"mine": ProfileSettings(toolsets=())}
+    )
+    async def settled(person: Asker | None) -> Envelope:
+        async with Holdfast(
+            profile=profile, settings=settings, surroundings=around(tmp_path), person=person
+        ) as hf:
+            return await hf.settle("question", given)
+
+    assert (await settled(answers)).result == {"answers": [["this one"]]}
+    refused = (await settled(None)).failure
+    assert refused is not None
+    assert refused.kind is FailureKind.REJECTED
 
 
 def test_the_built_in_tools_come_first_and_hide_like_any_other(tmp_path: Path) -> None:
@@ -107,7 +132,7 @@ def test_no_catalog_holds_two_faces_of_one_name(
     sets = {"a": (twin,), "again": (twin,), "b": (other,)}
     monkeypatch.setattr(profiles, "TOOLSETS", sets)
     same = ProfileSettings(toolsets=("a", "again"))
-    assert names(tmp_path, "mine", mine=same) == ["twin", "own"]
+    assert names(tmp_path, "mine", mine=same) == ["twin", "question", "own"]
     two = ProfileSettings(toolsets=("a", "b"))
     with pytest.raises(ConfigurationError, match="'b' has another 'twin'"):
         names(tmp_path, "mine", mine=two)
@@ -126,4 +151,4 @@ def test_a_tool_outside_of_the_lock_gives_way_to_the_hosts(
         store=StoreSettings(kind="none"), profile={"mine": ProfileSettings(toolsets=("code",))}
     )
     hf = Holdfast(tools=[own], profile="mine", settings=settings, surroundings=around(tmp_path))
-    assert [one.description for one in hf.tools] == ["One of the host's."]
+    assert [one.description for one in hf.tools if one.name == "own"] == ["One of the host's."]

@@ -34,7 +34,7 @@ async def test_a_top_level_combinator_is_flagged_when_the_tool_is_registered(key
     async with Holdfast(tools=[Elsewhere(schema)]) as hf:
         (remark,) = hf.remarks
         assert remark.startswith(f"elsewhere: {keyword} at the top level")
-        assert hf.tools[0].input_schema == schema
+        assert hf.tools[-1].input_schema == schema
         assert (await hf.settle("elsewhere", {"a": "x"})).ok
 
 

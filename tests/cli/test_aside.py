@@ -63,7 +63,7 @@ def test_what_a_tool_file_prints_goes_to_standard_error(home: Path, loud: Path, 
     (home / "config.toml").write_text(f'[tools]\nfiles = ["{loud}"]\n', "utf-8")
     bare = ("--profile", "bare") if verb == "tools" else ()
     answer = start(verb, "--json", *bare, home=home)
-    assert (answer.status, len(json.loads(answer.out))) == (0, {"tools": 1, "doctor": 2}[verb])
+    assert (answer.status, len(json.loads(answer.out))) == (0, {"tools": 2, "doctor": 2}[verb])
     assert set(answer.err.splitlines()) == _shouts("loaded", "left")
 
 

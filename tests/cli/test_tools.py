@@ -13,10 +13,11 @@ from holdfast.surfaces.cli.tools import add_arguments, run
 def test_the_list_shows_flags_limits_and_the_first_line(cli: Cli, tool_file: Path) -> None:
     answer = cli("tools", "--profile", "bare", "--from", str(tool_file))
     assert (answer.status, answer.err) == (0, "")
-    heading, *rows = answer.out.splitlines()
+    heading, asking, *rows = answer.out.splitlines()
     assert heading.split() == ["NAME", "FLAGS", "LIMITS", "DESCRIPTION"]
+    assert asking.startswith("question")
     assert [row.split()[0] for row in rows] == ["add", "wipe", "flood", "say", "crash"]
-    assert rows[0].endswith("read-only                  120 s, 100,000 bytes      Add two numbers.")
+    assert rows[0].endswith("read-only                  120 s, 100,000 bytes          Add two numbers.")
     assert "writes, destructive, asks" in rows[1]
     assert "120 s, 50 bytes, 9 items" in rows[2]
 
@@ -50,18 +51,14 @@ def test_doubtful_schemas_are_warned_about(cli: Cli, tmp_path: Path) -> None:
 
 def test_json_is_one_document(cli: Cli, tool_file: Path) -> None:
     several = json.loads(cli("tools", "--profile", "bare", "--from", str(tool_file), "--json").out)
-    assert [one["name"] for one in several] == ["add", "wipe", "flood", "say", "crash"]
+    own = ["add", "wipe", "flood", "say", "crash"]
+    assert [one["name"] for one in several] == ["question", *own]
     one = json.loads(cli("tools", "wipe", "--from", str(tool_file), "--json").out)
-    assert one == several[1]
+    assert one == several[2]
     assert one["destructive"] is True
     assert one["limits"]["wall_seconds"] == 120.0
-    assert json.loads(cli("tools", "--profile", "bare", "--json").out) == []
-
-
-def test_without_tools_it_says_where_they_come_from(cli: Cli) -> None:
-    answer = cli("tools", "--profile", "bare")
-    assert answer.status == 0
-    assert "--from FILE.py" in answer.out
+    alone = json.loads(cli("tools", "--profile", "bare", "--json").out)
+    assert [one["name"] for one in alone] == ["question"]
 
 
 def test_configured_files_are_loaded_once_even_if_named_again(

@@ -1,7 +1,8 @@
 """The profiles that ship: which built-in tools a session has, and what narrows them.
 
 A table `[profile.NAME]` adds to the profile of its name, or makes a new one. Every profile but
-`bare` holds all locked tools, and restricts them by rules, sub-policies and ceilings.
+`bare` holds all locked tools, and restricts them by rules, sub-policies and ceilings; `question`
+is in every profile.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +30,7 @@ from holdfast.sources.intake import built_in
 from holdfast.tools.code import CODE
 from holdfast.tools.host import HOST
 from holdfast.tools.locked import LOCKED
+from holdfast.tools.locked.question import question
 
 TOOLSETS: Mapping[str, tuple[Builtin, ...]] = MappingProxyType(
     {"locked": LOCKED, "code": CODE, "host": HOST}
@@ -105,6 +107,8 @@ def catalog_of(
 def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Builtin, ...]:
     """The built-in tools of a profile, each once; one outside of the lock gives way to the host's.
 
+    Every host can be asked to ask: where nobody is there, `question` says so.
+
     ``given``: the names of tools that the host has itself. ConfigurationError for two faces of one
     name.
     """
@@ -119,6 +123,7 @@ def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Buil
                     f"toolsets: {name!r} has another {one.name!r} than a toolset before it; leave"
                     " one of them out"
                 )
+    found.setdefault(question.name, question)
     return tuple(found.values())
 
 

@@ -12,10 +12,6 @@ from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.screen import Screen, indented
 
-_NO_TOOLS = (
-    "There are no tools. Name a file with --from FILE.py, or list files under [tools] files."
-)
-
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
@@ -33,7 +29,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     if arguments.name is not None:
         _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)
         return 0
-    if opened.tools and not holdfast.tools:
+    if not holdfast.tools:
         screen.remark(f"the profile {opened.profile!r} hides every tool; {opened.other_profile}")
     if arguments.json:
         screen.document([_definition(tool, holdfast) for tool in holdfast.tools])
@@ -41,7 +37,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         rows = [(one.name, _flags(one), _limits(one), _first_line(one)) for one in holdfast.tools]
         screen.look.table(("NAME", "FLAGS", "LIMITS", "DESCRIPTION"), rows)
     else:
-        screen.look.text("No tool is visible." if opened.tools else _NO_TOOLS)
+        screen.look.text("No tool is visible.")
     return 0
 
 
