@@ -45,10 +45,10 @@ class Site:
     def url(self, path: str = "/") -> str:
         return f"http://{self.place}{path}"
 
-    def granting(self) -> object:
+    def granting(self, place: str | None = None) -> object:
         """A tool that requires the site: what lies inside is reached only where it is named."""
 
-        @tool(requires={"net": {"hosts": [self.place]}})
+        @tool(name=f"grants_{self.port}", requires={"net": {"hosts": [place or self.place]}})
         def grants_the_site() -> None:
             """Do nothing."""
 

@@ -50,6 +50,7 @@ async def test_no_host_lacks_a_way_to_ask_or_its_refusal(tmp_path: Path, profile
     settings = Settings(
         store=StoreSettings(kind="none"), profile={"mine": ProfileSettings(toolsets=())}
     )
+
     async def settled(person: Asker | None) -> Envelope:
         async with Holdfast(
             profile=profile, settings=settings, surroundings=around(tmp_path), person=person

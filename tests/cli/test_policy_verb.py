@@ -92,6 +92,21 @@ def test_a_good_file_is_checked(cli: Cli, tmp_path: Path) -> None:
     assert (len(found["rules"]), found["problems"]) == (2, [])
 
 
+def test_a_deny_that_does_not_bind_commands_is_noted(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    denies = ("fs.read", "**/.env"), ("fs.*", "keys/*.pem"), ("fs.write", "out/"), ("read", "**/x")
+    rule = '[[rule]]\npermission = "{}"\npattern = "{}"\naction = "deny"\n'
+    path.write_text("".join(rule.format(*one) for one in denies), "utf-8")
+    answered = cli("policy", "check", str(path))
+    *notes, summed_up = answered.out.splitlines()
+    assert (answered.status, summed_up) == (0, "4 rules, no examples, no problems")
+    assert [note.partition(" binds ")[0] for note in notes] == [
+        f"{path}:1: note: fs.read '**/.env'",
+        f"{path}:5: note: fs.* 'keys/*.pem'",
+    ]
+    assert len(json.loads(cli("policy", "check", str(path), "--json").out)["notes"]) == 2
+
+
 def test_a_file_with_mistakes_is_status_1_and_tells_their_lines(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(RULES.replace('["git status"]', '["ls"]'), "utf-8")

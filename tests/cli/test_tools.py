@@ -17,7 +17,9 @@ def test_the_list_shows_flags_limits_and_the_first_line(cli: Cli, tool_file: Pat
     assert heading.split() == ["NAME", "FLAGS", "LIMITS", "DESCRIPTION"]
     assert asking.startswith("question")
     assert [row.split()[0] for row in rows] == ["add", "wipe", "flood", "say", "crash"]
-    assert rows[0].endswith("read-only                  120 s, 100,000 bytes          Add two numbers.")
+    assert rows[0].endswith(
+        "read-only                  120 s, 100,000 bytes          Add two numbers."
+    )
     assert "writes, destructive, asks" in rows[1]
     assert "120 s, 50 bytes, 9 items" in rows[2]
 

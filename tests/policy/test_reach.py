@@ -90,7 +90,7 @@ def test_what_lies_outside_changes_nothing_of_the_answer(
     seeing = reach(tmp_path, ceiling=ceiling)
 
     def answer() -> PathLeave | Refusal:
-        return seeing.path(TOOL, access, str(tmp_path / "thing" / "x" / "y"))
+        return seeing.path(TOOL, None, access, str(tmp_path / "thing" / "x" / "y"))
 
     first = answer()
     assert isinstance(first, Refusal)
@@ -101,7 +101,7 @@ def test_what_lies_outside_changes_nothing_of_the_answer(
     assert answer() == first
     # Inside, what is there may be told.
     (tmp_path / "ws" / "docs" / "x").write_text("", "utf-8")
-    inside = reach(tmp_path).path(TOOL, "read", "docs/x/y")
+    inside = reach(tmp_path).path(TOOL, None, "read", "docs/x/y")
     assert isinstance(inside, Refusal)
     assert "as if it were a directory" in inside.reason
 
@@ -208,7 +208,7 @@ def test_a_sidecar_is_readable_by_its_own_session_only(tmp_path: Path) -> None:
         refused = seeing(TOOL, use(capability, str(path)))
         assert refused.refusal is not None
         assert not refused.free
-    assert seeing.path(TOOL, "read", str(own / "a")) == PathLeave(str(own / "a"))
+    assert seeing.path(TOOL, None, "read", str(own / "a")) == PathLeave(str(own / "a"))
     own.mkdir(parents=True)
     (own / "link").symlink_to(other)
     assert seeing(TOOL, use("fs.read", str(own / "link" / "a"))).refusal is not None
@@ -298,6 +298,6 @@ def test_a_named_capability_is_held_by_name(tmp_path: Path, name: str) -> None:
 
 
 def test_a_body_is_told_what_is_wrong_with_a_host(tmp_path: Path) -> None:
-    verdict = reach(tmp_path).host(TOOL, "a b.example")
+    verdict = reach(tmp_path).host(TOOL, None, "a b.example")
     assert isinstance(verdict, Refusal)
     assert verdict.reason.startswith("The host is refused: ")

@@ -107,6 +107,7 @@ def assembled(wanted: Wanted) -> Whole:
             session=session,
             tools={tool.name: tool for tool in (*judging.unseen, *catalog)},
             reach=reach,
+            bounds=lambda: judge.bounds,
             settings=settings.sandbox,
             surroundings=surroundings,
             sidecars=sidecars,

@@ -1,6 +1,6 @@
 """Putting a session's hand together: gates and policies from what its tools reach."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import msgspec
@@ -16,8 +16,10 @@ from holdfast.envelope.redact import Redactor
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.hand import HandParts, SessionHand
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy.bounds import Bounds
 from holdfast.policy.command_gate import command_refusal
 from holdfast.policy.containment import reads_all_below
+from holdfast.policy.denied_places import within_rules
 from holdfast.policy.reach import Reach
 from holdfast.policy.sandbox_policy import sandbox_policy
 
@@ -33,6 +35,8 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     session: SessionFacts
     tools: Mapping[str, Tool]
     reach: Reach
+    bounds: Callable[[], Bounds]
+    """What the rules say of what its calls come upon."""
     settings: SandboxSettings
     surroundings: Surroundings
     sidecars: SidecarFiles
@@ -50,7 +54,8 @@ def hand_for(setup: HandSetup) -> SessionHand:
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
             leaves=partial(_leaves, setup),
-            # What a session may reach never changes, and compiling it costs more than a decision.
+            # What a session may reach never changes, nor do the denies that take of it; compiling
+            # it costs more than a decision.
             policy=cache(partial(_policy, setup)),
             environment=around.environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
@@ -82,12 +87,25 @@ def moved_remark(session: SessionFacts, begun_in: str | None) -> str | None:
     )
 
 
-def _leaves(setup: HandSetup, name: str) -> Leaves:
+def _leaves(setup: HandSetup, name: str, call_id: str | None) -> Leaves:
     tool = setup.tools[name]
-    reach = setup.reach
+    reach, bounds = setup.reach, setup.bounds()
     scope = reach.scope(tool)
-    may_run, all_below = partial(command_refusal, scope), partial(reads_all_below, scope)
-    return Leaves(partial(reach.path, tool), partial(reach.host, tool), may_run, all_below)
+    against = partial(bounds.against, tool, call_id)
+    reads = bounds.narrow(tool, "fs.read")
+    files = against if reads or bounds.narrow(tool, "fs.write") else None
+    hosts = against if bounds.narrow(tool, "net.fetch") else None
+    return Leaves(
+        open=partial(reach.path, tool, files),
+        reach=partial(reach.host, tool, hosts),
+        run=partial(command_refusal, scope),
+        all_below=_not_all if reads else partial(reads_all_below, scope),
+    )
+
+
+def _not_all(_directory: str) -> bool:
+    """A rule may speak against something there."""
+    return False
 
 
 def _most_shown(setup: HandSetup, name: str) -> int:
@@ -102,4 +120,6 @@ def _policy(setup: HandSetup, name: str) -> SandboxPolicy:
         processes=wanted.processes,
         file_bytes=wanted.file_bytes,
     )
-    return sandbox_policy(setup.reach.scope(setup.tools[name]), limits)
+    tool, reach = setup.tools[name], setup.reach
+    policy = sandbox_policy(reach.scope(tool), limits)
+    return within_rules(policy, setup.bounds().scales, tool, reach.places)

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from holdfast.contract.paths import is_within
+
 NetworkMode = Literal["none", "hosts", "open"]
 """``open`` is never compiled from requirements: only a person's recorded act widens so far."""
 
@@ -49,6 +51,8 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The same for writing, which does not include reading."""
     protected: tuple[str, ...] = ()
     """What stays unwritable inside the writable ones, whether it exists yet or not."""
+    hidden: tuple[str, ...] = ()
+    """What stays unreadable inside the readable ones. Those among them lie further inside."""
     network: NetworkMode = "none"
     hosts: tuple[tuple[str, ...], ...] = ()
     """Lists of host patterns: a host is reached when each list admits it.
@@ -56,3 +60,17 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     What lies inside is reached only where a pattern of each names it in full.
     """
     limits: SandboxLimits = SandboxLimits()
+
+    def reads(self, path: str) -> bool:
+        """Whether a process may read it."""
+        return _decides(path, self.readable, self.hidden)
+
+    def writes(self, path: str) -> bool:
+        """Whether a process may write it."""
+        return _decides(path, self.writable, self.protected)
+
+
+def _decides(path: str, inside: tuple[str, ...], outside: tuple[str, ...]) -> bool:
+    """Whether the innermost place that a path lies in is one of the first."""
+    place = max((one for one in (*inside, *outside) if is_within(path, one)), key=len, default=None)
+    return place in inside and place not in outside

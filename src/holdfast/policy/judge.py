@@ -19,6 +19,7 @@ from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy import words
+from holdfast.policy.bounds import Bounds
 from holdfast.policy.explain import Explanation, exact_allow, explained
 from holdfast.policy.globs import LONGEST_PATTERN, is_open
 from holdfast.policy.grants import granted_by, remembers
@@ -44,6 +45,8 @@ class PolicyJudge:
         self._kept = grants.load()
         self._given: list[Rule] = []
         self._scales = self._compiled()
+        self.bounds = Bounds(self._scales)
+        """What the rules say of what calls come upon."""
         self._declared: dict[str, list[Use]] = {}
         self._fixed: dict[str, Considered] = {}
         self._quick: dict[str, str] = {}
@@ -95,10 +98,10 @@ class PolicyJudge:
         if not watchdog:
             if worst.action == "ask" or tool.permission_policy == "always_ask":
                 return self._concluded(prepared, considered, NOTHING_AGAINST_IT, headless=headless)
-            grounds = _grounds(considered.weighed)
+            permit = self._permitted(prepared, considered)
             if not tool.uses:
-                self._quick[tool.name] = grounds
-            return Permit(prepared=prepared, grounds=grounds)
+                self._quick[tool.name] = permit.grounds
+            return permit
         opinion = watchdog.consult(self.inspection(prepared, considered))
         if isinstance(opinion, Opinion):
             return self._concluded(prepared, considered, opinion, headless=headless)
@@ -169,7 +172,7 @@ class PolicyJudge:
         if tool.permission_policy == "always_ask":
             reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
         if not reasons:
-            return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
+            return self._permitted(prepared, considered)
         if headless:
             return Deny(
                 prepared=prepared,
@@ -185,6 +188,11 @@ class PolicyJudge:
         # What the watchdog asks about is looked at each time.
         wider = () if watched else wider_patterns(in_question)
         return msgspec.structs.replace(ask, offers=("once", "session", "project"), wider=wider)
+
+    def _permitted(self, prepared: Prepared, considered: Considered) -> Permit:
+        if any(one.rule is not None and one.rule.remembered for one in considered.weighed):
+            self.bounds.agree(prepared, considered.uses)
+        return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
 
     def _is_worth_remembering(self, ask: Ask, considered: Considered, *, watched: bool) -> bool:
         """Whether the same call would run the next time; otherwise nothing is to be offered."""
@@ -206,6 +214,7 @@ class PolicyJudge:
         if answer.remember in ask.offers:
             await self._remember(granted_by(ask, answer, self._now()))
         if answer.allowed is True:
+            self.bounds.agree(prepared, ask.uses or self.consider(prepared).uses)
             return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
         word = words.user_denied
         if tool.permission_policy == "always_ask":
@@ -223,7 +232,7 @@ class PolicyJudge:
                 _log.warning("an answer could not be kept (%s); it holds for this session", problem)
                 rules = [msgspec.structs.replace(rule, scope="session") for rule in rules]
         self._given += rules
-        self._scales = self._compiled()
+        self._scales = self.bounds.scales = self._compiled()
         self._fixed.clear()
         self._quick.clear()
 

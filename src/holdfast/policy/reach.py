@@ -1,11 +1,11 @@
 """Where a use really leads, and whether the capabilities in force reach it.
 
 A path is found by its text and on the disk, a URL becomes its host, a command text is judged as a
-whole. What is out of reach is told with the requirement that would admit it. Rules are not known
-here.
+whole. What is out of reach is told with the requirement that would admit it. Rules are asked about
+what a call comes upon, and not known here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
@@ -23,6 +23,11 @@ from holdfast.policy.powers import Looked
 from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, strictly
 from holdfast.policy.uses import analysed
 from holdfast.policy.words import described
+
+Against = Callable[[Use], str | None]
+"""What rules say against something that a call comes upon; None: nothing."""
+
+_CAPABILITY: dict[Access, str] = {"read": "fs.read", "write": "fs.write"}
 
 NONE_APART: Mapping[str, EffectiveScope] = MappingProxyType({})
 
@@ -56,7 +61,7 @@ class Reach:
         self.agent = scope
         """What all tools of the session reach together."""
         self._facts = facts
-        self._places = places
+        self.places = places
         self._base = places.base
         self._strict = strict
         self._apart = apart
@@ -91,14 +96,14 @@ class Reach:
         if not self._strict:
             return shared
         if tool.name not in self._by_tool:
-            own = compile_scope(tool.requires, self._places)
+            own = compile_scope(tool.requires, self.places)
             self._by_tool[tool.name] = strictly(shared, own)
         return self._by_tool[tool.name]
 
     def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:
         """What a tool declares is in its own scope; a ceiling or parent has to hold all of it."""
         refusal = _refusal(scope.admits_capability(cast("str", use.capability)))
-        if refusal is not None and use.kind == "path" and not self._places.workspace:
+        if refusal is not None and use.kind == "path" and not self.places.workspace:
             refusal = f"{use.target!r} is relative, and no workspace is open; give workspace=."
         elif use.target and not all(holds(layer, use) for layer in scope.layers[1:]):
             refusal = f"{described(use)} is more than may be reached. {BOUND_FROM_ABOVE}"
@@ -118,12 +123,19 @@ class Reach:
         verdict = self._judged(scope, access, use.target, seen)
         return Looked(found, None if isinstance(verdict, PathLeave) else _said(verdict))
 
-    def path(self, tool: Tool, access: Access, path: str) -> PathLeave | Refusal:
+    def path(
+        self, tool: Tool, against: Against | None, access: Access, path: str
+    ) -> PathLeave | Refusal:
         """Whether a body may open a path, and which one exactly: asked at the moment of use."""
         seen = self._facts.look(path, self._base)
         if isinstance(seen, PathView) and self._is_own(access, seen):
             return PathLeave(seen.physical)
-        return self._judged(self.scope(tool), access, path, seen)
+        judged = self._judged(self.scope(tool), access, path, seen)
+        if against is None or isinstance(judged, Refusal) or not isinstance(seen, PathView):
+            return judged
+        use = Use(capability=_CAPABILITY[access], kind="path", target=path)
+        said = against(self._placed(use, seen))
+        return judged if said is None else Refusal(target=path, reason=said)
 
     def _is_own(self, access: Access, seen: PathView) -> bool:
         return access == "read" and bool(self._own) and seen.physical.startswith(self._own)
@@ -200,22 +212,20 @@ class Reach:
         host = host_of(use.target)
         if isinstance(host, HostProblem):
             return Looked(use, f"The host is refused: {host.reason}.")
-        found = Use(
-            capability=use.capability,
-            kind="host",
-            target=host.name,
-            spellings=() if host.port is None else (with_port(host),),
-            doubt=use.doubt,
-        )
+        found = _of_host(host, use.capability, use.doubt)
         verdict = self._reached(scope, use.target, host)
         return Looked(found, None if isinstance(verdict, HostLeave) else _said(verdict))
 
-    def host(self, tool: Tool, text: str) -> HostLeave | Refusal:
+    def host(self, tool: Tool, against: Against | None, text: str) -> HostLeave | Refusal:
         """Whether a body or a process may reach a host, and which addresses of it."""
         host = host_of(text)
         if isinstance(host, HostProblem):
             return Refusal(target=text, reason=f"The host is refused: {host.reason}.")
-        return self._reached(self.scope(tool), text, host)
+        judged = self._reached(self.scope(tool), text, host)
+        if against is None or isinstance(judged, Refusal):
+            return judged
+        said = against(_of_host(host, "net.fetch", None))
+        return judged if said is None else Refusal(target=host.name, reason=said)
 
     def _reached(self, scope: EffectiveScope, text: str, host: Host) -> HostLeave | Refusal:
         verdict = scope.admits_host(text)
@@ -237,6 +247,16 @@ class Reach:
             # Every part of a text asks about the whole of it, one after the other.
             known = self._last_text = (scope, text, refusal)
         return Looked(use, known[2])
+
+
+def _of_host(host: Host, capability: str | None, doubt: str | None) -> Use:
+    return Use(
+        capability=capability,
+        kind="host",
+        target=host.name,
+        spellings=() if host.port is None else (with_port(host),),
+        doubt=doubt,
+    )
 
 
 def _fits(scope: EffectiveScope, access: Access, lexical: str) -> bool:

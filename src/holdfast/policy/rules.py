@@ -70,9 +70,7 @@ class RuleBook:
 
     def weigh(self, names: ToolNames, use: Use) -> Weighed:
         """Let the strongest rule that fits decide."""
-        about = self._spoken.get((names, use.capability))
-        if about is None:
-            about = self._about(names, use.capability)
+        about = self.about(names, use.capability)
         fitting = [rule for rule in about if _fits(rule, use)]
         if len(fitting) == 1 and fitting[0].scope != "manifest":
             return Weighed(use=use, action=fitting[0].action, rule=fitting[0])
@@ -80,8 +78,11 @@ class RuleBook:
         others = tuple([rule for rule in fitting if rule is not decisive])
         return Weighed(use=use, action=action, rule=decisive, others=others)
 
-    def _about(self, names: ToolNames, capability: str | None) -> list[Rule]:
+    def about(self, names: ToolNames, capability: str | None) -> list[Rule]:
         """The rules that speak of this tool and capability, the strongest first."""
+        known = self._spoken.get((names, capability))
+        if known is not None:
+            return known
         kind = KINDS.get(capability or "")
         ranked = {
             id(rule): (_weight(rule, rank, kind), rule)

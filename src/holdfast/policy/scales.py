@@ -3,11 +3,11 @@
 The strictest of them counts. Which rule of one book decides is `rules`' work.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from holdfast.contract.rules import Rule
+from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.powers import Looked, Powers
 from holdfast.policy.rules import STRICTNESS, RuleBook, ToolNames, Weighed
@@ -22,6 +22,7 @@ class Scales:
         self._book = RuleBook(rules)
         self._narrowing = [_without_reasons(rules) for rules in powers.narrowing]
         self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
+        self._books = [self._book, *self._narrowing, *(book for book, _ in self._parents)]
         self._names: dict[str, ToolNames] = {}
 
     def with_more(self, rules: Iterable[Rule]) -> "Scales":
@@ -36,12 +37,34 @@ class Scales:
             return [_asked_with_it(one) for one in weighed]
         return weighed
 
+    def narrow(self, tool: Tool, capability: str) -> bool:
+        """Whether any rule of any book may speak against a use of the capability."""
+        return any(
+            rule.action != "allow" and rule.capability in (None, capability)
+            for rule in self.about(tool, capability)
+        )
+
+    def about(self, tool: Tool, capability: str) -> Iterator[Rule]:
+        """Every rule that may speak of a use of the capability."""
+        names = self._named(tool)
+        return (rule for book in self._books for rule in book.about(names, capability))
+
+    def spoken_against(self, tool: Tool, use: Use) -> Weighed | None:
+        """What the strictest book says against a use; None: none does, or all are silent."""
+        names = self._named(tool)
+        found = [book.weigh(names, use) for book in self._books]
+        against = [one for one in found if one.rule is not None and one.action != "allow"]
+        return max(against, key=lambda one: STRICTNESS[one.action], default=None)
+
+    def _named(self, tool: Tool) -> ToolNames:
+        names = self._names.get(tool.name)
+        if names is None:
+            names = self._names[tool.name] = ToolNames(tool.name, tool.alias)
+        return names
+
     def weigh(self, tool: Tool, looked: Looked) -> Weighed:
         """What all rules together say of one use."""
-        use, name = looked.use, tool.name
-        names = self._names.get(name)
-        if names is None:
-            names = self._names[name] = ToolNames(name, tool.alias)
+        use, name, names = looked.use, tool.name, self._named(tool)
         ours = self._book.weigh(names, use)
         if ours.rule is None:
             ours = _with_standing(ours, tool, self._standing.get(name), free=looked.free)

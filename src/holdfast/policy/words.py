@@ -34,6 +34,20 @@ def denied(tool: str, weighed: Weighed) -> str:
     )
 
 
+def come_upon(weighed: Weighed) -> str:
+    """A rule speaks against what a call came upon."""
+    rule = cast("Rule", weighed.rule)
+    named = cited(rule)
+    begun = f"{named[0].upper()}{named[1:]}"
+    if weighed.action == "deny":
+        why = f" {one_line(rule.reason, LONGEST_REASON)}" if rule.reason else ""
+        return f"{begun} denies {described(weighed.use)}.{why}"
+    return (
+        f"{begun} says to ask about {described(weighed.use)}, and no call asks while it runs: name"
+        f" {weighed.use.target!r} in a call of its own."
+    )
+
+
 def refused(tool: str, reason: str) -> str:
     """A capability or a hook refuses the call."""
     return f"Execution denied by policy for tool: {tool}. {reason}"

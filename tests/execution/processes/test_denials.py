@@ -1,9 +1,11 @@
 """What a command says it could not open is believed only where the policy agrees."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.contract import sandbox
 from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.paths import is_within
 from holdfast.contract.sandbox import SandboxPolicy
@@ -59,6 +61,7 @@ SAID = [
     ("bash: line 1: /srv/x: Permission denied", "/srv/x", EITHER),
     ("bash: line 1: /srv/x: No such file or directory", "/srv/x", EITHER),
     ("cat: /srv/file/x: Not a directory", "/srv/file/x", READ),
+    ("could not write config file ../.git/hooks: Device or resource busy", "../.git/hooks", WRITE),
     ("PermissionError: [Errno 13] Permission denied: '/home/me/ssh/id'", "/home/me/ssh/id", EITHER),
     ("gcc: error: \u2018/srv/a b.c\u2019: No such file or directory", "/srv/a b.c", EITHER),
     ("curl: (6) Could not resolve host: evil.example", "evil.example", HOSTS),
@@ -81,6 +84,17 @@ def test_a_refusal_names_its_target_and_what_would_permit_it(
 ) -> None:
     (found,) = denials(CONFINED, f"some words\n{line}\n")
     assert (found.target, found.requirement) == (target, requirement)
+
+
+def test_a_bare_name_before_the_words_of_the_system_counts() -> None:
+    def never(access: Access, path: str) -> Refusal:
+        return Refusal(reason=f"no {access} of {path}", target=path)
+
+    policy = msgspec.structs.replace(POLICY, hidden=("/w/sub/key",))
+    hidden = CONFINED._replace(policy=policy, may_open=never)
+    (found,) = denials(hidden, "cat: key: Permission denied")
+    assert (found.target, found.reason) == ("key", "no read of /w/sub/key")
+    assert not denials(hidden, "cat: lock: Permission denied")
 
 
 def test_what_only_the_command_says_is_marked_so() -> None:
@@ -184,7 +198,7 @@ def test_the_policy_is_asked_so_often_and_no_more(monkeypatch: pytest.MonkeyPatc
         compared.append(root)
         return is_within(path, root)
 
-    monkeypatch.setattr(reading, "is_within", within)
+    monkeypatch.setattr(sandbox, "is_within", within)
     ours = "\n".join(line.replace("/s/", "/w/") for line in lines)
     assert denials(CONFINED, ours) == ()
     # Each is compared with the one readable root, the one writable and the one kept.

@@ -34,6 +34,7 @@ _BIND = 0x1000
 _RECURSIVE = 0x4000
 _PRIVATE = 0x40000
 _DETACH = 0x2
+_SEALED = _READ_ONLY | _NO_SET_ID | _NO_DEVICES
 
 _ALL_BELOW = 0x8000
 _ITSELF = 0x1000
@@ -46,7 +47,7 @@ _GET_FLAGS = 0x8913
 _SET_FLAGS = 0x8914
 _UP = 0x1
 
-Kind = Literal["read", "write", "private", "link"]
+Kind = Literal["read", "write", "private", "link", "hidden"]
 
 
 class Shown(NamedTuple):
@@ -55,7 +56,8 @@ class Shown(NamedTuple):
     kind: Kind
     path: str
     source: str
-    """What is shown there, or where a link leads; empty for a private, empty directory."""
+    """What is shown there, or where a link leads; empty for a private, empty directory, and for
+    what is hidden, if it is there."""
 
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -83,15 +85,18 @@ def build_view(shown: Iterable[Shown], at: str) -> None:
     _mount(None, "/", None, _PRIVATE | _RECURSIVE)
     _mount("tmpfs", at, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=755")
     with _closing(os.open(at, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) as root:
-        for one in shown:
-            _show(one, root)
+        emptied = [one.path for one in shown if _show(one, root)]
+        for path in emptied:
+            # Not before: what is shown inside of it needs a place there.
+            with _closing(made(root, path, folder=True)) as place:
+                _mount(None, f"/proc/self/fd/{place}", None, _REMOUNT | _BIND | _SEALED)
     _devices(at + "/dev")
     _processes(at + "/proc")
     os.chdir(at)
     system_call("pivot_root", b".", b".")
     system_call("umount2", b".", _DETACH)
     os.chdir("/")
-    _mount(None, "/", None, _REMOUNT | _BIND | _READ_ONLY | _NO_SET_ID | _NO_DEVICES)
+    _mount(None, "/", None, _REMOUNT | _BIND | _SEALED)
 
 
 def raise_loopback() -> None:
@@ -102,8 +107,11 @@ def raise_loopback() -> None:
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sh22x", b"lo", flags | _UP))
 
 
-def _show(one: Shown, root: int) -> None:
-    """Through no link: neither to what is shown, nor to the place where it is."""
+def _show(one: Shown, root: int) -> bool:
+    """Through no link: neither to what is shown, nor to the place where it is.
+
+    Whether it left an empty directory that is to be sealed.
+    """
     if one.kind == "link":
         above, _, name = one.path.rpartition("/")
         with _closing(made(root, above, folder=True)) as folder, suppress(FileExistsError):
@@ -112,9 +120,30 @@ def _show(one: Shown, root: int) -> None:
         with _closing(made(root, one.path, folder=True)) as place:
             there = f"/proc/self/fd/{place}"
             _mount("tmpfs", there, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=700")
+    elif one.kind == "hidden":
+        return _hide(one, root)
     else:
         with suppress(FileNotFoundError, NotADirectoryError), _closing(hold(one.source)) as source:
             _bind(source, root, one)
+    return False
+
+
+def _hide(one: Shown, root: int) -> bool:
+    """Whether it is a directory: an empty one then stands before it, which nobody may list."""
+    try:
+        there = hold(one.path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    with _closing(there):
+        folder = stat.S_ISDIR(os.fstat(there).st_mode)
+    if folder:
+        with _closing(made(root, one.path, folder=True)) as place:
+            _mount("tmpfs", f"/proc/self/fd/{place}", "tmpfs", _NO_SET_ID, "mode=111")
+    else:
+        # A device where there are no devices: nobody may open it.
+        with _closing(hold(os.devnull)) as nothing:
+            _bind(nothing, root, one)
+    return folder
 
 
 def _bind(source: int, root: int, one: Shown) -> None:

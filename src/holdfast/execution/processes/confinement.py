@@ -38,7 +38,7 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
     for path in base_system.interpreter():
         places[path] = Shown("read", path, path)
     for path in policy.readable:
-        if not _lies_in(path, policy.writable):
+        if not policy.writes(path):
             places[path] = Shown("read", path, path)
     for path in policy.writable:
         places[path] = Shown("write", path, path)
@@ -47,6 +47,8 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
         for above in _between(path, policy.writable):
             places.setdefault(above, Shown("write", above, above))
         places[path] = Shown("read", path, path)
+    for path in policy.hidden:
+        places[path] = Shown("hidden", path, "")
     temporary = temporary_of(policy, scratch, own_files=True)
     places[temporary] = Shown("write", temporary, os.path.realpath(scratch.temporary))
     if not any(is_within(path, scratch.home) for path in places):

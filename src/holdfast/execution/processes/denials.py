@@ -38,12 +38,14 @@ _LONGEST_HOST = 253
 _NOT_PERMITTED = (
     *("permission denied", "operation not permitted", "read-only file system"),
     *("eacces", "eperm", "erofs"),
+    # What is kept is a mount of its own: whoever would put something in its place hears this.
+    *("device or resource busy", "ebusy"),
 )
 _NOT_THERE = ("no such file or directory", "enoent", "not found", "not a directory", "enotdir")
 _WRITING = (
     *("for writing", "read-only file system", "erofs", "cannot create", "can't create"),
     *("could not create", "cannot touch", "cannot make", "cannot remove", "cannot write"),
-    *("unable to create", "failed to create", "write error", "error writing"),
+    *("unable to create", "failed to create", "write error", "error writing", "could not write"),
 )
 _READING = (
     *("for reading", "cannot access", "cannot stat", "cannot read", "can't read"),
@@ -153,7 +155,10 @@ def _hosts(lower: str) -> Iterator[str]:
 
 
 def _paths(line: str) -> Iterator[str]:
-    """What is quoted, and what has a slash in it."""
+    """What is quoted, what has a slash in it, and what stands before the words of the system."""
+    _, _, before = line.rpartition(": ")[0].rpartition(": ")
+    if before and "/" not in before and before == before.strip():
+        yield before
     segments = _QUOTE.split(line)
     for number, segment in enumerate(segments):
         # An apostrophe is a quote, too: what begins or ends with a space is between two names.
@@ -169,7 +174,7 @@ class _Judge:
     def __init__(self, confined: Confined) -> None:
         self._confined = confined
         self._own = (confined.temporary, "/dev", "/proc")
-        self._readable = (*confined.policy.readable, *base_system.readable(), *self._own)
+        self._system = (*base_system.readable(), *self._own)
         self.asked = 0
         """How often the policy was."""
 
@@ -206,10 +211,15 @@ class _Judge:
         """Whether the kernel was told to let it through."""
         policy = self._confined.policy
         if access == "read":
-            return any(is_within(path, root) for root in self._readable)
-        if any(is_within(path, root) for root in policy.writable):
-            return not any(is_within(path, kept) for kept in policy.protected)
-        return any(is_within(path, place) for place in self._own)
+            return policy.reads(path) or self._lies_in(path, self._system)
+        return policy.writes(path) or self._lies_in(path, self._own)
+
+    def _lies_in(self, path: str, places: tuple[str, ...]) -> bool:
+        policy = self._confined.policy
+        named = (*policy.readable, *policy.writable)
+        return any(is_within(path, one) for one in places) and not any(
+            is_within(path, one) for one in named
+        )
 
 
 def _told(target: str, read: Refusal | None, write: Refusal | None) -> Refusal | None:

@@ -54,8 +54,9 @@ class HandParts(NamedTuple):
     session: SessionFacts
     folder: Path
     """The session's own, outside of every workspace."""
-    leaves: Callable[[str], Leaves]
-    """What a tool may open and reach, by its name."""
+    leaves: Callable[[str, str | None], Leaves]
+    """What a call may open and reach, by the name of its tool and its id; without one: what
+    processes may."""
     policy: Callable[[str], SandboxPolicy]
     """What the processes of a tool are confined to."""
     environment: Mapping[str, str]
@@ -98,23 +99,24 @@ class SessionHand:
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
-        may_open = self._parts.leaves(runtime.tool).open
+        may_open = self._parts.leaves(runtime.tool, runtime.call_id).open
         recorder = Recorder(self._parts.changes, runtime.call_id, runtime.tool)
         return DiskFiles(may_open, self._parts.session.workspace, recorder, self._locks)
 
     def shell(self, runtime: Runtime, /) -> CallShell:
         """Commands within the call's reach."""
-        leaves = self._parts.leaves(runtime.tool)
-        processes = self._processes(self._parts.policy(runtime.tool), leaves)
+        leaves = self._parts.leaves(runtime.tool, runtime.call_id)
+        processes = self._processes(self._parts.policy(runtime.tool), runtime.tool)
         return CallShell(runtime, processes, leaves)
 
     def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""
-        return HttpNet(self._parts.leaves(runtime.tool).reach, self._web)
+        return HttpNet(self._parts.leaves(runtime.tool, runtime.call_id).reach, self._web)
 
     def view(self, runtime: Runtime, /) -> View:
         """What the call may read, for programs of ours that search it."""
-        leaves, policy = self._parts.leaves(runtime.tool), self._parts.policy(runtime.tool)
+        leaves = self._parts.leaves(runtime.tool, runtime.call_id)
+        policy = self._parts.policy(runtime.tool)
         workspace = self._parts.session.workspace
         _refuse(closed=self._closed)
         return View(leaves.open, leaves.all_below, workspace, lambda: self._views.warden(policy))
@@ -134,7 +136,7 @@ class SessionHand:
     async def _found_out(self, policy: SandboxPolicy, tool: str) -> bool:
         """Start a sandbox to see. Where nobody is asked, nothing weaker will do later."""
         try:
-            sandbox = self._processes(policy, self._parts.leaves(tool)).sandbox
+            sandbox = self._processes(policy, tool).sandbox
             await sandbox.warden()
             kept = sandbox.separate is True
         except (Unavailable, SandboxUnavailable):
@@ -180,18 +182,19 @@ class SessionHand:
         await _closed(self._views)
         await to_thread.run_sync(self._maker.remove)
 
-    def _processes(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
+    def _processes(self, policy: SandboxPolicy, tool: str) -> Processes:
         with self._making:
-            return self._found(policy, leaves)
+            return self._found(policy, tool)
 
-    def _found(self, policy: SandboxPolicy, leaves: Leaves) -> Processes:
+    def _found(self, policy: SandboxPolicy, tool: str) -> Processes:
         _refuse(closed=self._closed)
         found = self._by_policy.get(policy)
         if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
             self._outdated.append(found)  # what runs in it goes on
             found = None
         if found is None:
-            ways = Ways(leaves.reach, self._web.resolver, self._web.attempts)
+            may_reach = self._parts.leaves(tool, None).reach
+            ways = Ways(may_reach, self._web.resolver, self._web.attempts)
             sandbox = self._maker.made(policy, ways)
             if self._protected.get(policy):
                 sandbox.accept_no_weaker()

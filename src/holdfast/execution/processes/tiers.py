@@ -61,8 +61,12 @@ async def start_in(
         raise SandboxUnavailable(reason)
     # Also where nothing is shown: Landlock's rules are made from the same paths.
     named = [one.source for one in chosen(shown(policy, scratch))]
-    paths = () if tier is UNCONFINED else (*named, *policy.readable, *policy.writable)
-    with held(paths, policy.protected) as found:
+    paths = (
+        ()
+        if tier is UNCONFINED
+        else (*(*named, *policy.readable, *policy.writable, *policy.hidden),)
+    )
+    with held(paths, (*policy.protected, *policy.hidden)) as found:
         return await _start(tier, policy, scratch, found, files_only=files_only)
 
 
@@ -82,7 +86,13 @@ async def _start(
     if tier.name == "bubblewrap":
         view = shown(policy, scratch)
         absent = [one for one in chosen(view) if one.source not in found]
-        words = _bubblewrap([one for one in view if one not in absent])
+        words = _bubblewrap(
+            [
+                one
+                for one in view
+                if one not in absent and (one.kind != "hidden" or one.path in found)
+            ]
+        )
         program = [shutil.which("bwrap") or "bwrap", *words, "--"]
         # It finds sources and places by name: the warden looks whether they are what was opened.
         setup["same"] = [
@@ -103,6 +113,11 @@ def _missing(tier: Tier, policy: SandboxPolicy) -> str | None:
         return "bubblewrap is not installed; install the package bubblewrap"
     if tier.name == "landlock" and not landlock.version():
         return "this kernel has no Landlock (5.13 and newer have it, if it is switched on)"
+    if policy.hidden and not tier.separate and tier is not UNCONFINED:
+        return (
+            f"what a rule denies ({policy.hidden[0]!r}) can only be hidden in a file system of its"
+            " own; install bubblewrap, or run as the super-user"
+        )
     if policy.network == "hosts" and not tier.separate:
         return (
             "single hosts can only be reached out of a network of its own;"
@@ -166,6 +181,7 @@ def _bubblewrap(view: Sequence[Shown]) -> list[str]:
         # Its own first process would wait for whatever the warden left behind; ours ends it.
         *("--unshare-cgroup-try", "--as-pid-1", "--chdir", "/"),
     ]
+    last: list[str] = []
     for one in view:
         match one.kind:
             case "read":
@@ -174,6 +190,18 @@ def _bubblewrap(view: Sequence[Shown]) -> list[str]:
                 words += ["--bind-try", one.source, one.path]
             case "private":
                 words += ["--perms", "0700", "--tmpfs", one.path]
+            case "hidden":
+                words += _hidden(one.path)
             case _:
                 words += ["--symlink", one.source, one.path]
-    return [*words, "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/"]
+    sealed = [one.path for one in view if one.kind == "hidden" and Path(one.path).is_dir()]
+    for path in ("/", *sealed):
+        last += ["--remount-ro", path]
+    return [*words, "--dev", "/dev", "--proc", "/proc", *last]
+
+
+def _hidden(path: str) -> list[str]:
+    """A device where there are no devices: nobody may open it."""
+    if Path(path).is_dir():
+        return ["--perms", "0111", "--tmpfs", path]
+    return ["--ro-bind", os.devnull, path]

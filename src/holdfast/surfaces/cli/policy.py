@@ -13,6 +13,7 @@ from holdfast.app.holdfast import Holdfast
 from holdfast.app.policy_files import read_policy_file
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
+from holdfast.policy.denied_places import without_a_place
 from holdfast.policy.explain import Explanation, RuleCited, UseExplained
 from holdfast.policy.rule_file import RuleFile
 from holdfast.surfaces.cli.amounts import counted
@@ -141,8 +142,21 @@ def _check(arguments: Namespace, screen: Screen) -> int:
     else:
         for problem in found.problems:
             screen.raw(f"{path}:{problem.line}: {problem.message}")
+        for note in _notes(found):
+            screen.raw(note)
         screen.raw(_summed_up(found))
     return 1 if found.problems else 0
+
+
+def _notes(found: RuleFile) -> list[str]:
+    """What holds less than one may think."""
+    return [
+        f"{rule.source}: note: {rule.permission} {rule.pattern!r} binds tools that open files, not"
+        " the programs that a command starts: it names no fixed place. Name one, such as"
+        " 'secrets/' or '.env', or deny the commands, too"
+        for rule in found.rules
+        if without_a_place(rule)
+    ]
 
 
 def _summed_up(found: RuleFile) -> str:
@@ -166,6 +180,7 @@ def _report(path: Path, found: RuleFile) -> JsonObject:
         "rules": plain(found.rules),
         "examples": len(found.examples),
         "problems": problems,
+        "notes": [*_notes(found)],
     }
 
 
