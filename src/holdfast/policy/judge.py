@@ -98,7 +98,7 @@ class PolicyJudge:
         if not watchdog:
             if worst.action == "ask" or tool.permission_policy == "always_ask":
                 return self._concluded(prepared, considered, NOTHING_AGAINST_IT, headless=headless)
-            permit = self._permitted(prepared, considered)
+            permit = _permitted(prepared, considered, self.bounds)
             if not tool.uses:
                 self._quick[tool.name] = permit.grounds
             return permit
@@ -172,7 +172,7 @@ class PolicyJudge:
         if tool.permission_policy == "always_ask":
             reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
         if not reasons:
-            return self._permitted(prepared, considered)
+            return _permitted(prepared, considered, self.bounds)
         if headless:
             return Deny(
                 prepared=prepared,
@@ -188,11 +188,6 @@ class PolicyJudge:
         # What the watchdog asks about is looked at each time.
         wider = () if watched else wider_patterns(in_question)
         return msgspec.structs.replace(ask, offers=("once", "session", "project"), wider=wider)
-
-    def _permitted(self, prepared: Prepared, considered: Considered) -> Permit:
-        if any(one.rule is not None and one.rule.remembered for one in considered.weighed):
-            self.bounds.agree(prepared, considered.uses)
-        return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
 
     def _is_worth_remembering(self, ask: Ask, considered: Considered, *, watched: bool) -> bool:
         """Whether the same call would run the next time; otherwise nothing is to be offered."""
@@ -247,6 +242,12 @@ class PolicyJudge:
     def session_rules(self) -> tuple[Rule, ...]:
         """What was answered for this session alone."""
         return tuple(rule for rule in self._given if rule.scope == "session")
+
+
+def _permitted(prepared: Prepared, considered: Considered, bounds: Bounds) -> Permit:
+    if any(one.rule is not None and one.rule.remembered for one in considered.weighed):
+        bounds.agree(prepared, considered.uses)
+    return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
 
 
 def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
