@@ -33,6 +33,7 @@ from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.shell import LiveCommand
 from holdfast.contract.tool import Tool
 from holdfast.policy.explain import Explanation
 
@@ -118,6 +119,10 @@ class Holdfast:
         """Take one call to its one answer, whatever happens on the way."""
         settle = partial(self._inner.settle, model_call_id=model_call_id, abort=abort)
         return self._result(partial(settle, tool, arguments))
+
+    def commands(self) -> tuple[LiveCommand, ...]:
+        """The commands of the session that run now, and those that ended moments ago."""
+        return self._opened().call(lambda: self._inner.commands.all())
 
     def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""

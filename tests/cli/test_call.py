@@ -229,3 +229,12 @@ def test_an_interrupt_while_asked_ends_the_command(home: Path, tool_file: Path) 
         process.send_signal(2)
         assert process.wait(timeout=10) == 130
     os.close(ours)
+
+
+def test_what_a_call_leaves_running_is_said_to_end(cli: Cli, tmp_path: Path) -> None:
+    words = ("call", "sandbox_exec", "--profile", "host", "--set", "commands.background=true")
+    left = cli(*words, "command=sleep 60", "background:=true", "--workspace", str(tmp_path))
+    assert (left.status, json.loads(left.out)["ok"]) == (0, True)
+    assert "what the call left running ends with it" in left.err
+    ended = cli(*words, "command=true", "--workspace", str(tmp_path))
+    assert (ended.status, ended.err) == (0, "")

@@ -93,3 +93,10 @@ def test_a_mistake_in_trusted_code_is_named_where_it_can_be_corrected(
     said = answer.out + answer.err
     assert f"{folder / 'mine.py'}:2: " in said
     assert "trusted/" not in said
+
+
+def test_skills_without_a_folder_to_trust_are_told_of(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "plain" / ".agents" / "skills").mkdir(parents=True)
+    assert state(cli, str(tmp_path / "plain")) == (0, "skills_alone")
+    said = cli("trust", str(tmp_path / "plain"), "--yes").out
+    assert "set skills.project = 'always' in your own configuration" in said

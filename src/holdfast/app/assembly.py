@@ -205,6 +205,10 @@ def _known(names: tuple[str, ...], catalog: Catalog) -> tuple[str, ...]:
 
 def _session(wanted: Wanted, ids: TimeIds) -> SessionFacts:
     workspace = wanted.workspace
+    if workspace is not None and not Path(workspace).is_dir():
+        raise ConfigurationError(
+            f"workspace: {str(workspace)!r} is no directory; make it, or name another"
+        )
     above = wanted.options.get("above")
     fresh = ids.new("ses") if above is None else above.child_id
     return SessionFacts(

@@ -15,7 +15,6 @@ from typing import cast
 
 import msgspec
 
-from holdfast.app.ceilings import check_ceiling
 from holdfast.app.environment import DEBUG_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
@@ -32,6 +31,7 @@ from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES
+from holdfast.app.requirement_tables import check_requirements
 from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
@@ -142,7 +142,7 @@ def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
 
 def _checked(layer: Table, origin: str, text: str = "") -> Table:
     check_keys(layer, origin)
-    check_ceiling(layer, origin)
+    check_requirements(layer, origin)
     check_web(layer, origin)
     name_sources(layer, origin, text)
     return layer

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.app.ceilings import ceiling_requirements
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.requirement_tables import requirements_of
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
     ProfileSettings,
+    RequirementSettings,
     RuleSettings,
     Settings,
     Surroundings,
@@ -23,6 +24,7 @@ from holdfast.app.settings import (
 from holdfast.app.spelling import advice
 from holdfast.contract.audit import NO_AUDIT, AuditLog
 from holdfast.contract.ports import GrantStore, PathView
+from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.contract.watchdog import Hook
@@ -38,7 +40,7 @@ from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
 from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.powers import AgentRules, Powers
-from holdfast.policy.reach import Folders, Reach
+from holdfast.policy.reach import Beside, Folders, Reach
 from holdfast.policy.rules import RuleProblem
 from holdfast.policy.scope import (
     EffectiveScope,
@@ -109,12 +111,19 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
             look=reach,
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
             manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
+            doubts=_who_lets_doubts_run(parts.settings),
             headless=parts.headless,
             answered=parts.answered,
         )
         return PolicyJudge(powers, parts.grants or grants_of(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
+
+
+def _who_lets_doubts_run(settings: Settings) -> str | None:
+    """Whoever configured it, where processes are held by the kernel."""
+    held = settings.sandbox.confinement != "unconfined"
+    return "policy.doubts = 'confined'" if held and settings.policy.doubts == "confined" else None
 
 
 def manifest_rules(settings: ProfileSettings, profile: str) -> list[Rule]:
@@ -136,6 +145,7 @@ def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
         source=source,
         reason=written.reason,
         pinned=written.pinned,
+        capability=written.capability,
     )
 
 
@@ -153,17 +163,20 @@ def reach_of(parts: JudgeParts) -> Reach:
         places = places_of(variables, facts)
     except PlaceProblem as problem:
         raise ConfigurationError(f"workspace: {problem}") from None
-    declared = _declared(parts.tools, places)
+    given = () if policy.reach is None else (_given(policy.reach, places),)
+    declared = _declared(parts.tools, places, *given)
     ceiling: list[Scope] = []
     bounds = {"policy": policy.ceiling, f"profile.{parts.profile}": parts.profile_settings.ceiling}
     for whose, bound in bounds.items():
         if bound is not None:
             with _belongs_to(f"{whose}.ceiling"):
-                ceiling.append(compile_scope(ceiling_requirements(bound), places))
+                ceiling.append(compile_scope(requirements_of(bound), places))
     above = parts.above
     scope = EffectiveScope(declared, facts, *ceiling)
     apart = {
-        tool.name: EffectiveScope(_declared(parts.tools, places, tool), facts, *ceiling)
+        tool.name: EffectiveScope(
+            _declared(parts.tools, places, tool.requires, *given), facts, *ceiling
+        )
         for tool in (*parts.unseen, *parts.tools)
         if tool in parts.unseen or has_hosts_of_its_own(tool)
     }
@@ -177,13 +190,21 @@ def reach_of(parts: JudgeParts) -> Reach:
         facts,
         places,
         strict=policy.strict,
-        apart=apart,
+        beside=Beside(apart, given),
         folders=Folders((own,), tuple(_kept(parts, facts))),
     )
 
 
-def _declared(tools: Sequence[Tool], places: Places, *apart: Tool) -> Scope:
-    wanted = [*map(shared, tools), *(tool.requires for tool in apart)]
+def _given(table: RequirementSettings, places: Places) -> RequirementSet:
+    """What `[policy.reach]` adds for all tools."""
+    with _belongs_to("policy.reach"):
+        requirements = requirements_of(table)
+        compile_scope(requirements, places)
+    return requirements
+
+
+def _declared(tools: Sequence[Tool], places: Places, *more: RequirementSet) -> Scope:
+    wanted = [*map(shared, tools), *more]
     try:
         return compile_scope(union(wanted), places)
     except ValueError:

@@ -61,9 +61,13 @@ def configuration_of(options: Options, workspace: str | Path | None) -> Configur
     return load_configuration(workspace) if given is None else given
 
 
+_NAMED = ("profile", "tools", "workspace")
+"""What `Holdfast()` takes beside its options."""
+
+
 def refuse_unknown(options: Options) -> None:
     """A misspelt option must not go unnoticed: an approver would then never be asked."""
-    known = sorted({*Options.__annotations__} - {"above"})
+    known = sorted({*Options.__annotations__, *_NAMED} - {"above"})
     for name in options:
         if name not in Options.__annotations__:
             near = get_close_matches(name, known, n=1)

@@ -40,7 +40,9 @@ _READS_ANYTHING_HERE = msgspec.convert(
     {"read": ["**"], "hosts": ["*"], "shell": [{"cmd": "*"}]}, RequirementSettings
 )
 _ASKS_ABOUT_HOSTS = (RuleSettings(permission="web_fetch", pattern="*", action="ask"),)
-_ASKS_ABOUT_CLONES = (RuleSettings(permission="repo_clone", pattern="*", action="ask"),)
+_ASKS_ABOUT_CLONES = (
+    RuleSettings(permission="repo_clone", pattern="*", action="ask", capability="net.fetch"),
+)
 
 _plans: dict[str, Plan] = {}
 """By the name of a built-in tool: the plan that was used last."""

@@ -135,6 +135,8 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     action: Action = "ask"
     reason: str | None = None
     pinned: bool = False
+    capability: str | None = None
+    """Of a tool with several uses: only this one."""
     source: str = ""
     """Where it stands. Found out while loading; not a key of the table."""
 
@@ -162,6 +164,11 @@ class PolicySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Check a call against its own tool's requirements, not against all tools' together."""
     ceiling: RequirementSettings | None = None
     """What no tool gets more than, whatever it requires. Without one there is no such bound."""
+    reach: RequirementSettings | None = None
+    """What every tool may reach beside what it requires itself, within every ceiling."""
+    doubts: Literal["ask", "confined"] = "ask"
+    """What becomes of a command that is not known wholly before it runs, where no rule speaks of
+    it: `confined` lets it run, since the kernel holds its processes."""
 
 
 class CommandSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

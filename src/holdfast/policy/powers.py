@@ -46,6 +46,8 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     look: Look
     watchdog: Watchdog
     manifest: JsonObject = {}
+    doubts: str | None = None
+    """Who says that a command in doubt runs where no rule speaks of it: a kernel holds it."""
     headless: bool
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""

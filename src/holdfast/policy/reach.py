@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 
 from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
+from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.command_gate import BOUND_FROM_ABOVE, what_would_admit
@@ -20,7 +21,7 @@ from holdfast.policy.hosts import Host, HostProblem, host_of
 from holdfast.policy.paths import Refused, judge_path, normal_text
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
-from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, strictly
+from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, strictly, union
 from holdfast.policy.uses import analysed
 from holdfast.policy.words import described
 
@@ -29,7 +30,17 @@ Against = Callable[[Use], str | None]
 
 _CAPABILITY: dict[Access, str] = {"read": "fs.read", "write": "fs.write"}
 
-NONE_APART: Mapping[str, EffectiveScope] = MappingProxyType({})
+
+class Beside(NamedTuple):
+    """What tools reach beside what they require together."""
+
+    single: Mapping[str, EffectiveScope] = MappingProxyType({})
+    """What counts for tools, by name, that reach more than the others."""
+    given: tuple[RequirementSet, ...] = ()
+    """What every tool has, also in strict mode."""
+
+
+NOTHING_BESIDE = Beside()
 
 
 class Folders(NamedTuple):
@@ -54,17 +65,16 @@ class Reach:
         places: Places,
         *,
         strict: bool = False,
-        apart: Mapping[str, EffectiveScope] = NONE_APART,
+        beside: Beside = NOTHING_BESIDE,
         folders: Folders = NO_FOLDERS,
     ) -> None:
-        """``apart``: what counts for tools, by name, that reach more than the others."""
         self.agent = scope
         """What all tools of the session reach together."""
         self._facts = facts
         self.places = places
         self._base = places.base
         self._strict = strict
-        self._apart = apart
+        self._beside = beside
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in folders.own)
         self._kept = tuple(f"{folder.rstrip('/')}/" for folder in folders.kept)
         self._roots = [
@@ -92,11 +102,11 @@ class Reach:
 
     def scope(self, tool: Tool) -> EffectiveScope:
         """What counts for a tool: the agent's, or in strict mode its own within that."""
-        shared = self._apart.get(tool.name, self.agent)
+        shared = self._beside.single.get(tool.name, self.agent)
         if not self._strict:
             return shared
         if tool.name not in self._by_tool:
-            own = compile_scope(tool.requires, self.places)
+            own = compile_scope(union((tool.requires, *self._beside.given)), self.places)
             self._by_tool[tool.name] = strictly(shared, own)
         return self._by_tool[tool.name]
 
@@ -157,6 +167,9 @@ class Reach:
         declared = judge_path([scope.layers[0].paths(access)], access, path, seen)
         if not isinstance(declared, Refused):
             return Refusal(target=path, reason=f"{verdict.reason} {BOUND_FROM_ABOVE}")
+        if _fits(scope, access, seen.lexical):
+            reason = f"{verdict.reason} Name the place it leads to instead."
+            return Refusal(target=path, reason=reason)
         wanted = f"requires.fs.{access} = [{self._relative(seen.lexical)!r}]"
         return Refusal(target=path, reason=verdict.reason, requirement=wanted)
 
@@ -266,7 +279,7 @@ def _fits(scope: EffectiveScope, access: Access, lexical: str) -> bool:
 def _said(refusal: Refusal) -> str:
     if refusal.requirement is None:
         return refusal.reason
-    return f"{refusal.reason} It would be admitted by {refusal.requirement}."
+    return f"{refusal.reason} It would be admitted by {refusal.requirement}, or by [policy.reach]."
 
 
 def _refusal(verdict: object) -> str | None:

@@ -67,14 +67,30 @@ class Scales:
         use, name, names = looked.use, tool.name, self._named(tool)
         ours = self._book.weigh(names, use)
         if ours.rule is None:
-            ours = _with_standing(ours, tool, self._standing.get(name), free=looked.free)
+            ours = self._with_standing(ours, tool, self._standing.get(name), free=looked.free)
         if not self._parents and not self._narrowing:
             return ours
         found = [ours, *(book.weigh(names, use) for book in self._narrowing)]
         for book, standing in self._parents:
             above = book.weigh(names, use)
-            found.append(_with_standing(above, tool, standing.get(name), free=looked.free))
+            found.append(self._with_standing(above, tool, standing.get(name), free=looked.free))
         return max(found, key=lambda one: STRICTNESS[one.action])
+
+    def _with_standing(
+        self, weighed: Weighed, tool: Tool, vouched: str | None, *, free: bool
+    ) -> Weighed:
+        """Where no rule speaks: allow what needs nothing and is ours, or is vouched for."""
+        use = weighed.use
+        if weighed.rule is not None:
+            return weighed
+        if use.doubt is not None:
+            if vouched is None or use.within is None or self._powers.doubts is None:
+                return weighed
+            vouched = self._powers.doubts
+        ours = tool.ownership != "mcp" and use.capability is None
+        if not ours and not free and vouched is None:
+            return weighed
+        return msgspec.structs.replace(weighed, action="allow", vouched=vouched)
 
 
 def _rests_on_an_answer(weighed: Weighed) -> bool:
@@ -97,13 +113,3 @@ def _without_reasons(rules: Sequence[Rule]) -> RuleBook:
     """Rules that only narrow; what a stranger wrote beside them is not passed on to a model."""
     bare = [msgspec.structs.replace(rule, reason=None) for rule in rules]
     return RuleBook(bare, silence="allow")
-
-
-def _with_standing(weighed: Weighed, tool: Tool, vouched: str | None, *, free: bool) -> Weighed:
-    """Where no rule speaks: allow what needs nothing and is ours, and what somebody vouches for."""
-    if weighed.rule is not None or weighed.use.doubt is not None:
-        return weighed
-    ours = tool.ownership != "mcp" and weighed.use.capability is None
-    if not ours and not free and vouched is None:
-        return weighed
-    return msgspec.structs.replace(weighed, action="allow", vouched=vouched)

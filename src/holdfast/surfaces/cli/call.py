@@ -64,21 +64,28 @@ def run(arguments: Namespace, screen: Screen) -> int:
             progress=progress,
             keep_outputs=True,
         )
-        envelope = _settled(holdfast, arguments.tool, sent)
+        envelope = _settled(holdfast, arguments.tool, sent, screen)
     _show(envelope, arguments, screen)
     _remark(envelope, opened, [tool.name for tool in holdfast.tools], screen)
     if approver is None and envelope.failure and envelope.failure.message == NOBODY_TO_ASK:
         screen.remark(
             "nobody is there to be asked; holdfast policy explain with the same words says what is"
-            " in question, and a rule or a remembered answer can allow it"
+            " in question; a rule or a remembered answer can allow it, a command in doubt only"
+            " policy.doubts"
         )
     return _status(envelope)
 
 
-def _settled(holdfast: Holdfast, tool: str, sent: RawArguments) -> Envelope:
+def _settled(holdfast: Holdfast, tool: str, sent: RawArguments, screen: Screen) -> Envelope:
     try:
         with holdfast:
-            return holdfast.settle(tool, sent)
+            envelope = holdfast.settle(tool, sent)
+            if any(one.state == "running" for one in holdfast.commands()):
+                screen.remark(
+                    "what the call left running ends with it, and with it its log: a session lives"
+                    " as long as this command; keep one open in a program"
+                )
+            return envelope
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as escaped:  # noqa: BLE001 - a tool raised what only programs may end with

@@ -19,6 +19,7 @@ from holdfast.app.locations import (
 from holdfast.app.own_files import check_home
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.project_folder import ProjectFolder, read_project
+from holdfast.app.skill_places import PLACES
 from holdfast.app.toml_text import decode_text, parse_toml
 from holdfast.app.trust import TrustFile
 from holdfast.policy.rule_file import read_rule_file
@@ -55,7 +56,9 @@ def run(arguments: Namespace, screen: Screen) -> int:
         return _answer(screen, arguments, project, "revoked" if was else "not_trusted", 0)
     seen = read_project(project)
     if seen is None:
-        return _answer(screen, arguments, project, "nothing_to_trust", 0)
+        skills = any((project / place).is_dir() for place in PLACES)
+        state = "skills_alone" if skills else "nothing_to_trust"
+        return _answer(screen, arguments, project, state, 0)
     if trusted.trusts(project):
         return _answer(screen, arguments, project, "trusted", 0)
     if not arguments.yes and not _agreed(project, seen, screen):
@@ -82,6 +85,10 @@ _SAID = {
     "not_trusted": "{} is not trusted; its files can only narrow",
     "revoked": "{} is not trusted any more",
     "nothing_to_trust": "{} has no .holdfast folder; there is nothing to trust",
+    "skills_alone": (
+        "{} has skills and no .holdfast folder, to which trust is bound; to have its skills"
+        " offered, set skills.project = 'always' in your own configuration"
+    ),
 }
 
 

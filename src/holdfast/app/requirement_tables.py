@@ -1,0 +1,56 @@
+"""What a configuration says may be reached, and at most: its tables as requirements.
+
+What that means for a call is judged elsewhere.
+"""
+
+from typing import cast
+
+import msgspec
+
+from holdfast.app.keys import Table
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.settings import RequirementSettings
+from holdfast.contract.requirements import RequirementSet, requirement_set
+from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.places import Places, places_of
+from holdfast.policy.scope import compile_scope
+
+_ANYWHERE = ("/",)
+_TABLES = ("ceiling", "reach")
+
+
+def requirements_of(given: RequirementSettings) -> RequirementSet:
+    """What the table says; ValueError when it says nothing that can be required."""
+    commands = [
+        {"cmd": one.cmd} if one.args is None else {"cmd": one.cmd, "args": one.args}
+        for one in given.shell
+    ]
+    return requirement_set(
+        {
+            "fs": {"read": given.read, "write": given.write},
+            "net": {"hosts": given.hosts},
+            "shell": commands,
+            "capabilities": given.capabilities,
+        }
+    )
+
+
+def check_requirements(table: Table, origin: str) -> None:
+    """Raise ConfigurationError for the first key with a pattern that is none.
+
+    The table has been checked by `keys`. Each layer is tried by itself, so that it can be named.
+    """
+    policy = cast("Table", table.get("policy", {}))
+    for name in _TABLES:
+        for key, value in cast("Table", policy.get(name, {})).items():
+            try:
+                alone = msgspec.convert({key: value}, RequirementSettings)
+                compile_scope(requirements_of(alone), _places())
+            except ValueError as problem:
+                raise ConfigurationError(
+                    f"{origin}: policy.{name}.{key}: {problem}; correct or remove that entry"
+                ) from None
+
+
+def _places() -> Places:
+    return places_of({"workspace": _ANYWHERE, "user-data": _ANYWHERE}, DiskPaths())
