@@ -51,7 +51,7 @@ async def test_it_answers_exactly_as_the_asynchronous_one() -> None:
 
 def test_it_shows_its_tools_and_its_session() -> None:
     hf = _opened()
-    assert [tool.name for tool in hf.tools] == ["double", "thread_of"]
+    assert [tool.name for tool in hf.tools] == ["question", "double", "thread_of"]
     assert hf.session_id.startswith("ses_")
 
 

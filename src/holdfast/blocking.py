@@ -22,7 +22,7 @@ from anyio import get_cancelled_exc_class
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from holdfast.app import answering
-from holdfast.app.answering import StoreOptions
+from holdfast.app.any_session import StoreOptions
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
 from holdfast.app.options import Options
 from holdfast.app.settings import DEFAULT_PROFILE

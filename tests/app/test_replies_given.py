@@ -6,7 +6,7 @@ import pytest
 from app.recorded import around
 
 from holdfast import answer_inquiry, open_inquiries
-from holdfast.app.answering import StoreOptions
+from holdfast.app.any_session import StoreOptions
 from holdfast.app.inquiring import call_of, checked_replies
 from holdfast.app.settings import Settings
 from holdfast.contract.journal import UnknownSession

@@ -23,7 +23,7 @@ from app.recorded import (
 )
 
 from holdfast import ConfigurationError, Holdfast, answer_question, open_questions, tool
-from holdfast.app.answering import StoreOptions
+from holdfast.app.any_session import StoreOptions
 from holdfast.app.settings import Settings
 from holdfast.contract.call import Ask
 from holdfast.contract.events import (

@@ -4,15 +4,11 @@ An answer needs no lease: it is written into the journal, and whoever runs the s
 it. Nothing of a call runs here.
 """
 
-from typing import TypedDict, Unpack, get_args
+from typing import Unpack, get_args
 
 import msgspec
 
-from holdfast.app.configuration import load_configuration
-from holdfast.app.session_store import NothingStored, opened_store
-from holdfast.app.settings import Settings, Surroundings
-from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.archive import SessionQuery
+from holdfast.app.any_session import StoreOptions, desk, open_now, waiting_in
 from holdfast.contract.events import ApprovalAsked
 from holdfast.contract.journal import EventQuery, Journal, NotFitting
 from holdfast.contract.json_value import clean_text, text_of
@@ -24,27 +20,12 @@ from holdfast.record.store import Store
 from holdfast.runtime import recovery
 from holdfast.runtime.trail import answered, without_secrets
 
-_ALL = 2**31
-
-
-class StoreOptions(TypedDict, total=False):
-    """Which store, where it is not the one that the configuration names."""
-
-    settings: Settings
-    surroundings: Surroundings
-
 
 async def open_questions(
     session: str | None = None, **options: Unpack[StoreOptions]
 ) -> tuple[Question, ...]:
     """What waits for a person, of one session or of all, the oldest first; UnknownSession."""
-    try:
-        async with opened_store(**options) as store:
-            return await questions_in(store, session)
-    except NothingStored:
-        if session is not None:
-            raise
-        return ()
+    return await open_now(questions_in, session, **options)
 
 
 async def answer_question(
@@ -55,22 +36,14 @@ async def answer_question(
     The first answer counts. A call that waits goes on within half a second; one whose program is
     gone is ended by `Holdfast.resume`.
     """
-    settings = options.get("settings") or load_configuration(None).settings
-    around = options.get("surroundings") or surroundings_of_this_process(settings)
     told = checked_answer(answer)
-    async with opened_store(settings=settings, surroundings=around) as store:
-        redactor = Redactor(around.secrets)
-        await write_answer(store.journal, session, approval, told, redactor)
+    async with desk(**options) as at:
+        await write_answer(at.journal, session, approval, told, at.redactor)
 
 
 async def questions_in(store: Store, session_id: str | None) -> tuple[Question, ...]:
     """The open questions of one session, or of all."""
-    if session_id is not None:
-        return await recovery.open_questions(store.journal, session_id)
-    found: list[Question] = []
-    for session in await store.archive.sessions(SessionQuery(limit=_ALL)):
-        if any(call.stage == "waiting" for call in session.state.calls.values()):
-            found += await recovery.open_questions(store.journal, session.id)
+    found = await waiting_in(store, session_id, "waiting", recovery.open_questions)
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 

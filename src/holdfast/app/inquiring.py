@@ -8,11 +8,7 @@ from typing import Unpack
 
 import msgspec
 
-from holdfast.app.answering import StoreOptions
-from holdfast.app.configuration import load_configuration
-from holdfast.app.session_store import NothingStored, opened_store
-from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.archive import SessionQuery
+from holdfast.app.any_session import StoreOptions, desk, open_now, waiting_in
 from holdfast.contract.events import InquiryAnswered
 from holdfast.contract.journal import Journal
 from holdfast.contract.json_value import clean_text, text_of
@@ -21,20 +17,12 @@ from holdfast.envelope.redact import Redactor
 from holdfast.record.store import Store
 from holdfast.runtime import recovery
 
-_ALL = 2**31
-
 
 async def open_inquiries(
     session: str | None = None, **options: Unpack[StoreOptions]
 ) -> tuple[Inquiry, ...]:
     """What tools ask a person, of one session or of all, the oldest first; UnknownSession."""
-    try:
-        async with opened_store(**options) as store:
-            return await inquiries_in(store, session)
-    except NothingStored:
-        if session is not None:
-            raise
-        return ()
+    return await open_now(inquiries_in, session, **options)
 
 
 async def answer_inquiry(
@@ -45,21 +33,14 @@ async def answer_inquiry(
     The first reply counts. A call that waits goes on within half a second; one whose program is
     gone is ended by `Holdfast.resume`.
     """
-    settings = options.get("settings") or load_configuration(None).settings
-    around = options.get("surroundings") or surroundings_of_this_process(settings)
     told = checked_replies(replies)
-    async with opened_store(settings=settings, surroundings=around) as store:
-        await write_replies(store.journal, session, call, told, Redactor(around.secrets))
+    async with desk(**options) as at:
+        await write_replies(at.journal, session, call, told, at.redactor)
 
 
 async def inquiries_in(store: Store, session_id: str | None) -> tuple[Inquiry, ...]:
     """The open inquiries of one session, or of all."""
-    if session_id is not None:
-        return await recovery.open_inquiries(store.journal, session_id)
-    found: list[Inquiry] = []
-    for session in await store.archive.sessions(SessionQuery(limit=_ALL)):
-        if any(call.stage == "inquiring" for call in session.state.calls.values()):
-            found += await recovery.open_inquiries(store.journal, session.id)
+    found = await waiting_in(store, session_id, "inquiring", recovery.open_inquiries)
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.call_id)))
 
 

@@ -12,7 +12,7 @@ import pytest
 from tool_kit import failure, opened, result
 
 from holdfast import Abort, Holdfast, Rule, answer_inquiry, open_inquiries
-from holdfast.app.answering import StoreOptions
+from holdfast.app.any_session import StoreOptions
 from holdfast.app.options import Options
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import open_store
