@@ -68,6 +68,12 @@ def document(message: dict[str, Any]) -> None:
     shown = params["textDocument"]
     text = shown["text"] if "text" in shown else params["contentChanges"][0]["text"]
     DOCUMENTS[shown["uri"]] = (shown["version"], text)
+    if MODE == "late":
+        # As a server that reads for a while, and does not say which version it means.
+        time.sleep(0.3)
+        told = [{**place(shown["uri"], 0, 0, 1), "message": f"seen: {text.strip()}"}]
+        about: dict[str, Any] = {"uri": shown["uri"], "diagnostics": told}
+        send({"method": "textDocument/publishDiagnostics", "params": about})
     if MODE == "push":
         told = [{**place(shown["uri"], 0, 0, 1), "message": f"seen: {text.strip()}"}]
         old: dict[str, Any] = {

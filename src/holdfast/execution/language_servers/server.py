@@ -172,6 +172,9 @@ class LanguageServer:
         """Have it see a document as it is now; gives the URI it knows it by."""
         uri = uri_of(document.path)
         before = self._shown.pop(uri, None)
+        if before is None or before.text != document.text:
+            # It was said of another text, and not every server says of which.
+            self._connection.published.pop(uri, None)
         if before is None:
             self._shown[uri] = _Shown(1, document.text)
             self._open(uri, document.text)
