@@ -45,6 +45,8 @@ class Connection:
         self._waiting: dict[int, _Waiting] = {}
         self._asked = 0
         self._ended: str | None = None
+        self.messages = 0
+        """How many came from it."""
         self.published: dict[str, Published] = {}
         self.registered: set[str] = set()
         """The methods it asked to be asked by, after it was started."""
@@ -60,6 +62,7 @@ class Connection:
     def heard(self, piece: bytes) -> None:
         """Take in what the server printed."""
         for message in self._reader.feed(piece):
+            self.messages += 1
             self._take(message)
 
     def over(self, how: str) -> None:
@@ -72,6 +75,11 @@ class Connection:
     def notify(self, method: str, params: JsonObject) -> None:
         """Tell it something."""
         self._send(framed({"jsonrpc": "2.0", "method": method, "params": params}))
+
+    def knock(self) -> None:
+        """Ask it what nobody has to know: whoever hears anything has to refuse that."""
+        self._asked += 1
+        self._send(framed({"jsonrpc": "2.0", "id": self._asked, "method": "$/holdfast/knock"}))
 
     async def ask(self, method: str, params: JsonObject, seconds: float) -> JsonValue:
         """Ask it, and wait for its answer; who stops waiting takes the question back."""
