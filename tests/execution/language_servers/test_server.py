@@ -1,14 +1,16 @@
 """What a server sees of documents: opened, closed once, and no more of them than it may hold."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.execution.language_servers.connection import Connection
 from holdfast.execution.language_servers.frames import FrameReader, framed
+from holdfast.execution.language_servers.positions import PositionEncoding
 from holdfast.execution.language_servers.server import (
     MOST_DOCUMENTS,
+    At,
     Document,
     LanguageServer,
     ServerCommand,
@@ -40,6 +42,31 @@ def publishes(connection: Connection, uri: str, version: int | None = None) -> N
     if version is not None:
         told["version"] = version
     connection.heard(framed({"method": "textDocument/publishDiagnostics", "params": told}))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("encoding", get_args(PositionEncoding))
+async def test_a_place_is_sent_as_whoever_asks_counted_it(encoding: PositionEncoding) -> None:
+    """Nothing is counted here: the event loop would stand still over a long line."""
+    connection, positions = Connection("odd"), list[JsonObject]()
+    server = LanguageServer(ServerCommand("odd", ("odd",), (".odd",)), connection)
+    reader = FrameReader()
+
+    def take(content: bytes) -> None:
+        message: Any
+        for message in reader.feed(content):
+            if message["method"] == "initialize":
+                agreed: JsonObject = {"capabilities": {"positionEncoding": encoding}}
+                connection.heard(framed({"id": message["id"], "result": agreed}))
+            if message["method"] == "textDocument/hover":
+                positions.append(message["params"]["position"])
+                connection.heard(framed({"id": message["id"], "result": None}))
+
+    connection.sends_by(take)
+    await server.begin("/w")
+    counted: dict[PositionEncoding, int] = {"utf-16": 16, "utf-8": 8, "utf-32": 32}
+    await server.hover(Document("/w/a", ""), At(5, counted))
+    assert positions == [{"line": 5, "character": counted[encoding]}]
 
 
 @pytest.mark.parametrize("version", [None, 1])
