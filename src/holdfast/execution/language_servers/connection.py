@@ -5,7 +5,9 @@ what questions mean, is not known here.
 """
 
 from collections.abc import Callable
+from typing import Any
 
+import msgspec
 from anyio import Event, fail_after
 
 from holdfast.contract.errors import OperationFailed, OperationTimedOut, Unavailable
@@ -18,6 +20,10 @@ _HARMLESS = ("client/", "window/", "workspace/")
 """Some servers end themselves when one of these is refused."""
 MOST_PUBLISHED = 256
 """Of so many files what is wrong with them is remembered: those heard of last."""
+MOST_PUBLISHED_BYTES = 32 * 1024 * 1024
+"""So much of it together; of the file heard of last always."""
+MOST_REGISTERED = 256
+_LONGEST_METHOD = 256
 
 
 class Published:
@@ -25,7 +31,13 @@ class Published:
 
     def __init__(self, version: int | None, items: list[JsonValue]) -> None:
         self.version = version
-        self.items = items
+        self.content = msgspec.json.encode(items)
+        """As it was sent: taken apart, it needs many times the room."""
+
+    @property
+    def items(self) -> list[JsonValue]:
+        """One by one."""
+        return msgspec.json.decode(self.content, type=list[Any])
 
 
 class _Waiting:
@@ -176,7 +188,9 @@ class Connection:
         wanted = params.get("registrations") if isinstance(params, dict) else None
         for one in wanted if isinstance(wanted, list) else []:
             method = one.get("method") if isinstance(one, dict) else None
-            if isinstance(method, str):
+            if len(self.registered) >= MOST_REGISTERED:
+                break
+            if isinstance(method, str) and len(method) <= _LONGEST_METHOD:
                 self.registered.add(method)
         self._announce()
 
@@ -188,9 +202,15 @@ class Connection:
             return
         self.published.pop(uri, None)
         self.published[uri] = Published(version if type(version) is int else None, items)
-        if len(self.published) > MOST_PUBLISHED:
+        while self._too_much_published():
             del self.published[next(iter(self.published))]
         self._announce()
+
+    def _too_much_published(self) -> bool:
+        size = sum(len(uri) + len(one.content) for uri, one in self.published.items())
+        return len(self.published) > MOST_PUBLISHED or (
+            size > MOST_PUBLISHED_BYTES and len(self.published) > 1
+        )
 
     def _announce(self) -> None:
         listening, self._listening = self._listening, []
