@@ -101,6 +101,11 @@ class Warden:
             return True
 
     @property
+    def busy(self) -> bool:
+        """Whether a call uses it."""
+        return self._pool.busy
+
+    @property
     def keeper(self) -> int:
         """The number of its outermost process."""
         return self._keeper.pid
