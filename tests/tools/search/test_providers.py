@@ -141,6 +141,15 @@ def test_documents_are_found_by_their_words() -> None:
     assert index.find("!?", 5) == index.find("elephant", 5) == ()
 
 
+def test_a_document_is_shown_as_it_is() -> None:
+    text = "cat dog List<String> a<b and c>d &amp; <b>more</b>"
+    index = StaticIndex(
+        json.dumps([{"url": "https://a.example/", "title": "Map<K, V>", "text": text}]).encode()
+    )
+    (hit,) = index.find("dog", 1)
+    assert (hit.title, hit.snippet) == ("Map<K, V>", text)
+
+
 def test_a_rare_word_weighs_more() -> None:
     many = [{"url": f"https://a.example/{n}", "text": "common " * 3} for n in range(9)]
     rare = {"url": "https://a.example/rare", "text": "rare"}

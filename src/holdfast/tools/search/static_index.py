@@ -2,7 +2,8 @@
 
     [{"title": "...", "url": "https://...", "text": "..."}, ...]
 
-A word that few of the documents hold weighs more, and more in a title than in a text.
+A word that few of the documents hold weighs more, and more in a title than in a text. Both are
+text as it is: a `<` in it is no markup.
 """
 
 import math
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.searching import NotSearched, SearchHit
-from holdfast.tools.search.hits import answer_in, at, shown, web_address
+from holdfast.tools.search.hits import answer_in, at, on_one_line, web_address
 
 _WORD = re.compile(r"\w+")
 _IN_TITLE = 3
@@ -66,7 +67,7 @@ def _document(value: JsonValue, place: int) -> _Document:
     url = web_address(at(value, "url"))
     if url is None:
         raise NotSearched(f"document {place} has no url that begins with http:// or https://")
-    title = shown(at(value, "title"), 300) or url
+    title = on_one_line(at(value, "title"), 300) or url
     text = at(value, "text")
     body = " ".join(text.split()) if isinstance(text, str) else ""
     words = Counter(_words(body))
@@ -85,4 +86,4 @@ def _snippet(text: str, words: Sequence[str]) -> str:
     first = next((one for one in _WORD.finditer(text) if one[0].casefold() in wanted), None)
     began = 0 if first is None else max(0, first.start() - _AROUND)
     lead = "…" if began else ""
-    return lead + shown(text[began : began + 2 * _SNIPPET], _SNIPPET)
+    return lead + on_one_line(text[began : began + 2 * _SNIPPET], _SNIPPET)
