@@ -1,6 +1,9 @@
 """What providers ask, and what is made of their answers, whatever those are."""
 
 import json
+import re
+import sys
+from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.contract.searching import LocalProvider, NotSearched, RemoteProvider
 from holdfast.tools.search.brave import Brave
 from holdfast.tools.search.searxng import SearXng
-from holdfast.tools.search.static_index import StaticIndex
+from holdfast.tools.search.static_index import PIECE, StaticIndex, pieces
 
 SEARXNG = SearXng("https://search.example/")
 BRAVE = Brave("https://api.example/search", "the-key")
@@ -148,6 +151,44 @@ def test_a_document_is_shown_as_it_is() -> None:
     )
     (hit,) = index.find("dog", 1)
     assert (hit.title, hit.snippet) == ("Map<K, V>", text)
+
+
+WORDS = st.lists(st.sampled_from(["cat", "Straße", " ", ", ", "\n\n", "a_b", "İ", "x" * 9]))
+
+
+@given(WORDS | st.lists(st.text(max_size=5)), st.integers(1, 30))
+def test_pieces_are_the_text_parted_between_words(parts: list[str], size: int) -> None:
+    text = "".join(parts)
+    parted = [*pieces(text, size)]
+    assert "".join(parted) == text
+    assert all(0 < len(piece) <= 2 * size for piece in parted)
+    if all(len(word) <= size for word in re.findall(r"\w+", text)):
+        found = [word for piece in parted for word in re.findall(r"\w+", piece)]
+        assert found == re.findall(r"\w+", text)
+
+
+def test_a_long_document_is_read_in_pieces() -> None:
+    """Other threads run between two of them; one call that reads it all lets nobody run."""
+    count, called = 40 * PIECE // 4, Counter[str]()
+    text = "cat " * count + "dog" + " cat" * 100
+    told = [{"title": "Zebra", "url": "https://a.example/", "text": text}]
+
+    def note(_frame: object, event: str, what: object) -> None:
+        if event == "c_call":
+            called[getattr(what, "__name__", "")] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        index = StaticIndex(json.dumps(told).encode())
+        hits = index.find("dog", 1)[0], index.find("zebra", 1)[0]
+    finally:
+        sys.setprofile(before)
+    assert hits[0].snippet.startswith("…")
+    assert " cat dog cat " in hits[0].snippet
+    assert hits[1].snippet.startswith("cat cat")
+    assert called["findall"] >= 20
+    assert called["casefold"] >= 3 * 20
 
 
 def test_a_rare_word_weighs_more() -> None:
