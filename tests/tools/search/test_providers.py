@@ -46,6 +46,17 @@ def test_brave_is_asked_with_its_key_in_a_header() -> None:
     assert "the-key" not in request.url + repr(BRAVE)
 
 
+def test_what_a_configured_address_asks_for_stays() -> None:
+    searxng = SearXng("https://s.example/x?language=de&safe=&q=mine#part")
+    assert searxng.request("cat", 5).url == (
+        "https://s.example/x/search?language=de&safe=&q=cat&format=json"
+    )
+    brave = Brave("https://b.example/find?country=de&count=3", "key")
+    assert brave.request("cat", 5).url == "https://b.example/find?country=de&q=cat&count=5"
+    for same in ("https://b.example/find", "https://b.example/find?"):
+        assert Brave(same, "key").request("a b", 1).url == "https://b.example/find?q=a+b&count=1"
+
+
 def shown(provider: RemoteProvider, told: Any, count: int = 9) -> list[tuple[str, str, str]]:
     hits = provider.hits(json.dumps(told).encode(), count)
     return [(one.title, one.url, one.snippet) for one in hits]
