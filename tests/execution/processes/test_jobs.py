@@ -133,13 +133,15 @@ async def test_killing_reaches_everything(tmp_path: Path, kind: Confinement) -> 
         await until(lambda: (here.workspace / "up").exists())
         ended = await here.jobs.kill(polite.id)
         assert (ended.state, ended.killed_by, ended.exit_code) == ("killed", "user", None)
+        assert not ended.forced
         assert here.jobs.tail(polite.id) == "asked\n"
         hidden = "(trap '' TERM; setsid sh -c 'sleep 61 & sleep 62' >/dev/null 2>&1 &);"
         stubborn = await here.jobs.start(
             f"trap '' TERM; {hidden} touch on; while :; do sleep 60; done"
         )
         await until(lambda: (here.workspace / "on").exists())
-        assert (await here.jobs.kill(stubborn.id, grace=0.2)).killed_by == "user"
+        ended = await here.jobs.kill(stubborn.id, grace=0.2)
+        assert (ended.killed_by, ended.forced) == ("user", True)
         await until_empty(here.workspace)
         again = await here.jobs.kill(stubborn.id)
         assert (again.state, again.killed_by) == ("killed", "user")
@@ -216,6 +218,21 @@ async def test_what_was_taken_over_can_be_ended(tmp_path: Path, kind: Confinemen
         ended = await here.jobs.kill(job.id)
         assert (ended.state, ended.killed_by) == ("killed", "user")
         await until_empty(here.workspace)
+
+
+@each("namespaces", "bubblewrap")
+@pytest.mark.parametrize("deaf", [False, True])
+async def test_what_ends_only_by_force_is_told(
+    tmp_path: Path, kind: Confinement, *, deaf: bool
+) -> None:
+    trap = "trap '' TERM; " if deaf else ""
+    async with session(tmp_path, kind) as here:
+        left = await left_by(here, f"({trap}touch up; while :; do sleep 0.05; done) & true")
+        adopted = await here.jobs.adopt(left, "left", str(here.workspace))
+        assert adopted is not None
+        await until(lambda: (here.workspace / "up").exists())
+        ended = await here.jobs.kill(adopted.id, grace=0.3 if deaf else 10.0)
+        assert (ended.killed_by, ended.forced) == ("user", deaf)
 
 
 @each("landlock")

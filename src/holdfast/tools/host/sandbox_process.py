@@ -41,7 +41,9 @@ class Killed(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: str
     killed: bool
-    signal: Literal["SIGTERM", "SIGKILL"]
+    """False: it had ended by itself."""
+    signal: Literal["SIGTERM", "SIGKILL"] | None
+    """What ended it; null: it had ended by itself."""
 
 
 @builtin(
@@ -76,8 +78,9 @@ async def sandbox_process(
     job = _job(jobs, pid)
     if action == "kill":
         ended = await jobs.kill(job.id, grace=0.0 if force else _GRACE)
-        signal: Literal["SIGTERM", "SIGKILL"] = "SIGKILL" if force else "SIGTERM"
-        return Killed(pid=pid, killed=ended.state != "running", signal=signal)
+        if job.state != "running" or ended.killed_by not in ("user", "lost"):
+            return Killed(pid=pid, killed=False, signal=None)
+        return Killed(pid=pid, killed=True, signal="SIGKILL" if ended.forced else "SIGTERM")
     if action == "wait":
         waited = await jobs.wait(job.id, seconds=timeout)
         return Waited(
