@@ -14,6 +14,7 @@ from tool_kit import UNRECORDED, answer, failure, opened, result
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import CommandSettings, ProfileSettings
 from holdfast.contract.failure import FailureKind
+from holdfast.execution.processes import jobs
 
 pytestmark = pytest.mark.anyio
 
@@ -170,6 +171,23 @@ async def test_kill_ends_a_process_and_all_it_started(workspace: Path) -> None:
             assert ended == {"pid": pid, "killed": True, "signal": signal}
             polled = await result(hf, "sandbox_process", action="poll", pid=pid)
             assert polled["alive"] is False
+
+
+async def test_a_process_that_ended_long_ago_is_still_known(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MOST_FINISHED", 0)
+    async with background(workspace) as hf:
+        started = await result(hf, "sandbox_exec", command="echo a; exit 3", background=True)
+        pid = started["pid"]
+        ended = await result(hf, "sandbox_process", action="wait", pid=pid)
+        await result(hf, "sandbox_exec", command="sleep 60", background=True)
+        polled = await result(hf, "sandbox_process", action="poll", pid=pid)
+        log = {"pid": pid, "log_file": started["log_file"], "log_tail": "a\n", "exit_code": 3}
+        assert polled == {**log, "alive": False}
+        assert await result(hf, "sandbox_process", action="wait", pid=pid) == ended
+        killed = await result(hf, "sandbox_process", action="kill", pid=pid)
+        assert killed == {"pid": pid, "killed": False, "signal": None}
 
 
 async def test_kill_tells_what_ended_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:

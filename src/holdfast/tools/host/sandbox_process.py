@@ -13,6 +13,7 @@ from holdfast.contract.tool import Limits
 _TAIL_BYTES = 64 * 1024
 _LONGEST_WAIT = 300
 _GRACE = 3.0
+_MOST_NAMED = 20
 
 
 class Polled(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -106,9 +107,10 @@ def _job(jobs: Jobs, pid: str) -> JobFacts:
     found = [one for one in known if one.pid == int(pid)]
     if found:
         return found[-1]
-    numbers = ", ".join(str(one.pid) for one in known) or "none"
+    numbers = ", ".join(str(one.pid) for one in known[-_MOST_NAMED:]) or "none"
     raise PolicyDenied(
-        f"This session started no process {pid}, and no other is touched. Its own: {numbers}.",
+        f"No process {pid} of this session is known, and no other is touched. Its newest are:"
+        f" {numbers}.",
         field="pid",
     )
 
