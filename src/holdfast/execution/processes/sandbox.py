@@ -110,7 +110,7 @@ class Sandbox:
     @property
     def busy(self) -> bool:
         """Whether it is being opened, or something runs in it."""
-        return self._opening.locked() or (self._opened is not None and self._opened[1].busy)
+        return self._opening.locked() or (self._opened is not None and self._opened[1].pool.busy)
 
     def _candidates(self) -> tuple[Tier, ...]:
         if self._tier is not None:
