@@ -1,6 +1,7 @@
 """Jobs that ended a while ago: how they ended, and where their logs are. Nothing of them runs."""
 
 import os
+from contextlib import suppress
 
 import msgspec
 
@@ -40,15 +41,13 @@ def end_of_log(facts: JobFacts, max_bytes: int) -> str:
     """The end of what it printed, as its log has it; nothing where that is gone."""
     if facts.log_path is None or max_bytes <= 0:
         return ""
-    try:
-        log = os.open(facts.log_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        size = os.fstat(log).st_size
-        wanted = min(max_bytes, TAIL_BYTES)
-        return in_whole_characters(os.pread(log, wanted, max(0, size - wanted)))
-    except OSError:
-        return ""
-    finally:
-        os.close(log)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError):
+        log = os.open(facts.log_path, flags)
+        try:
+            wanted = min(max_bytes, TAIL_BYTES)
+            begin = max(0, os.fstat(log).st_size - wanted)
+            return in_whole_characters(os.pread(log, wanted, begin))
+        finally:
+            os.close(log)
+    return ""
