@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sources.frontmatter import Malformed, parted
+from holdfast.sources.frontmatter import LONGEST_FRONTMATTER, Malformed, parted
 
 
 def fields(text: str) -> dict[str, str]:
@@ -67,6 +67,37 @@ def test_what_is_malformed_is_told(text: str, said: str) -> None:
 def test_the_body_is_what_stands_below() -> None:
     text = "\ufeff---\r\nname: x\r\n---\r\n\r\n# Title\r\n---\r\nmore\r\n"
     assert parted(text).body == "# Title\n---\nmore"
+
+
+def test_a_comment_begins_behind_a_blank() -> None:
+    assert fields("k: a#b\t# c # d") == {"k": "a#b"}
+    assert fields("k: # nothing\n  a #\n  # b\n  c#d  #e") == {"k": "a c#d"}
+
+
+def test_what_stands_above_is_bounded_and_what_stands_below_is_not() -> None:
+    whole = "k: ".ljust(LONGEST_FRONTMATTER - 1, "x")
+    assert len(fields(whole)["k"]) == LONGEST_FRONTMATTER - 4
+    with pytest.raises(Malformed, match="more than 16,384 characters"):
+        fields(f"{whole}x")
+    assert len(parted(f"---\nk: v\n---\n{'x' * 100_000}").body) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("k: x\n  y" + " " * 1_000_000 + "z", 1),
+        ("\n".join(f"k{number}:" for number in range(200_000)), 200_000),
+        ("k: x\n" + "  #\n" * 200_000, 1),
+        ("k: " + "#" * 1_000_000, 1),
+        ("k: |" + " " * 1_000_000 + "x", 1),
+        ("k" + " " * 1_000_000 + ": x", 1),
+        ("k: '" + " " * 1_000_000 + "'", 1),
+    ],
+    ids=["blanks", "keys", "comments", "signs", "block", "key", "quoted"],
+)
+def test_work_grows_as_the_text_does(text: str, found: int) -> None:
+    """Work that grows with the square of these takes minutes, not a test's time."""
+    assert len(parted(f"---\n{text}\n---\n", longest=len(text) + 1).fields) == found
 
 
 @given(st.text())

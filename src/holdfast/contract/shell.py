@@ -123,6 +123,8 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     killed_by: str | None = None
     """``user``, ``session``, ``lost`` or ``signal:N``."""
+    forced: bool = False
+    """It did not end when it was asked to, or was not asked: SIGKILL ended it."""
     pid: int | None = None
     """Its number inside of its sandbox."""
     started_at: str

@@ -3,6 +3,7 @@
 What a provider's answers look like is not known here.
 """
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -46,6 +47,7 @@ class SessionSearch:
         """``provider`` makes it, which may block; it is asked once. Unavailable when it cannot."""
         self._make = provider
         self._made: SearchProvider | None = None
+        self._making = threading.Lock()
         self._most = calls
         self._seconds = seconds
         self._used = 0
@@ -81,7 +83,7 @@ class SessionSearch:
             with fail_after(self._seconds):
                 provider = self._made
                 if provider is None:
-                    provider = self._made = await self._blocking(make)
+                    provider = await self._blocking(partial(self._provider, make))
                 if isinstance(provider, LocalProvider):
                     return await self._blocking(partial(provider.find, query, count))
                 return await _asked(provider, runtime, query, count)
@@ -92,6 +94,13 @@ class SessionSearch:
             ) from None
         except NotSearched as problem:
             raise Unavailable(f"The search provider cannot be used: {problem}.") from None
+
+    def _provider(self, make: Callable[[], SearchProvider]) -> SearchProvider:
+        """In a thread: made once, and kept though whoever asked for it is gone meanwhile."""
+        with self._making:
+            if self._made is None:
+                self._made = make()
+            return self._made
 
     async def _blocking(self, work: Callable[[], _T]) -> _T:
         return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)

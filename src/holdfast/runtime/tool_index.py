@@ -16,6 +16,8 @@ from holdfast.contract.tool_index import ToolMatch
 ACTIVE_ABOVE = 20
 """So many tools are offered without searching."""
 MOST_MATCHES = 10
+MOST_WORDS = 50
+"""So many different words of a query are looked for."""
 LONGEST_DESCRIPTION = 1000
 _K1, _B = 1.2, 0.75
 _WORD = re.compile(r"[^\W_]+")
@@ -66,7 +68,7 @@ class OfferedTools:
 
     def search(self, query: str, /) -> tuple[ToolMatch, ...]:
         """The best matches, the best first; they are offered for the rest of the session."""
-        wanted = dict.fromkeys(words_of(query))
+        wanted = [*dict.fromkeys(words_of(query))][:MOST_WORDS]
         scored = [(self._score(entry, wanted), entry.tool) for entry in self._searched]
         best = sorted((-score, tool.name, tool) for score, tool in scored if score > 0)
         found = [tool for _, _, tool in best[:MOST_MATCHES]]

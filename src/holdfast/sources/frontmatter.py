@@ -1,17 +1,20 @@
 """What stands between two lines of dashes at the top of a Markdown file: the part of YAML it needs.
 
 Keys at the beginning of a line with a text: plain, quoted, or a block of indented lines. Values of
-any other kind are passed over, as nobody asks for them. It reads text and knows no files.
+any other kind are passed over, as nobody asks for them. It reads text and knows no files. A text is
+a stranger's: the work grows as its length does, and what stands between the dashes is bounded.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+LONGEST_FRONTMATTER = 16 * 1024
+"""In characters, its lines of dashes not counted."""
 _FENCE = "---"
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _BLOCK = re.compile(r"([|>])[+-]?[0-9]?[+-]?(?:[ \t]+#.*)?$")
-_COMMENT = re.compile(r"[ \t]+#.*$")
+_COMMENT = re.compile(r"(?<=[ \t])#.*")
 _NO_TEXT = ("[", "{", "&", "*", "!", "%", "@", "`")
 """What a value begins with that is no text."""
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
@@ -28,15 +31,22 @@ class Fronted(NamedTuple):
     body: str
 
 
-def parted(text: str) -> Fronted:
+def parted(text: str, longest: int = LONGEST_FRONTMATTER) -> Fronted:
     """The fields and the text below them; Malformed says what is wrong."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != _FENCE:
         raise Malformed("it does not begin with a line of three dashes")
+    size = 0
     for number, line in enumerate(lines[1:], 1):
         if line.rstrip() == _FENCE:
             return Fronted(
                 dict(_fields(lines[1:number])), "\n".join(lines[number + 1 :]).strip("\n")
+            )
+        size += len(line) + 1
+        if size > longest:
+            raise Malformed(
+                f"its frontmatter has more than {longest:,} characters, or no end, a second line of"
+                " three dashes"
             )
     raise Malformed("its frontmatter has no end, a second line of three dashes")
 
@@ -56,19 +66,21 @@ def _fields(lines: list[str]) -> Iterator[tuple[str, str]]:
         if key in seen:
             raise Malformed(f"line {at + 1}: {key} stands there twice")
         seen.add(key)
-        below = list(_below(lines[at:]))
-        at += len(below)
-        text = _text(value, below, f"line {at - len(below) + 1}")
+        end = _end_of_below(lines, at)
+        text = _text(value, lines[at:end], f"line {at + 1}")
+        at = end
         if text is not None:
             yield key, text
 
 
-def _below(lines: list[str]) -> Iterator[str]:
-    """The lines that belong to the key above them: indented, empty, or items of its list."""
-    for line in lines:
+def _end_of_below(lines: list[str], at: int) -> int:
+    """Where the lines end that belong to the key above: indented, empty, or items of its list."""
+    while at < len(lines):
+        line = lines[at]
         if line.strip() and not line.startswith((" ", "\t", "- ", "#")):
-            return
-        yield line
+            break
+        at += 1
+    return at
 
 
 def _text(value: str, below: list[str], where: str) -> str | None:

@@ -7,7 +7,12 @@ import anyio
 import pytest
 
 from holdfast.contract.errors import OperationTimedOut, Unavailable
-from holdfast.execution.language_servers.connection import MOST_PUBLISHED, Connection
+from holdfast.execution.language_servers.connection import (
+    MOST_PUBLISHED,
+    MOST_PUBLISHED_BYTES,
+    MOST_REGISTERED,
+    Connection,
+)
 from holdfast.execution.language_servers.frames import FrameReader, framed
 
 pytestmark = pytest.mark.anyio
@@ -140,3 +145,28 @@ def test_of_so_many_files_those_heard_of_last_are_remembered() -> None:
     for uri in (*uris, uris[0], "file:///new"):
         server.publishes({"uri": uri, "diagnostics": []})
     assert [*server.connection.published] == [*uris[2:], uris[0], "file:///new"]
+
+
+def test_what_is_remembered_of_files_is_bounded_together() -> None:
+    server = Server()
+    for number in range(40):
+        server.publishes({"uri": f"file:///{number}", "diagnostics": ["x" * (1 << 20)]})
+    kept = server.connection.published
+    assert [*kept] == [f"file:///{number}" for number in range(9, 40)]
+    assert sum(len(one.content) for one in kept.values()) <= MOST_PUBLISHED_BYTES
+    most: list[Any] = ["x" * (MOST_PUBLISHED_BYTES - 1_000)]
+    server.publishes({"uri": "file:///most", "diagnostics": most})
+    assert [*kept] == ["file:///most"]
+    assert kept["file:///most"].items == most
+    for number in range(3):
+        server.publishes({"uri": f"{number}" * (MOST_PUBLISHED_BYTES // 2), "diagnostics": []})
+    assert [uri[0] for uri in kept] == ["2"]
+
+
+def test_only_so_many_methods_are_registered() -> None:
+    server = Server()
+    server.asks("client/registerCapability", {"registrations": [{"method": "x" * 257}]})
+    assert server.connection.registered == set()
+    many: list[Any] = [{"method": f"odd/{number}"} for number in range(MOST_REGISTERED)]
+    server.asks("client/registerCapability", {"registrations": [*many, {"method": PULL}]})
+    assert server.connection.registered == {one["method"] for one in many}

@@ -80,6 +80,35 @@ def test_a_header_that_is_none_costs_no_message_behind_it(noise: bytes) -> None:
     assert FrameReader().feed(noise + framed({"id": 7})) == [{"id": 7}]
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"content-length:",
+        b"content-length:1",
+        b"Content-Length: 5\n",
+        b"Content-Length: 5\nx",
+        b"content-length" + b" " * 50,
+        b"content-length: 7" + b" " * 4_000,
+        b"content-length: 7\n" + b"\r" * 4_000,
+    ],
+)
+def test_however_many_headers_are_none_each_byte_is_looked_at_a_few_times(header: bytes) -> None:
+    """Looking over all that follows at each of them takes minutes, not a test's time."""
+    reader = FrameReader()
+    assert reader.feed(header * (2_000_000 // len(header)) + b"!") == []
+    assert reader.kept_bytes <= 4_096
+    assert reader.feed(framed({"id": 7})) == [{"id": 7}]
+
+
+@given(
+    st.lists(st.sampled_from([b"content-length:", b" 5", b"\n", b"\r\n", b"x" * 1_500, b"{}"])),
+    st.lists(st.integers(0, 9_000), max_size=8),
+)
+def test_where_the_stream_is_cut_changes_nothing(parts: list[bytes], cuts: list[int]) -> None:
+    stream = b"".join(parts) + b"\n" * 5_000
+    assert read(FrameReader(), in_pieces(stream, cuts)) == FrameReader().feed(stream)
+
+
 def test_lines_may_end_as_they_do_elsewhere() -> None:
     body = msgspec.json.encode({"ok": True})
     stream = b"content-length:%d\n\n%b" % (len(body), body)

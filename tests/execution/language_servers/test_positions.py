@@ -1,5 +1,6 @@
 """Columns as people count them, there and back, in every way servers count."""
 
+import sys
 from typing import get_args
 
 import pytest
@@ -41,6 +42,38 @@ def test_every_number_of_units_is_a_column_of_the_line(
     column = column_at(line, units, encoding)
     assert 1 <= column <= len(line) + 1
     assert units_before(line, column, encoding) <= units
+
+
+@given(lines, st.integers(0, 200), encodings)
+def test_a_column_is_that_of_the_first_character_that_does_not_fit(
+    line: str, units: int, encoding: PositionEncoding
+) -> None:
+    fitting = [
+        column
+        for column in range(1, len(line) + 2)
+        if units_before(line, column, encoding) <= units
+    ]
+    assert column_at(line, units, encoding) == max(fitting)
+
+
+@pytest.mark.parametrize("encoding", get_args(PositionEncoding))
+@pytest.mark.parametrize("sign", ["a", "中", "😀"])
+def test_no_character_is_counted_by_itself(sign: str, encoding: PositionEncoding) -> None:
+    line, calls = sign * 200_000, 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        units = units_before(line, 150_001, encoding)
+        column = column_at(line, units, encoding)
+    finally:
+        sys.setprofile(before)
+    assert column == 150_001
+    assert calls < 300
 
 
 def test_the_middle_of_a_character_is_that_character() -> None:

@@ -1,5 +1,6 @@
 """Bodies unpacked piece by piece, and never further than wanted."""
 
+import asyncio
 import gzip
 import tracemalloc
 import zlib
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.execution.network.aiohttp_exchange import fed
 from holdfast.execution.network.unpacking import Unpackable, Unpacked
 
 
@@ -84,6 +86,50 @@ def test_a_bomb_does_not_go_off() -> None:
     finally:
         tracemalloc.stop()
     assert unpacked.truncated
+
+
+def test_parts_of_nothing_are_not_read_without_end() -> None:
+    most, piece = 1 << 20, gzip.compress(b"") * 1_000
+    unpacked, read = Unpacked("gzip", most), 0
+    while unpacked.feed(piece):
+        read += len(piece)
+        assert read <= 2 * most + 64 * 1024
+    assert read > most
+    assert (unpacked.body(), unpacked.truncated) == (b"", True)
+
+
+def test_what_follows_the_last_part_is_not_read_without_end() -> None:
+    unpacked = Unpacked("gzip", 100)
+    assert unpacked.feed(gzip.compress(b"hello") + b"more")
+    while unpacked.feed(b"x" * 10_000):
+        pass
+    assert (unpacked.body(), unpacked.truncated) == (b"hello", True)
+
+
+def test_however_many_parts_a_piece_has_it_is_looked_over_once() -> None:
+    """Copying what follows at each of them takes minutes, not a test's time."""
+    count = 500_000
+    unpacked = Unpacked("gzip", 1 << 30)
+    assert unpacked.feed(gzip.compress(b"") * count + gzip.compress(b"x"))
+    assert unpacked.body() == b"x"
+
+
+@pytest.mark.anyio
+async def test_others_have_their_turn_while_a_piece_is_unpacked() -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    waiting = asyncio.create_task(others())
+    unpacked = Unpacked("gzip", 1 << 20)
+    assert await fed(unpacked, gzip.compress(b"") * 50_000)
+    waiting.cancel()
+    assert turns >= 10
+    assert not await fed(unpacked, gzip.compress(b"x" * (1 << 20) + b"x") * 2)
 
 
 def test_a_second_part_is_recognised_by_more_than_its_first_byte() -> None:

@@ -6,16 +6,23 @@ import re
 import signal
 from pathlib import Path
 
+import msgspec
 import pytest
 from execution.processes.ground import each, running_in, until_empty
 from execution.processes.session import Session, session
 from execution.processes.shell_kit import family_below, stopped, until
 from execution.processes.test_capture import TakesOutX
 
-from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
+from holdfast.contract.errors import (
+    InvalidArguments,
+    OperationFailed,
+    SandboxNotRunning,
+    Unavailable,
+)
 from holdfast.contract.shell import Confinement, Jobs
 from holdfast.execution.processes import command as commanding
 from holdfast.execution.processes import jobs as jobs_module
+from holdfast.execution.processes import past_jobs
 from holdfast.execution.processes.all_jobs import AllJobs
 from holdfast.execution.processes.command import Command, Left, Limits
 
@@ -133,13 +140,15 @@ async def test_killing_reaches_everything(tmp_path: Path, kind: Confinement) -> 
         await until(lambda: (here.workspace / "up").exists())
         ended = await here.jobs.kill(polite.id)
         assert (ended.state, ended.killed_by, ended.exit_code) == ("killed", "user", None)
+        assert not ended.forced
         assert here.jobs.tail(polite.id) == "asked\n"
         hidden = "(trap '' TERM; setsid sh -c 'sleep 61 & sleep 62' >/dev/null 2>&1 &);"
         stubborn = await here.jobs.start(
             f"trap '' TERM; {hidden} touch on; while :; do sleep 60; done"
         )
         await until(lambda: (here.workspace / "on").exists())
-        assert (await here.jobs.kill(stubborn.id, grace=0.2)).killed_by == "user"
+        ended = await here.jobs.kill(stubborn.id, grace=0.2)
+        assert (ended.killed_by, ended.forced) == ("user", True)
         await until_empty(here.workspace)
         again = await here.jobs.kill(stubborn.id)
         assert (again.state, again.killed_by) == ("killed", "user")
@@ -218,26 +227,80 @@ async def test_what_was_taken_over_can_be_ended(tmp_path: Path, kind: Confinemen
         await until_empty(here.workspace)
 
 
+@each("namespaces", "bubblewrap")
+@pytest.mark.parametrize("deaf", [False, True])
+async def test_what_ends_only_by_force_is_told(
+    tmp_path: Path, kind: Confinement, *, deaf: bool
+) -> None:
+    trap = "trap '' TERM; " if deaf else ""
+    async with session(tmp_path, kind) as here:
+        left = await left_by(here, f"({trap}touch up; while :; do sleep 0.05; done) & true")
+        adopted = await here.jobs.adopt(left, "left", str(here.workspace))
+        assert adopted is not None
+        await until(lambda: (here.workspace / "up").exists())
+        ended = await here.jobs.kill(adopted.id, grace=0.3 if deaf else 10.0)
+        assert (ended.killed_by, ended.forced) == ("user", deaf)
+
+
 @each("landlock")
 async def test_so_many_run_and_so_many_are_remembered(
     tmp_path: Path, kind: Confinement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs_module, "MOST_RUNNING", 2)
     monkeypatch.setattr(jobs_module, "MOST_FINISHED", 2)
+    monkeypatch.setattr(past_jobs, "MOST_PAST", 2)
     async with session(tmp_path, kind) as here:
-        for _ in range(4):
+        ended: list[str] = []
+        for _ in range(6):
             job = await here.jobs.start("true")
             await here.jobs.wait(job.id, seconds=10)
-        assert len(here.jobs.all()) == 3, "the last one had not ended when it was added"
+            ended.append(job.id)
+        # Two of the past, two finished ones; the last one had not ended when it was added.
+        assert [one.id for one in here.jobs.all()] == ended[1:]
         left = await left_by(here, "sleep 60 & true")
         running = [await here.jobs.start("sleep 60") for _ in range(2)]
-        assert len(here.jobs.all()) == 4
+        assert [one.id for one in here.jobs.all() if one.state == "running"] == [
+            one.id for one in running
+        ]
         with pytest.raises(OperationFailed, match="2 background jobs are running"):
             await here.jobs.start("true")
         assert await here.jobs.adopt(left, "sleep", str(here.workspace)) is None
         await until(lambda: len(running_in(here.workspace)) == 2)
         await here.jobs.kill(running[0].id)
         assert (await here.jobs.start("true")).state == "running"
+
+
+@each("landlock")
+async def test_one_of_the_past_is_known_by_how_it_ended_and_by_its_log(
+    tmp_path: Path, kind: Confinement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs_module, "MOST_FINISHED", 0)
+    async with session(tmp_path, kind) as here:
+        everything = AllJobs()
+        everything.include(here.jobs)
+        long = ": " + "x" * 5_000
+        first = await here.jobs.start(f"printf '%s\\n' ä b c; exit 3; {long}")
+        before = (await here.jobs.wait(first.id, seconds=10)).facts
+        await here.jobs.start("sleep 60")
+        past = everything.poll(first.id)
+        assert past == msgspec.structs.replace(before, command=past.command)
+        assert (past.state, past.exit_code, len(past.command)) == ("exited", 3, 1_000)
+        assert everything.all()[0] == past
+        assert await everything.kill(first.id) == past
+        waited = await everything.wait(first.id, seconds=60)
+        assert (waited.met, waited.facts) == (True, past)
+        assert not (await everything.wait(first.id, seconds=60, port=80)).met
+        assert past.log_path is not None
+        with pytest.raises(Unavailable, match=re.escape(past.log_path)):
+            await everything.wait(first.id, seconds=60, pattern="b")
+        assert [everything.tail(first.id, max_bytes=count) for count in (100, 6, 4, 0)] == [
+            "ä\nb\nc\n",
+            "\nb\nc\n",
+            "b\nc\n",
+            "",
+        ]
+        Path(past.log_path).unlink()
+        assert everything.tail(first.id) == ""
 
 
 @each()

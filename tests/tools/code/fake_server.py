@@ -14,6 +14,7 @@ MODE, *TARGETS = sys.argv[1:]
 BEGUN = time.time_ns()
 DOCUMENTS: dict[str, tuple[int, str]] = {}
 SEARCHES: list[str] = []
+REFUSED: list[str] = []
 ENCODING = {"utf8": "utf-8", "utf32": "utf-32", "odd": "utf-7"}.get(MODE)
 
 
@@ -68,6 +69,12 @@ def document(message: dict[str, Any]) -> None:
     shown = params["textDocument"]
     text = shown["text"] if "text" in shown else params["contentChanges"][0]["text"]
     DOCUMENTS[shown["uri"]] = (shown["version"], text)
+    if MODE == "late":
+        # As a server that reads for a while, and does not say which version it means.
+        time.sleep(0.3)
+        told = [{**place(shown["uri"], 0, 0, 1), "message": f"seen: {text.strip()}"}]
+        about: dict[str, Any] = {"uri": shown["uri"], "diagnostics": told}
+        send({"method": "textDocument/publishDiagnostics", "params": about})
     if MODE == "push":
         told = [{**place(shown["uri"], 0, 0, 1), "message": f"seen: {text.strip()}"}]
         old: dict[str, Any] = {
@@ -78,6 +85,11 @@ def document(message: dict[str, Any]) -> None:
         send({"method": "textDocument/publishDiagnostics", "params": old})
         now = {"uri": shown["uri"], "version": shown["version"], "diagnostics": told}
         send({"method": "textDocument/publishDiagnostics", "params": now})
+
+
+def begin(_message: dict[str, Any]) -> None:
+    if MODE == "hanging":
+        time.sleep(1_000)
 
 
 def hover(message: dict[str, Any]) -> None:
@@ -136,6 +148,7 @@ def cancelled(_message: dict[str, Any]) -> None:
 
 ANSWERS: dict[str, Callable[[dict[str, Any]], None]] = {
     "initialize": initialized,
+    "initialized": begin,
     "textDocument/didOpen": document,
     "textDocument/didChange": document,
     "textDocument/didClose": closed,
@@ -155,3 +168,7 @@ while True:
     heard = receive()
     if heard.get("method") in ANSWERS:
         ANSWERS[heard["method"]](heard)
+    elif "id" in heard and "method" in heard:
+        send({"id": heard["id"], "error": {"code": -32601, "message": "what?"}})
+        REFUSED.append(heard["method"])
+        note(f"refused {len(REFUSED)}")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tool_kit import failure
+from tool_kit import answer, failure
 from tools.code.lsp_kit import hover, noted, with_server
 
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.shell import KilledBy
-from holdfast.execution.language_servers import session_servers
+from holdfast.execution.language_servers import server, session_servers
 from holdfast.execution.processes.command import Command
 from holdfast.execution.processes.piped import Listener, Piped, PipedProcesses
 from holdfast.execution.processes.sandbox import Sandbox
@@ -101,3 +101,42 @@ async def test_one_that_is_over_as_it_is_started_is_never_shown_as_running(
             assert "it was ended (abort)" in told.message
             assert hf.commands.all() == ()
         assert "0:0" in await hover(hf)
+
+
+async def test_one_that_hangs_is_ended_and_the_next_call_begins_another(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "ANSWER_SECONDS", 0.2)
+    async with with_server(workspace, "hanging") as hf:
+        assert (await refused(hf)).kind == FailureKind.TIMEOUT
+        assert [one.state for one in hf.commands.all()] == ["running"]
+        told = await refused(hf)
+        assert told.kind == FailureKind.TIMEOUT
+        assert "it was ended" in told.message
+        assert [one.state for one in hf.commands.all()] == ["killed"]
+        envelope = await answer(hf, "lsp", action="hover", path="a.odd", line=1, column=1)
+        assert "started again" in envelope.warnings[0]
+        assert [one.state for one in hf.commands.all()].count("running") == 1
+
+
+async def test_calls_side_by_side_are_one_silence(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "ANSWER_SECONDS", 0.2)
+    async with with_server(workspace, "hanging") as hf:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(refused, hf)
+        assert [one.state for one in hf.commands.all()] == ["running"]
+
+
+async def test_one_that_hears_but_does_not_answer_goes_on(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "ANSWER_SECONDS", 0.2)
+    async with with_server(workspace, "silent") as hf:
+        for times in (1, 2, 3):
+            told = await refused(hf)
+            assert told.kind == FailureKind.TIMEOUT
+            await noted(hf, f"refused {times}")
+        assert [one.state for one in hf.commands.all()] == ["running"]

@@ -112,10 +112,11 @@ async def test_an_interrupted_question_is_taken_back_and_the_server_goes_on(
         assert (envelope.failure, envelope.warnings) == (None, ())
 
 
+@pytest.mark.parametrize("mode", ["push", "late"])
 async def test_what_a_server_tells_unasked_counts_for_the_version_it_is_about(
-    workspace: Path,
+    workspace: Path, mode: str
 ) -> None:
-    async with with_server(workspace, "push") as hf:
+    async with with_server(workspace, mode) as hf:
         for text in ("first", "second"):
             (workspace / "a.odd").write_text(f"{text}\n", encoding="utf-8")
             found = await result(hf, "lsp", action="diagnostics", path="a.odd")

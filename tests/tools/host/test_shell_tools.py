@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from tool_kit import UNRECORDED, answer, failure, opened, result
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import CommandSettings, ProfileSettings
 from holdfast.contract.failure import FailureKind
+from holdfast.execution.processes import jobs
 
 pytestmark = pytest.mark.anyio
 
@@ -169,6 +171,47 @@ async def test_kill_ends_a_process_and_all_it_started(workspace: Path) -> None:
             assert ended == {"pid": pid, "killed": True, "signal": signal}
             polled = await result(hf, "sandbox_process", action="poll", pid=pid)
             assert polled["alive"] is False
+
+
+async def test_a_process_that_ended_long_ago_is_still_known(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MOST_FINISHED", 0)
+    async with background(workspace) as hf:
+        started = await result(hf, "sandbox_exec", command="echo a; exit 3", background=True)
+        pid = started["pid"]
+        ended = await result(hf, "sandbox_process", action="wait", pid=pid)
+        await result(hf, "sandbox_exec", command="sleep 60", background=True)
+        polled = await result(hf, "sandbox_process", action="poll", pid=pid)
+        log = {"pid": pid, "log_file": started["log_file"], "log_tail": "a\n", "exit_code": 3}
+        assert polled == {**log, "alive": False}
+        assert await result(hf, "sandbox_process", action="wait", pid=pid) == ended
+        killed = await result(hf, "sandbox_process", action="kill", pid=pid)
+        assert killed == {"pid": pid, "killed": False, "signal": None}
+
+
+async def test_kill_tells_what_ended_it(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with background(workspace) as hf:
+
+        async def kill(command: str) -> object:
+            (workspace / "up").unlink(missing_ok=True)
+            started = await result(hf, "sandbox_exec", command=command, background=True)
+            await until((workspace / "up").exists)
+            told = await result(hf, "sandbox_process", action="kill", pid=started["pid"])
+            again = await result(hf, "sandbox_process", action="kill", pid=started["pid"])
+            assert again == {"pid": started["pid"], "killed": False, "signal": None}
+            return told["killed"], told["signal"]
+
+        polite = "trap 'exit 0' TERM; touch up; while true; do sleep 0.05; done"
+        assert await kill(polite) == (True, "SIGTERM")
+        module = import_module("holdfast.tools.host.sandbox_process")
+        monkeypatch.setattr(module, "_GRACE", 0.2)
+        deaf = "trap '' TERM; touch up; while true; do sleep 0.05; done"
+        assert await kill(deaf) == (True, "SIGKILL")
+        exits = await result(hf, "sandbox_exec", command="exit 3", background=True)
+        await result(hf, "sandbox_process", action="wait", pid=exits["pid"])
+        told = await result(hf, "sandbox_process", action="kill", pid=exits["pid"], force=True)
+        assert told == {"pid": exits["pid"], "killed": False, "signal": None}
 
 
 @pytest.mark.req("OSA-SHL-19")

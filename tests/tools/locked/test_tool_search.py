@@ -8,13 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import make_tool
-from tool_kit import opened, result
+from tool_kit import failure, opened, result
 
 from holdfast import Holdfast, tool
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
+from holdfast.contract.failure import FailureKind
 from holdfast.contract.tool import LOCKED_NAMES, Tool
-from holdfast.runtime.tool_index import ACTIVE_ABOVE, MOST_MATCHES, OfferedTools, words_of
+from holdfast.runtime.tool_index import (
+    ACTIVE_ABOVE,
+    MOST_MATCHES,
+    MOST_WORDS,
+    OfferedTools,
+    words_of,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -67,6 +74,22 @@ async def test_what_is_found_is_offered_from_then_on(workspace: Path) -> None:
         assert len((await result(hf, "tool_search", query="widgets"))["matches"]) == MOST_MATCHES
         assert names(hf.offered)[: len(before) + 2] == [*before, *found]
         assert len(hf.offered) == len(before) + 2 + MOST_MATCHES
+
+
+async def test_a_query_is_a_few_words(workspace: Path) -> None:
+    """It is looked for on the event loop, so it has to be short."""
+    async with opened(workspace, "locked", tools=MANY) as hf:
+        long = "issues ".ljust(1_000, "x")
+        assert len((await result(hf, "tool_search", query=long))["matches"]) == 1
+        refused = await failure(hf, "tool_search", query=f"{long}x")
+        assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, "query")
+
+
+def test_of_many_words_the_first_are_looked_for() -> None:
+    index = OfferedTools(MANY)
+    others = [f"w{number}" for number in range(MOST_WORDS - 1)]
+    assert [one.id for one in index.search(" ".join([*others, *others, "letter"]))] == ["mail_send"]
+    assert index.search(" ".join([*others, "more", "letter"])) == ()
 
 
 @pytest.mark.req("SPEC-TSRCH-03")

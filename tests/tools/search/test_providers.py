@@ -1,6 +1,9 @@
 """What providers ask, and what is made of their answers, whatever those are."""
 
 import json
+import re
+import sys
+from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.contract.searching import LocalProvider, NotSearched, RemoteProvider
 from holdfast.tools.search.brave import Brave
 from holdfast.tools.search.searxng import SearXng
-from holdfast.tools.search.static_index import StaticIndex
+from holdfast.tools.search.static_index import PIECE, StaticIndex, pieces
 
 SEARXNG = SearXng("https://search.example/")
 BRAVE = Brave("https://api.example/search", "the-key")
@@ -41,6 +44,17 @@ def test_brave_is_asked_with_its_key_in_a_header() -> None:
     assert (asked["q"], asked["count"]) == (["ä" * 400], ["20"])
     assert request.headers["X-Subscription-Token"] == "the-key"
     assert "the-key" not in request.url + repr(BRAVE)
+
+
+def test_what_a_configured_address_asks_for_stays() -> None:
+    searxng = SearXng("https://s.example/x?language=de&safe=&q=mine#part")
+    assert searxng.request("cat", 5).url == (
+        "https://s.example/x/search?language=de&safe=&q=cat&format=json"
+    )
+    brave = Brave("https://b.example/find?country=de&count=3", "key")
+    assert brave.request("cat", 5).url == "https://b.example/find?country=de&q=cat&count=5"
+    for same in ("https://b.example/find", "https://b.example/find?"):
+        assert Brave(same, "key").request("a b", 1).url == "https://b.example/find?q=a+b&count=1"
 
 
 def shown(provider: RemoteProvider, told: Any, count: int = 9) -> list[tuple[str, str, str]]:
@@ -139,6 +153,53 @@ def test_documents_are_found_by_their_words() -> None:
     assert index.find("cats", 5)[0].snippet.startswith("The cat sat.")
     assert len(index.find("dog", 1)) == 1
     assert index.find("!?", 5) == index.find("elephant", 5) == ()
+
+
+def test_a_document_is_shown_as_it_is() -> None:
+    text = "cat dog List<String> a<b and c>d &amp; <b>more</b>"
+    index = StaticIndex(
+        json.dumps([{"url": "https://a.example/", "title": "Map<K, V>", "text": text}]).encode()
+    )
+    (hit,) = index.find("dog", 1)
+    assert (hit.title, hit.snippet) == ("Map<K, V>", text)
+
+
+WORDS = st.lists(st.sampled_from(["cat", "Straße", " ", ", ", "\n\n", "a_b", "İ", "x" * 9]))
+
+
+@given(WORDS | st.lists(st.text(max_size=5)), st.integers(1, 30))
+def test_pieces_are_the_text_parted_between_words(parts: list[str], size: int) -> None:
+    text = "".join(parts)
+    parted = [*pieces(text, size)]
+    assert "".join(parted) == text
+    assert all(0 < len(piece) <= 2 * size for piece in parted)
+    if all(len(word) <= size for word in re.findall(r"\w+", text)):
+        found = [word for piece in parted for word in re.findall(r"\w+", piece)]
+        assert found == re.findall(r"\w+", text)
+
+
+def test_a_long_document_is_read_in_pieces() -> None:
+    """Other threads run between two of them; one call that reads it all lets nobody run."""
+    count, called = 40 * PIECE // 4, Counter[str]()
+    text = "cat " * count + "dog" + " cat" * 100
+    told = [{"title": "Zebra", "url": "https://a.example/", "text": text}]
+
+    def note(_frame: object, event: str, what: object) -> None:
+        if event == "c_call":
+            called[getattr(what, "__name__", "")] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        index = StaticIndex(json.dumps(told).encode())
+        hits = index.find("dog", 1)[0], index.find("zebra", 1)[0]
+    finally:
+        sys.setprofile(before)
+    assert hits[0].snippet.startswith("…")
+    assert " cat dog cat " in hits[0].snippet
+    assert hits[1].snippet.startswith("cat cat")
+    assert called["findall"] >= 20
+    assert called["casefold"] >= 3 * 20
 
 
 def test_a_rare_word_weighs_more() -> None:

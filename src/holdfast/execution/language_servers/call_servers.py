@@ -26,7 +26,9 @@ from holdfast.execution.language_servers.call_files import (
     CallFiles,
 )
 from holdfast.execution.language_servers.positions import (
+    POSITION_ENCODINGS,
     PositionEncoding,
+    units_before,
 )
 from holdfast.execution.language_servers.server import (
     At,
@@ -53,16 +55,16 @@ class CallServers:
 
     def definition(self, path: str, line: int, column: int, /) -> Found[Spot]:
         """Where that is defined which stands at a place."""
-        return self._spots("textDocument/definition", path, At(line, column))
+        return self._spots("textDocument/definition", path, line, column)
 
     def references(self, path: str, line: int, column: int, /) -> Found[Spot]:
         """Every place that means the same, its definition included."""
-        return self._spots("textDocument/references", path, At(line, column))
+        return self._spots("textDocument/references", path, line, column)
 
     def hover(self, path: str, line: int, column: int, /) -> str | None:
         """What the server says about a place; None: nothing."""
-        document, at = self._document(path), At(line, column)
-        self._check(document, at)
+        document = self._document(path)
+        at = self._at(document, line, column)
         return self._asked(document, lambda server: server.hover(document, at))[0]
 
     def diagnostics(self, path: str, /) -> Found[Diagnostic]:
@@ -94,9 +96,9 @@ class CallServers:
         raw, server = self._asked(document, lambda server: server.workspace_symbols(query))
         return self._symbols(raw, server.encoding)
 
-    def _spots(self, method: str, path: str, at: At) -> Found[Spot]:
+    def _spots(self, method: str, path: str, line: int, column: int) -> Found[Spot]:
         document = self._document(path)
-        self._check(document, at)
+        at = self._at(document, line, column)
         raw, server = self._asked(document, lambda server: server.spots(method, document, at))
         unique = tuple(dict.fromkeys(raw))
         items = tuple(self._files.spot(one, server.encoding) for one in unique[:MOST_FOUND])
@@ -164,19 +166,20 @@ class CallServers:
         self._files.know(place, text)
         return Document(place, text)
 
-    def _check(self, document: Document, at: At) -> None:
+    def _at(self, document: Document, line: int, column: int) -> At:
+        """A place of a file as servers count, counted here: the event loop has others to serve."""
         lines = self._files.know(document.path, document.text)
-        if at.line > len(lines):
+        if line > len(lines):
             raise InvalidArguments(
-                f"Line {at.line} does not exist: the file has {len(lines)} lines.",
+                f"Line {line} does not exist: the file has {len(lines)} lines.",
                 field="line",
                 expected=f"1 to {len(lines)}",
             )
-        most = len(lines[at.line - 1]) + 1
-        if at.column > most:
+        text = lines[line - 1]
+        if column > len(text) + 1:
             raise InvalidArguments(
-                f"Line {at.line} has no column {at.column}. It reads:"
-                f" {lines[at.line - 1][:LONGEST_LINE]}",
+                f"Line {line} has no column {column}. It reads: {text[:LONGEST_LINE]}",
                 field="column",
-                expected=f"1 to {most}",
+                expected=f"1 to {len(text) + 1}",
             )
+        return At(line - 1, {one: units_before(text, column, one) for one in POSITION_ENCODINGS})

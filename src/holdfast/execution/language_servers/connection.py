@@ -5,7 +5,9 @@ what questions mean, is not known here.
 """
 
 from collections.abc import Callable
+from typing import Any
 
+import msgspec
 from anyio import Event, fail_after
 
 from holdfast.contract.errors import OperationFailed, OperationTimedOut, Unavailable
@@ -18,6 +20,10 @@ _HARMLESS = ("client/", "window/", "workspace/")
 """Some servers end themselves when one of these is refused."""
 MOST_PUBLISHED = 256
 """Of so many files what is wrong with them is remembered: those heard of last."""
+MOST_PUBLISHED_BYTES = 32 * 1024 * 1024
+"""So much of it together; of the file heard of last always."""
+MOST_REGISTERED = 256
+_LONGEST_METHOD = 256
 
 
 class Published:
@@ -25,7 +31,13 @@ class Published:
 
     def __init__(self, version: int | None, items: list[JsonValue]) -> None:
         self.version = version
-        self.items = items
+        self.content = msgspec.json.encode(items)
+        """As it was sent: taken apart, it needs many times the room."""
+
+    @property
+    def items(self) -> list[JsonValue]:
+        """One by one."""
+        return msgspec.json.decode(self.content, type=list[Any])
 
 
 class _Waiting:
@@ -45,6 +57,8 @@ class Connection:
         self._waiting: dict[int, _Waiting] = {}
         self._asked = 0
         self._ended: str | None = None
+        self.messages = 0
+        """How many came from it."""
         self.published: dict[str, Published] = {}
         self.registered: set[str] = set()
         """The methods it asked to be asked by, after it was started."""
@@ -60,6 +74,7 @@ class Connection:
     def heard(self, piece: bytes) -> None:
         """Take in what the server printed."""
         for message in self._reader.feed(piece):
+            self.messages += 1
             self._take(message)
 
     def over(self, how: str) -> None:
@@ -72,6 +87,11 @@ class Connection:
     def notify(self, method: str, params: JsonObject) -> None:
         """Tell it something."""
         self._send(framed({"jsonrpc": "2.0", "method": method, "params": params}))
+
+    def knock(self) -> None:
+        """Ask it what nobody has to know: whoever hears anything has to refuse that."""
+        self._asked += 1
+        self._send(framed({"jsonrpc": "2.0", "id": self._asked, "method": "$/holdfast/knock"}))
 
     async def ask(self, method: str, params: JsonObject, seconds: float) -> JsonValue:
         """Ask it, and wait for its answer; who stops waiting takes the question back."""
@@ -168,7 +188,9 @@ class Connection:
         wanted = params.get("registrations") if isinstance(params, dict) else None
         for one in wanted if isinstance(wanted, list) else []:
             method = one.get("method") if isinstance(one, dict) else None
-            if isinstance(method, str):
+            if len(self.registered) >= MOST_REGISTERED:
+                break
+            if isinstance(method, str) and len(method) <= _LONGEST_METHOD:
                 self.registered.add(method)
         self._announce()
 
@@ -180,9 +202,15 @@ class Connection:
             return
         self.published.pop(uri, None)
         self.published[uri] = Published(version if type(version) is int else None, items)
-        if len(self.published) > MOST_PUBLISHED:
+        while self._too_much_published():
             del self.published[next(iter(self.published))]
         self._announce()
+
+    def _too_much_published(self) -> bool:
+        size = sum(len(uri) + len(one.content) for uri, one in self.published.items())
+        return len(self.published) > MOST_PUBLISHED or (
+            size > MOST_PUBLISHED_BYTES and len(self.published) > 1
+        )
 
     def _announce(self) -> None:
         listening, self._listening = self._listening, []

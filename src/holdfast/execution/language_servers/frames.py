@@ -1,7 +1,8 @@
 """Messages out of a stream of bytes: a header that says how long, then JSON.
 
 Pure. What is no message is passed over, and the next one is found again; what is longer than it may
-be is passed over without being kept. What messages mean is not known here.
+be is passed over without being kept. No byte is looked at more than a few times: what a server
+prints must not stop whoever else waits. What messages mean is not known here.
 """
 
 import re
@@ -13,6 +14,7 @@ from holdfast.contract.json_value import JsonObject
 
 LONGEST_MESSAGE = 32 * 1024 * 1024
 _LONGEST_HEADER = 4096
+"""From its name to its empty line; what is longer is none."""
 _BEGIN = re.compile(rb"content-length[ \t]*:[ \t]*", re.IGNORECASE)
 _DIGITS = re.compile(rb"([0-9]{1,15})[ \t]*(?:\r\n|\n)")
 _OVER = re.compile(rb"(?:\r?\n){2}")
@@ -79,13 +81,13 @@ class FrameReader:
             return False
         del self._kept[: begin.start()]
         after = begin.end() - begin.start()
-        length = _DIGITS.match(self._kept, after)
-        end = _OVER.search(self._kept, after)
+        another = _BEGIN.search(self._kept, after, _LONGEST_HEADER)
+        until = _LONGEST_HEADER if another is None else another.start()
+        length = _DIGITS.match(self._kept, after, until)
+        end = _OVER.search(self._kept, after, until)
         if length is None or end is None:
-            begun = length is not None or _may_become_length(self._kept[after:])
-            return self._go_on_behind(after, hopeful=begun)
-        if _BEGIN.search(self._kept, after, end.start()) is not None:
-            return self._go_on_behind(after, hopeful=False)
+            begun = length is not None or _may_become_length(self._kept[after:until])
+            return self._go_on_behind(after, hopeful=begun and another is None)
         size = int(length.group(1))
         del self._kept[: end.end()]
         if size <= self._longest:
@@ -106,7 +108,7 @@ class FrameReader:
 
 
 def _may_become_length(begun: bytearray) -> bool:
-    return re.fullmatch(rb"[0-9]{0,15}[ \t]*\r?", bytes(begun[:_LONGEST_HEADER])) is not None
+    return re.fullmatch(rb"[0-9]{0,15}[ \t]*\r?", begun) is not None
 
 
 def _message(body: bytes) -> JsonObject | None:

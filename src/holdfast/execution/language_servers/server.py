@@ -25,8 +25,6 @@ from holdfast.execution.language_servers.connection import Connection
 from holdfast.execution.language_servers.positions import (
     PositionEncoding,
     is_position_encoding,
-    lines_of,
-    units_before,
 )
 
 START_SECONDS = 30.0
@@ -76,10 +74,11 @@ class Document(NamedTuple):
 
 
 class At(NamedTuple):
-    """A place people named: from 1, in characters."""
+    """A place people named, as servers count: from 0."""
 
     line: int
-    column: int
+    units: Mapping[PositionEncoding, int]
+    """What stands in front of it in its line, in each way servers may count."""
 
 
 class _Shown(NamedTuple):
@@ -172,6 +171,9 @@ class LanguageServer:
         """Have it see a document as it is now; gives the URI it knows it by."""
         uri = uri_of(document.path)
         before = self._shown.pop(uri, None)
+        if before is None or before.text != document.text:
+            # It was said of another text, and not every server says of which.
+            self._connection.published.pop(uri, None)
         if before is None:
             self._shown[uri] = _Shown(1, document.text)
             self._open(uri, document.text)
@@ -226,9 +228,7 @@ class LanguageServer:
 
     def _place(self, document: Document, at: At) -> JsonObject:
         uri = self.show(document)
-        line = lines_of(document.text)[at.line - 1]
-        units = units_before(line, at.column, self.encoding)
         return {
             "textDocument": {"uri": uri},
-            "position": {"line": at.line - 1, "character": units},
+            "position": {"line": at.line, "character": at.units[self.encoding]},
         }

@@ -1,16 +1,16 @@
 """The language servers of a session: one for each language, started when it is first asked.
 
 One that ended by itself is started again by the next call, not at once after it failed, and that is
-said. All of them end with the session's sandbox.
+said. One that is silent through two questions is ended. All end with the session's sandbox.
 """
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from anyio import Lock, sleep
 
-from holdfast.contract.errors import ToolError, Unavailable
+from holdfast.contract.errors import OperationTimedOut, ToolError, Unavailable
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.language_servers.connection import Connection
 from holdfast.execution.language_servers.server import LanguageServer, ServerCommand
@@ -35,13 +35,21 @@ class Starter(Protocol):
         ...
 
 
+class _Running(NamedTuple):
+    server: LanguageServer
+    connection: Connection
+    process: Piped
+
+
 class _Held:
     """The place of one server, whether or not it runs."""
 
     def __init__(self, command: ServerCommand) -> None:
         self.command = command
         self.starting = Lock()
-        self.server: LanguageServer | None = None
+        self.running: _Running | None = None
+        self.doubted: int | None = None
+        """How many messages had come when a question met its deadline; None: it answers."""
         self.seen: Seen | None = None
         """The files of the workspace, when it was last told of them."""
         self.failures = 0
@@ -52,13 +60,38 @@ class _Held:
 
     def over(self, how: str, by: KilledBy | None) -> None:
         """It has ended."""
-        self.server = None
+        self.running = None
+        self.doubted = None
         self.seen = None
         if by == "abort":
             return
         self.ended = how
         self.failed_at = time.monotonic()
         self.failures += by != "user"
+
+    def answered(self) -> None:
+        """It works."""
+        self.failures = 0
+        self.doubted = None
+
+    def unanswered(
+        self, running: _Running, doubted: int | None, problem: OperationTimedOut
+    ) -> OperationTimedOut:
+        """A question met its deadline, asked when it was ``doubted``; gives what to say of it.
+
+        One that says anything at all works on something else; one that says nothing is ended.
+        """
+        if self.running is not running:
+            return problem
+        if running.connection.messages != doubted:
+            self.doubted = running.connection.messages
+            running.connection.knock()
+            return problem
+        running.process.end("lost")
+        return OperationTimedOut(
+            f"The language server {self.command.name} said nothing through two questions, so it was"
+            " ended. It is started again with the next call."
+        )
 
     def pause(self) -> float:
         """How long the next start has to wait."""
@@ -95,8 +128,8 @@ class SessionServers:
 
     def shown(self, command: ServerCommand) -> tuple[str, ...]:
         """What a server sees of the workspace now, by URI; from any thread."""
-        server = self._held[command.name].server
-        return () if server is None else server.shown()
+        running = self._held[command.name].running
+        return () if running is None else running.server.shown()
 
     async def ask(
         self,
@@ -111,10 +144,14 @@ class SessionServers:
         """
         held = self._held[command.name]
         async with held.starting:
-            server = held.server or await self._started(held, starter())
+            running = held.running or await self._started(held, starter())
+        server, doubted = running.server, held.doubted
         self._tell_changes(held, server, seen)
-        answer = await question(server)
-        held.failures = 0
+        try:
+            answer = await question(server)
+        except OperationTimedOut as problem:
+            raise held.unanswered(running, doubted, problem) from None
+        held.answered()
         return answer, server
 
     def _tell_changes(self, held: _Held, server: LanguageServer, now: Seen) -> None:
@@ -124,7 +161,7 @@ class SessionServers:
             found = changes(before, now)
             server.files_changed({f"{self.workspace}/{path}": how for path, how in found.items()})
 
-    async def _started(self, held: _Held, starter: Starter) -> LanguageServer:
+    async def _started(self, held: _Held, starter: Starter) -> _Running:
         await sleep(held.pause())
         before = held.ended
         connection = Connection(held.command.name)
@@ -139,9 +176,9 @@ class SessionServers:
         except OSError as problem:
             raise _unstarted(held.command, problem) from None
         connection.sends_by(process.send)
-        server = LanguageServer(held.command, connection)
+        running = _Running(LanguageServer(held.command, connection), connection, process)
         try:
-            await server.begin(self.workspace)
+            await running.server.begin(self.workspace)
         except ToolError:
             process.end("lost")
             raise
@@ -154,8 +191,8 @@ class SessionServers:
                 " again."
             )
         if not process.over:  # it may have said hello and ended; who asks it now is told
-            held.server, held.ended = server, None
-        return server
+            held.running, held.ended = running, None
+        return running
 
 
 _HOW = (

@@ -4,6 +4,7 @@ Everything that aiohttp does by itself and that decides where bytes go is switch
 resolves nor follows, keeps no cookies, reads no environment and unpacks nothing.
 """
 
+import asyncio
 import io
 import os
 import socket
@@ -31,6 +32,8 @@ CONNECT_SECONDS = 5.0
 _LONGEST_FIELD = 8192
 _MOST_FIELDS = 128
 _READ_AHEAD = 64 * 1024
+_AT_ONCE = 64 * 1024
+"""So much of an answer is unpacked before others have their turn."""
 _Place = tuple[int, int, int, str, tuple[object, ...]]
 _OF_PACKING = frozenset({"content-encoding", "content-length"})
 
@@ -177,12 +180,21 @@ async def _read(
     unpacked = Unpacked(response.headers.get("Content-Encoding", ""), max_bytes)
     async for piece in response.content.iter_any():
         watcher.received(len(piece))
-        if not unpacked.feed(piece):
+        if not await fed(unpacked, piece):
             break
     fields = found.headers
     if unpacked.packed:
         fields = tuple(one for one in fields if one[0].lower() not in _OF_PACKING)
     return Exchanged(found.status, fields, unpacked.body(), unpacked.truncated)
+
+
+async def fed(unpacked: Unpacked, piece: bytes) -> bool:
+    """Take a piece, bit by bit, with a turn for others between; whether a further one is wanted."""
+    for begin in range(0, len(piece), _AT_ONCE):
+        if not unpacked.feed(piece[begin : begin + _AT_ONCE]):
+            return False
+        await asyncio.sleep(0)
+    return True
 
 
 def _headers(request: WebRequest) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """The body of an answer, unpacked as it comes and never beyond what is wanted.
 
-A small body may unpack to any size, so the size is watched while unpacking. Pure.
+A small body may unpack to any size, and a large one to nothing, so both sizes are watched while
+unpacking. Pure.
 """
 
 import zlib
@@ -10,6 +11,9 @@ from typing import Protocol
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 _GZIP_BEGINS = b"\x1f\x8b"
 _ZLIB_BEGINS = 8
+_AT_ONCE = 4 * 1024
+"""What is left behind a part is copied: so much is given to it at once, and no more is left."""
+_PACKED_MORE = 64 * 1024
 
 
 class Unpackable(Exception):
@@ -33,6 +37,8 @@ class Unpacked:
         self._coding = coding.strip().lower().removeprefix("x-")
         self.packed = self._coding in ("gzip", "deflate")
         """Whether it is a packing that is undone here; otherwise the body stays as it is."""
+        self._packed_left = 2 * most + _PACKED_MORE
+        """So much is read of what is packed. No packing makes a body twice as large."""
         self.truncated = False
         self._most = most
         self._size = 0
@@ -44,7 +50,7 @@ class Unpacked:
     def feed(self, piece: bytes) -> bool:
         """Take a piece; False when no further one is wanted."""
         if self.packed:
-            self._unpack(self._pending + piece)
+            self._feed_packed(piece)
         else:
             self._keep(piece)
         return not self.truncated
@@ -59,6 +65,14 @@ class Unpacked:
         room = self._most - self._size
         self._size += self._body.write(piece[:room])
         self.truncated = len(piece) > room
+
+    def _feed_packed(self, piece: bytes) -> None:
+        for begin in range(0, min(len(piece), self._packed_left), _AT_ONCE):
+            self._unpack(self._pending + piece[begin : begin + _AT_ONCE])
+            if self.truncated:
+                return
+        self._packed_left -= len(piece)
+        self.truncated = self._packed_left < 0
 
     def _unpack(self, piece: bytes) -> None:
         self._pending = b""

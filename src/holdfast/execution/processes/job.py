@@ -43,6 +43,7 @@ class Job:
         self._begun = clock.ticks()
         self._ended: int | None = None
         self._ending = Ending(None, None)
+        self._forced = False
         self._running: Running | None = None
         self._wanted: asyncio.Future[tuple[EndedBy, float]] = self.over.get_loop().create_future()
         self._following: asyncio.Task[None] | None = None
@@ -88,6 +89,7 @@ class Job:
             state=("exited" if killed_by is None else "killed") if over else "running",
             exit_code=self._ending.exit_code,
             killed_by=killed_by,
+            forced=self._forced,
             pid=self._pid,
             started_at=self._started_at.isoformat(),
             seconds=(until - self._begun) / _NANOSECONDS,
@@ -120,11 +122,13 @@ class Job:
             left.spawner.signal(signal.SIGTERM)
             left.spawner.signal(signal.SIGCONT)
             await asyncio.wait([closing], timeout=grace)
+            self._forced = not closing.done()
         await warden.give_back(left.spawner)
         await asyncio.wait([closing], timeout=DRAIN_SECONDS)
         left.capture.close()
         await closing
         if ended_by is None and left.spawner.lost:
+            self._forced = True
             self._close(Ending(None, "lost"))
         elif ended_by is not None:
             self._close(Ending(None, ended_by))
@@ -135,8 +139,10 @@ class Job:
         if report is None:
             return Ending(None, None)
         if report.killed_by == "lost":
+            self._forced = True
             return Ending(None, "lost")
         if report.killed_by is not None:
+            self._forced = report.ended is None or report.ended.exit == -signal.SIGKILL
             return Ending(None, self._wanted.result()[0])
         return Ending(*exit_of(report.ended.exit if report.ended else None))
 

@@ -36,10 +36,15 @@ class JobLog(Spool):
 
     def tail(self, count: int) -> str:
         """The end of what was printed, from its first whole character on."""
-        end = self._tail[-min(count, TAIL_BYTES) :] if count > 0 else b""
-        while end and end[0] & 0xC0 == _CONTINUES:
-            end = end[1:]
-        return end.decode("utf-8", "replace")
+        return in_whole_characters(self._tail[-min(count, TAIL_BYTES) :] if count > 0 else b"")
+
+
+def in_whole_characters(end: bytes | bytearray) -> str:
+    """The end of a text, without what is left of a character at its beginning."""
+    begin = 0
+    while begin < len(end) and end[begin] & 0xC0 == _CONTINUES:
+        begin += 1
+    return end[begin:].decode("utf-8", "replace")
 
 
 def _created(folder: str, quota: int) -> SpoolFile:

@@ -10,7 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
+from holdfast.contract.errors import (
+    InvalidArguments,
+    OperationFailed,
+    SandboxNotRunning,
+    Unavailable,
+)
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.shell import CommandText, JobFacts, JobWait
 from holdfast.execution.processes import command as commanding
@@ -20,6 +25,7 @@ from holdfast.execution.processes.job import Job, Origin
 from holdfast.execution.processes.job_log import JobLog
 from holdfast.execution.processes.job_waits import listens, search
 from holdfast.execution.processes.limits import Limits
+from holdfast.execution.processes.past_jobs import PastJobs, end_of_log
 from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.reports import argv_of
 from holdfast.execution.processes.sandbox import Sandbox
@@ -29,7 +35,7 @@ from holdfast.execution.program_record import UNRECORDED, Record
 START_SECONDS = 10.0
 MOST_RUNNING = 16
 MOST_FINISHED = 64
-"""So many finished ones are remembered; their logs stay."""
+"""So many finished ones are kept whole; of older ones how they ended, and their logs."""
 LOG_BYTES = 256 * 1024 * 1024
 
 
@@ -51,6 +57,7 @@ class SessionJobs:
     def __init__(self, parts: JobsParts) -> None:
         self._parts = parts
         self._jobs: dict[str, Job] = {}
+        self._past = PastJobs()
 
     async def start(
         self,
@@ -95,23 +102,26 @@ class SessionJobs:
 
     def all(self) -> tuple[JobFacts, ...]:
         """Every job of the session, the oldest first."""
-        return tuple(job.facts() for job in self._jobs.values())
+        return (*self._past.all(), *(job.facts() for job in self._jobs.values()))
 
     def has(self, job: str, /) -> bool:
         """Whether there is such a job here."""
-        return job in self._jobs
+        return job in self._jobs or self._past.get(job) is not None
 
     def poll(self, job: str, /) -> JobFacts:
         """How it stands; InvalidArguments when there is no such job."""
-        return self._job(job).facts()
+        return self._past.get(job) or self._job(job).facts()
 
     async def wait(
         self, job: str, /, *, seconds: float, port: int | None = None, pattern: str | None = None
     ) -> JobWait:
         """Wait until it ends, until it listens on a port, or until its log holds a pattern."""
-        waited = self._job(job)
         if port is not None and pattern is not None:
             raise InvalidArguments("wait for a port or for a pattern, not for both", field="port")
+        past = self._past.get(job)
+        if past is not None:
+            return _waited_for_past(past, port, pattern)
+        waited = self._job(job)
         if pattern is not None:
             matched = await search(self._parts.sandbox, waited, pattern, seconds)
             return JobWait(facts=waited.facts(), met=matched is not None, matched=matched)
@@ -123,10 +133,14 @@ class SessionJobs:
 
     def tail(self, job: str, /, *, max_bytes: int = 16_384) -> str:
         """The end of what it printed, 64 KiB at most."""
-        return self._job(job).log.tail(max_bytes)
+        past = self._past.get(job)
+        return self._job(job).log.tail(max_bytes) if past is None else end_of_log(past, max_bytes)
 
     async def kill(self, job: str, /, *, grace: float = 3.0) -> JobFacts:
         """End it and all it started; harmless when it has ended."""
+        past = self._past.get(job)
+        if past is not None:
+            return past
         killed = self._job(job)
         killed.terminate("user", grace)
         await asyncio.wait([killed.over])
@@ -175,7 +189,7 @@ class SessionJobs:
         job.enter_into(self._parts.register)
         finished = [name for name, one in self._jobs.items() if one.over.done()]
         for name in finished[: max(0, len(finished) - MOST_FINISHED)]:
-            del self._jobs[name]
+            self._past.add(self._jobs.pop(name).facts())
         return job.facts()
 
     def _running(self) -> int:
@@ -185,6 +199,12 @@ class SessionJobs:
         if name not in self._jobs:
             raise InvalidArguments(f"there is no job '{name}'", field="job")
         return self._jobs[name]
+
+
+def _waited_for_past(past: JobFacts, port: int | None, pattern: str | None) -> JobWait:
+    if pattern is not None:
+        raise Unavailable(f"the job ended too long ago to search its log; read {past.log_path}")
+    return JobWait(facts=past, met=port is None)
 
 
 async def _started_or_abandoned(running: Running) -> int:

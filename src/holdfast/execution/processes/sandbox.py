@@ -107,6 +107,11 @@ class Sandbox:
                 self._open_door(self._opened[1])
         return self._opened[1]
 
+    @property
+    def busy(self) -> bool:
+        """Whether it is being opened, or something runs in it."""
+        return self._opening.locked() or (self._opened is not None and self._opened[1].pool.busy)
+
     def _candidates(self) -> tuple[Tier, ...]:
         if self._tier is not None:
             return (self._tier,)

@@ -25,11 +25,22 @@ class SpawnerPool:
         self._opened = opened
         self._hang_up = hang_up
         self._idle: list[Spawner] = []
+        self._lent: set[Spawner] = set()
         self._fresh: Spawner | None = None
         self._refilling: asyncio.TimerHandle | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody has one."""
+        return any(not spawner.lost for spawner in self._lent)
+
     def take(self) -> Spawner:
         """One that is free: used before, or new; raises SandboxUnavailable."""
+        spawner = self._free()
+        self._lent = {one for one in self._lent if not one.lost} | {spawner}
+        return spawner
+
+    def _free(self) -> Spawner:
         while self._idle:
             spawner = self._idle.pop()
             if not spawner.lost:
@@ -57,6 +68,7 @@ class SpawnerPool:
         except BaseException:
             spawner.close()
             raise
+        self._lent.discard(spawner)
         self._idle.append(spawner)
         if len(self._idle) > MOST_IDLE:
             self._idle.pop(0).close()

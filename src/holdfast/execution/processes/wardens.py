@@ -52,17 +52,18 @@ class Warden:
         self._groups = groups
         self._keeper = keeper
         self._loop = asyncio.get_running_loop()
-        self._pool = SpawnerPool(self._opened, self._hang_up)
+        self.pool = SpawnerPool(self._opened, self._hang_up)
+        """Lends spawners to calls; it is asked here, and elsewhere only whether it is busy."""
         self.listener: socket.socket | None = None
         """Where its processes ask for hosts, if any are granted: to be served by the runtime."""
 
     def spawner(self) -> Spawner:
         """One that is free: used before, or new; raises SandboxUnavailable."""
-        return self._pool.take()
+        return self.pool.take()
 
     async def give_back(self, spawner: Spawner) -> None:
         """End what is left of a call, and keep the spawner for the next."""
-        await self._pool.give_back(spawner)
+        await self.pool.give_back(spawner)
 
     def _opened(self) -> Spawner:
         try:
@@ -118,7 +119,7 @@ class Warden:
 
     def rest(self) -> None:
         """Let go of the spawners that wait for the next call."""
-        self._pool.close()
+        self.pool.close()
 
     def abandon(self) -> None:
         """End it without waiting for that: it hears that the line is cut."""

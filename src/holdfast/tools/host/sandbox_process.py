@@ -13,6 +13,7 @@ from holdfast.contract.tool import Limits
 _TAIL_BYTES = 64 * 1024
 _LONGEST_WAIT = 300
 _GRACE = 3.0
+_MOST_NAMED = 20
 
 
 class Polled(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,7 +42,9 @@ class Killed(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: str
     killed: bool
-    signal: Literal["SIGTERM", "SIGKILL"]
+    """False: it had ended by itself."""
+    signal: Literal["SIGTERM", "SIGKILL"] | None
+    """What ended it; null: it had ended by itself."""
 
 
 @builtin(
@@ -76,8 +79,9 @@ async def sandbox_process(
     job = _job(jobs, pid)
     if action == "kill":
         ended = await jobs.kill(job.id, grace=0.0 if force else _GRACE)
-        signal: Literal["SIGTERM", "SIGKILL"] = "SIGKILL" if force else "SIGTERM"
-        return Killed(pid=pid, killed=ended.state != "running", signal=signal)
+        if job.state != "running" or ended.killed_by not in ("user", "lost"):
+            return Killed(pid=pid, killed=False, signal=None)
+        return Killed(pid=pid, killed=True, signal="SIGKILL" if ended.forced else "SIGTERM")
     if action == "wait":
         waited = await jobs.wait(job.id, seconds=timeout)
         return Waited(
@@ -103,9 +107,10 @@ def _job(jobs: Jobs, pid: str) -> JobFacts:
     found = [one for one in known if one.pid == int(pid)]
     if found:
         return found[-1]
-    numbers = ", ".join(str(one.pid) for one in known) or "none"
+    numbers = ", ".join(str(one.pid) for one in known[-_MOST_NAMED:]) or "none"
     raise PolicyDenied(
-        f"This session started no process {pid}, and no other is touched. Its own: {numbers}.",
+        f"No process {pid} of this session is known, and no other is touched. Its newest are:"
+        f" {numbers}.",
         field="pid",
     )
 

@@ -1,5 +1,7 @@
 """`tool_search`: find tools that are not offered yet."""
 
+from typing import Annotated
+
 import msgspec
 
 from holdfast.contract.builtin import builtin
@@ -18,7 +20,7 @@ class Matches(msgspec.Struct, frozen=True):
     interrupt_behavior="block",
     inline=True,
 )
-def tool_search(query: str, index: ToolIndex) -> Matches:
+def tool_search(query: Annotated[str, msgspec.Meta(max_length=1000)], index: ToolIndex) -> Matches:
     """Find further tools by what they do; those that match can be called from your next step on.
 
     At most 10 are given, the best first; none is no error: try other words. Example:

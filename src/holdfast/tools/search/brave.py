@@ -1,8 +1,7 @@
 """The Brave Search API, and what speaks like it. Pure; its key is a header of the request."""
 
-from urllib.parse import urlencode
-
 from holdfast.contract.searching import SearchHit, SearchRequest
+from holdfast.tools.search.asked import address
 from holdfast.tools.search.hits import answer_in, at, hits_of
 
 USUAL_URL = "https://api.search.brave.com/res/v1/web/search"
@@ -24,9 +23,9 @@ class Brave:
 
     def request(self, query: str, count: int, /) -> SearchRequest:
         """Longer queries it refuses, so they are cut."""
-        asked = urlencode({"q": query[:_LONGEST_QUERY], "count": min(count, _MOST)})
+        url = address(self._url, {"q": query[:_LONGEST_QUERY], "count": min(count, _MOST)})
         headers = {"Accept": "application/json", "X-Subscription-Token": self._key}
-        return SearchRequest(url=f"{self._url}?{asked}", headers=headers)
+        return SearchRequest(url=url, headers=headers)
 
     def hits(self, answer: bytes, count: int, /) -> tuple[SearchHit, ...]:
         """`web.results`, each with `title`, `url` and `description`; no `web` where none fit."""

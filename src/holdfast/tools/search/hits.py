@@ -59,7 +59,14 @@ def shown(value: JsonValue, most: int) -> str:
     """A text on one line, without markup and not too long; empty for what is no text."""
     if not isinstance(value, str):
         return ""
-    text = html.unescape(_TAG.sub("", value[:_LONGEST_READ]))
+    return on_one_line(html.unescape(_TAG.sub("", value[:_LONGEST_READ])), most)
+
+
+def on_one_line(value: JsonValue, most: int) -> str:
+    """A text on one line, as it is but for blanks, and not too long; empty for what is no text."""
+    if not isinstance(value, str):
+        return ""
+    text = value[:_LONGEST_READ]
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 

@@ -1,8 +1,9 @@
 """SearXNG, and what speaks like it: `GET /search?q=...&format=json`. Pure."""
 
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from holdfast.contract.searching import SearchHit, SearchRequest
+from holdfast.tools.search.asked import address
 from holdfast.tools.search.hits import answer_in, at, hits_of
 
 
@@ -14,12 +15,12 @@ class SearXng:
         path = parts.path.rstrip("/")
         if not path.endswith("/search"):
             path += "/search"
-        self._url = urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+        self._url = urlunsplit(parts._replace(path=path))
 
     def request(self, query: str, _count: int, /) -> SearchRequest:
         """It gives as many as it has on a page, however many are wanted."""
-        asked = urlencode({"q": query, "format": "json"})
-        return SearchRequest(url=f"{self._url}?{asked}", headers={"Accept": "application/json"})
+        url = address(self._url, {"q": query, "format": "json"})
+        return SearchRequest(url=url, headers={"Accept": "application/json"})
 
     def hits(self, answer: bytes, count: int, /) -> tuple[SearchHit, ...]:
         """`results`, each with `title`, `url` and `content`."""

@@ -2,18 +2,23 @@
 
     [{"title": "...", "url": "https://...", "text": "..."}, ...]
 
-A word that few of the documents hold weighs more, and more in a title than in a text.
+A word that few of the documents hold weighs more, and more in a title than in a text. Both are
+text as it is: a `<` in it is no markup. Texts are read piece by piece: what reads a long one at
+once lets no other thread run meanwhile.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.searching import NotSearched, SearchHit
-from holdfast.tools.search.hits import answer_in, at, shown, web_address
+from holdfast.tools.search.hits import answer_in, at, on_one_line, web_address
 
 _WORD = re.compile(r"\w+")
 _IN_TITLE = 3
@@ -21,6 +26,9 @@ _SATURATION = 1.5
 _AROUND = 150
 _SNIPPET = 320
 _MOST_WORDS = 50
+PIECE = 64 * 1024
+_Listed = list[msgspec.Raw]
+_BETWEEN = re.compile(r"\W")
 
 
 class _Document(NamedTuple):
@@ -35,21 +43,18 @@ class StaticIndex:
 
     def __init__(self, content: bytes) -> None:
         """NotSearched when the file is no list of documents."""
-        told = answer_in(content)
-        listed = at(told, "documents") if isinstance(told, dict) else told
-        if not isinstance(listed, list):
-            raise NotSearched("it is no list of documents, each with title, url and text")
-        self._documents = [_document(one, place) for place, one in enumerate(listed, 1)]
+        listed = enumerate(_listed(content), 1)
+        self._documents = [_document(answer_in(bytes(one)), place) for place, one in listed]
         self._holding = Counter(word for one in self._documents for word in one.words)
 
     def find(self, query: str, count: int, /) -> tuple[SearchHit, ...]:
         """The documents that fit best; of equals, the one that is named first."""
         words = list(dict.fromkeys(_words(query)))[:_MOST_WORDS]
         weighed = [(self._weight(one, words), one) for one in self._documents]
-        best = sorted((one for one in weighed if one[0]), key=lambda one: -one[0])
+        best = nlargest(count, (one for one in weighed if one[0]), key=lambda one: one[0])
         return tuple(
             SearchHit(title=one.title, url=one.url, snippet=_snippet(one.text, words))
-            for _, one in best[:count]
+            for _, one in best
         )
 
     def _weight(self, document: _Document, words: Sequence[str]) -> float:
@@ -62,17 +67,43 @@ class StaticIndex:
         return total
 
 
+def _listed(content: bytes) -> _Listed:
+    """The documents, not taken apart yet: all at once would take its time."""
+    try:
+        told: _Listed | dict[str, msgspec.Raw] = msgspec.json.decode(
+            content, type=_Listed | dict[str, msgspec.Raw]
+        )
+        if isinstance(told, list):
+            return told
+        return msgspec.json.decode(told.get("documents", b""), type=_Listed)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        raise NotSearched("it is no list of documents, each with title, url and text") from None
+
+
 def _document(value: JsonValue, place: int) -> _Document:
     url = web_address(at(value, "url"))
     if url is None:
         raise NotSearched(f"document {place} has no url that begins with http:// or https://")
-    title = shown(at(value, "title"), 300) or url
-    text = at(value, "text")
-    body = " ".join(text.split()) if isinstance(text, str) else ""
-    words = Counter(_words(body))
+    title = on_one_line(at(value, "title"), 300) or url
+    told = at(value, "text")
+    text = told if isinstance(told, str) else ""
+    words = Counter[str]()
+    for piece in pieces(text):
+        words.update(_words(piece))
     for word in _words(title):
         words[word] += _IN_TITLE
-    return _Document(title, url, body, words)
+    return _Document(title, url, text, words)
+
+
+def pieces(text: str, size: int = PIECE) -> Iterator[str]:
+    """A text in pieces of at most twice such a size, parted between words that are no longer."""
+    begin = 0
+    while begin < len(text):
+        end = begin + size
+        between = _BETWEEN.search(text, end, end + size)
+        end = end + size if between is None else between.start()
+        yield text[begin:end]
+        begin = end
 
 
 def _words(text: str) -> list[str]:
@@ -81,8 +112,19 @@ def _words(text: str) -> list[str]:
 
 def _snippet(text: str, words: Sequence[str]) -> str:
     """The text around the first word that is in it."""
-    wanted = frozenset(words)
-    first = next((one for one in _WORD.finditer(text) if one[0].casefold() in wanted), None)
-    began = 0 if first is None else max(0, first.start() - _AROUND)
+    began = max(0, _first(text, words) - _AROUND)
     lead = "…" if began else ""
-    return lead + shown(text[began : began + 2 * _SNIPPET], _SNIPPET)
+    return lead + on_one_line(text[began : began + 2 * _SNIPPET], _SNIPPET)
+
+
+def _first(text: str, words: Sequence[str]) -> int:
+    """Where the first of the words stands; 0 when none does."""
+    wanted, passed = frozenset(words), 0
+    for piece in pieces(text):
+        folded = piece.casefold()
+        if any(word in folded for word in wanted):
+            for one in _WORD.finditer(piece):
+                if one[0].casefold() in wanted:
+                    return passed + one.start()
+        passed += len(piece)
+    return 0
