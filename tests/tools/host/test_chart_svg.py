@@ -3,6 +3,7 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from typing import get_args
 
 import pytest
@@ -94,7 +95,9 @@ def test_a_scale_holds_its_numbers_in_order_and_has_few_ticks(
         ([-5, 19.5], ["-5", "0", "5", "10", "15", "20"]),
         ([0.1, 0.35], ["0.10", "0.15", "0.20", "0.25", "0.30", "0.35"]),
         ([1_000, 5_000], ["1,000", "2,000", "3,000", "4,000", "5,000"]),
-        ([0, 3e12], ["0", "1e+12", "2e+12", "3e+12"]),
+        ([0, 3e12], ["0", "1T", "2T", "3T"]),
+        ([0, 1.4e9], ["0", "0.5B", "1.0B", "1.5B"]),
+        ([0, 3e15], ["0", "1e+15", "2e+15", "3e+15"]),
     ],
 )
 def test_ticks_are_round(values: list[float], shown: list[str]) -> None:
@@ -143,3 +146,49 @@ def test_a_pie_has_few_slices_that_are_all_there_is(values: list[float]) -> None
     assert len(slices) <= 24
     whole = math.fsum(value for value in values if value > 0)
     assert math.isclose(math.fsum(value for _, value in slices), whole, rel_tol=1e-9)
+
+
+def texts(picture: str) -> list[tuple[float, float, str]]:
+    return [
+        (float(one.attrib["x"]), float(one.attrib["y"]), one.text or "")
+        for one in ET.fromstring(picture).iter(f"{SVG}text")
+    ]
+
+
+@given(st.lists(st.text("abc ", min_size=1, max_size=40), min_size=1, max_size=12))
+def test_names_of_the_legend_stand_apart_and_above_the_plot(names: list[str]) -> None:
+    series = tuple(Series(f"n{name}", (1.0, 2.0)) for name in names)
+    drawn = texts(chart_svg("line", Chart("x", ("a", "b"), series, 2, ()), Words("title")))
+    legend = [one for one in drawn if one[2].startswith("n")]
+    assert len(legend) == len(names)
+    for (x1, y1, text), (x2, y2, _) in pairwise(legend):
+        assert y2 > y1 or x2 >= x1 + 6 * len(text) + 20
+    for x, y, text in legend:
+        assert 30 < y <= 430
+        assert x + 6 * len(text) <= 800
+    highest = min(y for x, y, _ in drawn if x < 70 and y > 30)
+    assert highest > max(y for _, y, _ in legend)
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 12),
+        ([f"2026-01-{day:02d} 12:00" for day in range(1, 31)], 6),
+    ],
+)
+def test_as_many_labels_stand_below_as_have_room(labels: list[str], shown: int) -> None:
+    series = (Series("a", (1.0,) * len(labels)),)
+    chart = Chart("x", tuple(labels), series, len(labels), ())
+    below = [one for one in texts(chart_svg("bar", chart, Words())) if one[1] == 408]
+    assert len(below) == shown
+    for (x1, _, text), (x2, _, other) in pairwise(below):
+        assert x2 - x1 > 3.3 * (len(text) + len(other))
+
+
+def test_nought_is_marked_where_values_lie_on_both_sides_of_it() -> None:
+    def lines(*values: float) -> int:
+        chart = Chart("x", ("a", "b"), (Series("s", values),), 2, ())
+        return chart_svg("bar", chart, Words()).count('class="a"')
+
+    assert (lines(1.0, -1.0), lines(1.0, 2.0)) == (2, 1)

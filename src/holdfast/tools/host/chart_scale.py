@@ -10,6 +10,8 @@ from typing import NamedTuple
 _TICKS = 5
 _MANY_TICKS = 12
 _PLAIN_FROM, _PLAIN_TO = 1e-4, 1e6
+_LARGEST_PLAIN = 1e15
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
 
 
 class Scale(NamedTuple):
@@ -52,17 +54,18 @@ class Scale(NamedTuple):
         if abs(tick) < self.step / 2:
             return "0"
         largest = max(abs(self.low), abs(self.high))
-        if not _PLAIN_FROM <= largest < _PLAIN_TO * 1000:
+        if not _PLAIN_FROM <= largest < _LARGEST_PLAIN:
             return shown_number(tick)
-        decimals = max(0, -math.floor(math.log10(self.step) + 1e-9))
-        return f"{tick:,.{min(decimals, 10)}f}"
+        size, unit = next((one for one in _UNITS if largest >= one[0]), (1.0, ""))
+        decimals = max(0, -math.floor(math.log10(self.step / size) + 1e-9))
+        return f"{tick / size:,.{min(decimals, 10)}f}{unit}"
 
 
 def shown_number(value: float) -> str:
     """A number as people write it."""
     if value == 0:
         return "0"
-    if not _PLAIN_FROM <= abs(value) < _PLAIN_TO * 1000:
+    if not _PLAIN_FROM <= abs(value) < _LARGEST_PLAIN:
         return f"{value:.3g}"
     text = f"{value:,.4f}" if abs(value) < _PLAIN_TO else f"{value:,.2f}"
     return text.rstrip("0").rstrip(".")

@@ -19,7 +19,11 @@ ChartType = Literal["line", "bar", "area", "scatter", "pie"]
 WIDTH, HEIGHT = 800, 450
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 60, 60
 MOST_SLICES = 24
-_MOST_LABELS = 10
+_CHARACTER, _GAP = 6.7, 12.0
+"""How wide a character of a label is about, and what is left free between two of them."""
+_SWATCH = 14.0
+_LEGEND, _LINE = 46.0, 16.0
+"""Where the first line of the legend stands, and how far the next is below it."""
 _TITLE, _NAME, _LABEL = 80, 24, 14
 """So many characters of a text are shown."""
 _PIE = (250.0, 250.0, 160.0)
@@ -85,19 +89,26 @@ class _Plot(NamedTuple):
     labels: Sequence[tuple[float, str]]
     """What stands below."""
     ys: Scale
+    top: float
 
 
 def _plot(kind: ChartType, chart: Chart, words: Words) -> Iterator[str]:
     values = [value for one in chart.series for value in one.values if value is not None]
     from_zero = kind in ("bar", "area")
-    ys = Scale.over([*values, 0.0] if from_zero else values, HEIGHT - BOTTOM, TOP)
-    plot = _Plot(kind, chart, words, *_across(kind, chart), ys)
+    legend = list(_legend(chart.series))
+    top = max(TOP, legend[-1].y + _LINE)
+    ys = Scale.over([*values, 0.0] if from_zero else values, HEIGHT - BOTTOM, top)
+    plot = _Plot(kind, chart, words, *_across(kind, chart), ys, top)
     yield from _grid(plot)
-    yield f'<path class="a" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
+    yield f'<path class="a" d="M{LEFT} {_n(top)}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
+    if ys.low < 0 < ys.high:
+        yield f'<path class="a" d="M{LEFT} {_n(ys.at(0.0))}H{WIDTH - RIGHT}"/>'
     yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, chart.x_name, _NAME, _MIDDLE)
-    for number, one in enumerate(chart.series):
+    for number in range(len(chart.series)):
         yield from (_bars if kind == "bar" else _points)(plot, number)
-        yield from _legend(number, one, len(chart.series))
+    for number, entry in enumerate(legend):
+        yield _swatch(entry.x, entry.y - 9, number)
+        yield _text(entry.x + _SWATCH, entry.y, entry.name, _NAME, "")
 
 
 def _across(kind: ChartType, chart: Chart) -> tuple[list[float], list[tuple[float, str]]]:
@@ -111,7 +122,8 @@ def _across(kind: ChartType, chart: Chart) -> tuple[list[float], list[tuple[floa
         return [scale.at(number) for number in known], ticks
     room = (WIDTH - LEFT - RIGHT) / max(1, len(numbers))
     xs = [LEFT + room * (place + 0.5) for place in range(len(numbers))]
-    step = max(1, math.ceil(len(xs) / _MOST_LABELS))
+    widest = max((_width(_clean(label, _LABEL)) for label in chart.labels), default=0.0)
+    step = max(1, math.ceil((widest + _GAP) / room))
     return xs, list(zip(xs, chart.labels, strict=True))[::step]
 
 
@@ -189,7 +201,7 @@ def _pie(chart: Chart, words: Words) -> Iterator[str]:
         yield _slice(begun, share, f'fill="{_colour(number)}"', tip)
         begun += share
         top = 70 + number * 15
-        yield f'<rect x="470" y="{top}" width="10" height="10" fill="{_colour(number)}"/>'
+        yield _swatch(470, top, number)
         said = f"{_clean(label, _NAME)}: {shown_number(value)}{words.suffix} ({share:.1%})"
         yield _text(486, top + 9, said, _TITLE, "")
 
@@ -207,11 +219,32 @@ def _slice(begun: float, share: float, fill: str, tip: str) -> str:
     return f'<path d="{shape}" {fill} stroke="#ffffff" stroke-opacity=".6">{tip}</path>'
 
 
-def _legend(number: int, series: Series, count: int) -> Iterator[str]:
-    room = (WIDTH - LEFT - RIGHT) / min(count, 6)
-    x, y = LEFT + room * (number % 6), 38 + 14 * (number // 6)
-    yield f'<rect x="{_n(x)}" y="{y - 9}" width="10" height="10" fill="{_colour(number)}"/>'
-    yield _text(x + 14, y, series.name, min(_NAME, int(room / 7)), "")
+class _Entry(NamedTuple):
+    """One name of the legend."""
+
+    x: float
+    y: float
+    name: str
+
+
+def _legend(series: Sequence[Series]) -> Iterator[_Entry]:
+    """One after the other, in as many lines as they need."""
+    x, y = float(LEFT), _LEGEND
+    for one in series:
+        name = _clean(one.name, _NAME)
+        wide = _SWATCH + _width(name)
+        if x > LEFT and x + wide > WIDTH - RIGHT:
+            x, y = float(LEFT), y + _LINE
+        yield _Entry(x, y, name)
+        x += wide + _GAP
+
+
+def _swatch(x: float, y: float, number: int) -> str:
+    return f'<rect x="{_n(x)}" y="{_n(y)}" width="10" height="10" fill="{_colour(number)}"/>'
+
+
+def _width(text: str) -> float:
+    return _CHARACTER * len(text)
 
 
 _MIDDLE = 'text-anchor="middle"'
