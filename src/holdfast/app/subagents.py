@@ -57,12 +57,14 @@ def agents_of(
 ) -> dict[str, Agent]:
     """The agents that a session can hand work to."""
 
-    def runner(name: str, subagent: Subagent) -> Callable[[str, Work], Awaitable[str]]:
-        async def run(session_id: str, work: Work) -> str:
+    def opener(name: str, subagent: Subagent) -> Callable[[str, Work], Child]:
+        def opened(session_id: str, work: Work) -> Child:
             metadata: JsonObject = {"agent": name, **work.metadata}
-            async with make(subagent, above(session_id, metadata)) as child:
-                return await subagent.run(child, work.prompt)
+            return make(subagent, above(session_id, metadata))
 
-        return run
+        return opened
 
-    return {name: Agent(mode=one.mode, run=runner(name, one)) for name, one in subagents.items()}
+    return {
+        name: Agent(mode=one.mode, session=opener(name, one), run=one.run)
+        for name, one in subagents.items()
+    }
