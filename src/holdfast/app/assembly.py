@@ -13,6 +13,7 @@ from anyio import sleep_forever
 
 from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
+from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
 from holdfast.app.judging import JudgeParts, judge_for, reach_of
@@ -21,13 +22,14 @@ from holdfast.app.options import Options, configuration_of
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.session_ports import PortParts, SessionPorts
-from holdfast.app.settings import Surroundings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
 from holdfast.app.subagents import Above, Child, Subagent, agents_of
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.call import Ask
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.person import Asker, Inquiry, Replies
@@ -92,7 +94,10 @@ def assembled(wanted: Wanted) -> Whole:
     clock = options.get("clock") or SystemClock()
     ids = TimeIds(clock)
     session = _session(wanted, ids)
-    chosen = profile_settings(settings.profile, wanted.profile)
+    commands = _commands(wanted, settings)
+    chosen = msgspec.structs.replace(
+        profile_settings(settings.profile, wanted.profile), commands=strictest(commands)
+    )
     catalog = catalog_of(wanted.tools, chosen, settings, session.id)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
@@ -145,6 +150,7 @@ def assembled(wanted: Wanted) -> Whole:
                     metadata=metadata,
                     reach=reach,
                     rules=judge.as_parent,
+                    commands=commands,
                 ),
                 partial(_child, wanted, configuration),
             ),
@@ -187,6 +193,13 @@ def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, abo
         above=above,
         **inherited,
     )
+
+
+def _commands(wanted: Wanted, settings: Settings) -> tuple[CommandPolicy, ...]:
+    """What commands are held to: by the profile, and by those of the agents above."""
+    above = wanted.options.get("above")
+    own = profile_settings(settings.profile, wanted.profile).commands or "any"
+    return (own, *(() if above is None else above.commands))
 
 
 def _depth(options: Options) -> int:
@@ -240,6 +253,7 @@ def _judging(
         answered=options.get("person") is not None,
         parents=() if above is None else above.rules,
         above=None if above is None else above.reach,
+        commands_above=() if above is None else above.commands,
     )
 
 

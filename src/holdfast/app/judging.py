@@ -22,6 +22,7 @@ from holdfast.app.settings import (
 )
 from holdfast.app.spelling import advice
 from holdfast.contract.audit import NO_AUDIT, AuditLog
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool, ToolDefinitionError
@@ -85,6 +86,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Whose verdict is never exceeded: those of the agents above."""
     above: Reach | None = None
     """What the agent above reaches: nothing here reaches further."""
+    commands_above: tuple[CommandPolicy, ...] = ()
+    """What the profiles of the agents above hold commands to."""
     headless: bool
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""
@@ -244,14 +247,14 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
 
 
 def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
-    """What the profile itself holds commands to: no configuration of hooks takes it away."""
-    policy = parts.profile_settings.commands or "any"
-    if policy != "any":
-        facts = DiskPaths()
-        seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
-        roots = (seen.physical,) if isinstance(seen, PathView) else ()
-        hook = ProfileCommands(policy, Grounds(roots=roots, facts=facts))
-        yield Specialist(hook, "shell.run")
+    """What profiles hold commands to, this one and those above: no configuration takes it away."""
+    policies = dict.fromkeys((parts.profile_settings.commands or "any", *parts.commands_above))
+    facts = DiskPaths()
+    seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
+    grounds = Grounds(roots=(seen.physical,) if isinstance(seen, PathView) else (), facts=facts)
+    for policy in policies:
+        if policy != "any":
+            yield Specialist(ProfileCommands(policy, grounds), "shell.run")
 
 
 def _timed(parts: JudgeParts, hook: Hook) -> Hook:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
 from holdfast.policy.powers import AgentRules
@@ -44,6 +45,8 @@ class Above(NamedTuple):
     metadata: JsonObject
     reach: Reach
     rules: tuple[AgentRules, ...]
+    commands: tuple[CommandPolicy, ...]
+    """What the profiles above hold commands to."""
 
 
 Child = AbstractAsyncContextManager[object]
