@@ -172,7 +172,7 @@ def reach_of(parts: JudgeParts) -> Reach:
     }
     if above is not None:
         scope = child_of(above.agent, scope)
-        tools = {tool.name: tool for tool in parts.tools}
+        tools = {tool.name: tool for tool in (*parts.unseen, *parts.tools)}
         apart = {name: child_of(above.scope(tools[name]), own) for name, own in apart.items()}
     own = f"{data}/sessions/{parts.session_id}"
     return Reach(

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from tool_kit import opened, result
+from tool_kit import UNRECORDED, opened, result
 
 from holdfast import Holdfast, Subagent
+from holdfast.app.settings import AfterEditSettings, HookSettings
 from holdfast.contract.failure import FailureKind
 
 pytestmark = pytest.mark.anyio
@@ -64,3 +66,19 @@ async def test_commands_are_held_to_every_profile_above_and_to_the_childs_own(
             await result(hf, "task", subagent_type="managed", prompt=parent)
     rejected = FailureKind.REJECTED
     assert seen == {"code": [rejected, True, True], "readonly": [rejected, rejected, True]}
+
+
+async def test_a_child_is_opened_also_where_programs_run_after_edits(workspace: Path) -> None:
+    (workspace / "a.py").write_text("x = 1\n", "utf-8")
+    after = AfterEditSettings(files="**/*.py", command=("touch", "formatted"))
+    settings = msgspec.structs.replace(UNRECORDED, hooks=HookSettings(after_edit=(after,)))
+
+    async def edits(child: Holdfast, _prompt: str) -> str:
+        made = await child.settle("write", {"path": "b.py", "content": "y = 2\n"})
+        return str(made.failure)
+
+    agents = {"editor": Subagent(run=edits, description="Edits.")}
+    async with opened(workspace, "code", settings=settings, subagents=agents) as hf:
+        told = await result(hf, "task", subagent_type="editor", prompt="x")
+    assert told == {"output": "None"}
+    assert (workspace / "formatted").exists()
