@@ -62,7 +62,7 @@ def agents_of(
 
     def opener(name: str, subagent: Subagent) -> Callable[[str, Work], Child]:
         def opened(session_id: str, work: Work) -> Child:
-            metadata: JsonObject = {"agent": name, **work.metadata}
+            metadata: JsonObject = {**work.metadata, "agent": name}
             return make(subagent, above(session_id, metadata))
 
         return opened

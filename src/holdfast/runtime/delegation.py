@@ -9,7 +9,7 @@ still closes. How a child is opened and who runs its loop is not known here.
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after
@@ -26,6 +26,7 @@ from holdfast.contract.delegation import (
 from holdfast.contract.errors import InvalidArguments, OperationFailed, PolicyDenied, Unavailable
 from holdfast.contract.events import ChildCreated, ChildIdle, Payload, StopReason
 from holdfast.contract.journal import JournalError
+from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import Cancel, LoopCaller
 from holdfast.execution.run import driven
@@ -115,7 +116,8 @@ class Delegations:
             raise Unavailable(
                 f"The subagent was not started: it cannot be written down ({problem})."
             ) from None
-        one = _UnderWay(session_id, work)
+        metadata = cast("JsonObject", decode_json(self._redactor.json(encode_json(work.metadata))))
+        one = _UnderWay(session_id, msgspec.structs.replace(work, metadata=metadata))
         _, task = LoopCaller().begin(self._to_its_end(agent, one))
         self._running[session_id] = _Running(one, task)
         if work.background:
