@@ -28,6 +28,7 @@ from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
 from holdfast.app.subagents import Above, Child, Subagent, agents_of
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.app.web import session_search
 from holdfast.contract.call import Ask
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.events import SessionCreated
@@ -98,7 +99,9 @@ def assembled(wanted: Wanted) -> Whole:
     chosen = msgspec.structs.replace(
         profile_settings(settings.profile, wanted.profile), commands=strictest(commands)
     )
-    catalog = catalog_of(wanted.tools, chosen, settings, session.id)
+    above = options.get("above")
+    top = session.id if above is None else above.top
+    catalog = catalog_of(wanted.tools, chosen, settings, top)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
         call_quota=settings.limits.sidecar_call_bytes,
@@ -123,6 +126,8 @@ def assembled(wanted: Wanted) -> Whole:
     )
     judge = judge_for(msgspec.structs.replace(judging, protects=hand.protects), reach, clock.now)
     log = _log(wanted, configuration, surroundings, session, clock, ids)
+    search = session_search(settings.web, top, surroundings) if above is None else above.search
+    turn = Turn(chosen.commands_per_turn, None if above is None else above.turn)
     own = SessionPorts(
         PortParts(
             session=session,
@@ -140,6 +145,7 @@ def assembled(wanted: Wanted) -> Whole:
             skills=skill_places(
                 configuration, surroundings, session.workspace, options.get("skills", ())
             ),
+            search=search,
             on_demand=_known(tuple(options.get("on_demand", ())), catalog),
             agents=agents_of(
                 options.get("subagents", {}),
@@ -151,13 +157,15 @@ def assembled(wanted: Wanted) -> Whole:
                     reach=reach,
                     rules=judge.as_parent,
                     commands=commands,
+                    turn=turn,
+                    search=search,
+                    top=top,
                 ),
                 partial(_child, wanted, configuration),
             ),
             depth=_depth(options),
         )
     )
-    turn = Turn(chosen.commands_per_turn)
     pipeline = Pipeline(
         Parts(
             catalog=catalog,

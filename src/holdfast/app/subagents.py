@@ -17,6 +17,8 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.policy.powers import AgentRules
 from holdfast.policy.reach import Reach
 from holdfast.runtime.delegation import Agent
+from holdfast.runtime.searching import SessionSearch
+from holdfast.runtime.turn import Turn
 
 Run = Callable[[Any, str], Awaitable[str]]
 """Runs an agent in an opened child, a `Holdfast`, with a prompt; gives its last message."""
@@ -47,6 +49,10 @@ class Above(NamedTuple):
     rules: tuple[AgentRules, ...]
     commands: tuple[CommandPolicy, ...]
     """What the profiles above hold commands to."""
+    turn: Turn
+    search: SessionSearch
+    top: str
+    """The session that a person began."""
 
 
 Child = AbstractAsyncContextManager[object]

@@ -1,5 +1,6 @@
 """What binds the session above a subagent binds the subagent, whatever its own profile says."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,15 @@ import pytest
 from tool_kit import UNRECORDED, opened, result
 
 from holdfast import Holdfast, Subagent
-from holdfast.app.settings import AfterEditSettings, HookSettings
+from holdfast.app.settings import (
+    AfterEditSettings,
+    HookSettings,
+    ProfileSettings,
+    SearchSettings,
+    Settings,
+    StoreSettings,
+    WebSettings,
+)
 from holdfast.contract.failure import FailureKind
 
 pytestmark = pytest.mark.anyio
@@ -82,3 +91,100 @@ async def test_a_child_is_opened_also_where_programs_run_after_edits(workspace: 
         told = await result(hf, "task", subagent_type="editor", prompt="x")
     assert told == {"output": "None"}
     assert (workspace / "formatted").exists()
+
+
+def documents(folder: Path, name: str = "documents") -> SearchSettings:
+    found = [{"title": name, "url": f"https://{name}.example/", "text": "a cat"}]
+    file = folder / f"{name}.json"
+    file.write_text(json.dumps(found), "utf-8")
+    return SearchSettings(kind="static", file=str(file))
+
+
+@pytest.mark.parametrize("store", ["none", "sqlite"])
+async def test_searches_of_children_count_for_the_session_above(
+    workspace: Path, tmp_path: Path, store: Any
+) -> None:
+    web = WebSettings(search=(documents(tmp_path),), search_calls=5)
+    settings = Settings(store=StoreSettings(kind=store), web=web)
+    search: tuple[str, dict[str, Any]] = ("web_search", {"query": "cat"})
+    seen: list[list[object]] = []
+
+    async def searches(child: Holdfast, prompt: str) -> str:
+        seen.append(await outcomes(child, search, search))
+        if prompt == "child":
+            await child.settle("task", {"subagent_type": "a", "prompt": "grandchild"})
+        return "done"
+
+    agents = {"a": Subagent(run=searches, description="Searches.")}
+    rejected = FailureKind.REJECTED
+    async with opened(workspace, "code", settings=settings, subagents=agents) as hf:
+        await result(hf, "task", subagent_type="a", prompt="child")
+        assert seen == [[True, True], [True, True]]
+        if store == "none":
+            assert await outcomes(hf, search, search) == [True, rejected]
+            await result(hf, "task", subagent_type="a", prompt="last")
+            assert seen[-1] == [rejected, rejected]
+    if store == "sqlite":
+        again = opened(workspace, "code", settings=settings, session=hf.session_id)
+        async with again as taken_up:
+            assert await outcomes(taken_up, search, search) == [True, rejected]
+
+
+async def test_children_ask_the_provider_of_the_session_above(
+    workspace: Path, tmp_path: Path
+) -> None:
+    providers = tuple(documents(tmp_path, name) for name in ("cats", "dogs"))
+    settings = msgspec.structs.replace(UNRECORDED, web=WebSettings(search=providers))
+
+    async def searches(child: Holdfast, _prompt: str) -> str:
+        envelope = await child.settle("web_search", {"query": "cat"})
+        return envelope.result_json.decode()
+
+    agents = {"a": Subagent(run=searches, description="Searches.")}
+    async with opened(workspace, "code", settings=settings, subagents=agents) as hf:
+        own = (await hf.settle("web_search", {"query": "cat"})).result_json.decode()
+        told = [await result(hf, "task", subagent_type="a", prompt="x") for _ in range(12)]
+    assert {one["output"] for one in told} == {own}
+
+
+async def test_commands_of_children_are_of_the_turn_above(workspace: Path) -> None:
+    most = 4
+    profile = {"host": ProfileSettings(commands_per_turn=most)}
+    settings = msgspec.structs.replace(UNRECORDED, profile=profile)
+    seen: list[list[object]] = []
+
+    async def commands(child: Holdfast, prompt: str) -> str:
+        child.new_turn()  # the turn of a child is a part of its parent's
+        seen.append(await outcomes(child, bash("true"), bash("true")))
+        if prompt == "child":
+            await child.settle("task", {"subagent_type": "a", "prompt": "grandchild"})
+        return "done"
+
+    agents = {"a": Subagent(run=commands, description="Runs.", profile="code")}
+    rejected = FailureKind.REJECTED
+    async with opened(workspace, "host", settings=settings, subagents=agents) as hf:
+        hf.new_turn()
+        assert await outcomes(hf, bash("true")) == [True]
+        await result(hf, "task", subagent_type="a", prompt="child")
+        assert seen == [[True, True], [True, rejected]]
+        assert await outcomes(hf, bash("true")) == [rejected]
+        hf.new_turn()
+        assert await outcomes(hf, bash("true")) == [True]
+
+
+async def test_a_child_has_turns_of_its_own_within_those_above(workspace: Path) -> None:
+    profile = {"host": ProfileSettings(commands_per_turn=1)}
+    settings = msgspec.structs.replace(UNRECORDED, profile=profile)
+    seen: list[object] = []
+
+    async def commands(child: Holdfast, _prompt: str) -> str:
+        for _ in range(2):
+            child.new_turn()
+            seen.extend(await outcomes(child, bash("true"), bash("true")))
+        return "done"
+
+    agents = {"a": Subagent(run=commands, description="Runs.", profile="host")}
+    async with opened(workspace, "code", settings=settings, subagents=agents) as hf:
+        await result(hf, "task", subagent_type="a", prompt="x")
+    rejected = FailureKind.REJECTED
+    assert seen == [True, rejected, True, rejected]
