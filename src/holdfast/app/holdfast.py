@@ -13,7 +13,7 @@ from holdfast.app.assembly import Wanted, assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
 from holdfast.app.inquiring import call_of, checked_replies, write_replies
-from holdfast.app.options import Options, refuse_unknown
+from holdfast.app.options import Options, read_once, refuse_unknown
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.restoring import restore
 from holdfast.app.session_views import SessionViews
@@ -66,7 +66,7 @@ class Holdfast(SessionViews):
     ) -> None:
         refuse_unknown(options)
         given = tuple(map(to_tool, tools))
-        whole = assembled(Wanted(given, profile, workspace, options, Holdfast))
+        whole = assembled(Wanted(given, profile, workspace, read_once(options), Holdfast))
         self._session, self._ids = whole.session, whole.ids
         self._catalog, self._sidecars = whole.catalog, whole.sidecars
         self._redactor, self._hand = whole.redactor, whole.hand

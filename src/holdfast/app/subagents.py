@@ -36,6 +36,11 @@ class Subagent(msgspec.Struct, frozen=True, kw_only=True):
     tools: Iterable[object] | None = None
     """Tools of its own; None: those that were handed to the parent."""
 
+    def __post_init__(self) -> None:
+        """Tools that can be read only once are for every child, too."""
+        if self.tools is not None:
+            msgspec.structs.force_setattr(self, "tools", tuple(self.tools))
+
 
 class Above(NamedTuple):
     """What stands above the session of a subagent. Made by `task`, never by a program."""
