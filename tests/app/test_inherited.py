@@ -55,3 +55,23 @@ async def test_tools_of_a_subagent_that_can_be_read_only_once_are_for_every_chil
         for _ in range(2):
             told = await result(hf, "task", subagent_type="a", prompt="x")
             assert told == {"output": "{'text': 'mine'}"}
+
+
+async def test_a_child_opens_without_the_parents_tools_on_demand(workspace: Path) -> None:
+    @tool
+    def other() -> str:
+        """Other."""
+        return "other"
+
+    async def finds(child: Holdfast, _prompt: str) -> str:
+        found = await child.settle("tool_search", {"query": "mine other"})
+        return found.result_json.decode()
+
+    agents = {"a": Subagent(run=finds, description="Searches.", tools=[other])}
+    names = (name for name in ["mine", "other"])
+    made = opened(workspace, "code", tools=[mine, other], on_demand=names, subagents=agents)
+    async with made as hf:
+        for _ in range(2):
+            told = await result(hf, "task", subagent_type="a", prompt="x")
+            assert '"other"' in told["output"]
+            assert '"mine"' not in told["output"]

@@ -146,7 +146,7 @@ def assembled(wanted: Wanted) -> Whole:
                 configuration, surroundings, session.workspace, options.get("skills", ())
             ),
             search=search,
-            on_demand=_known(tuple(options.get("on_demand", ())), catalog),
+            on_demand=_known(tuple(options.get("on_demand", ())), catalog, above),
             agents=agents_of(
                 options.get("subagents", {}),
                 lambda child, metadata: Above(
@@ -215,7 +215,9 @@ def _depth(options: Options) -> int:
     return 0 if above is None else above.depth
 
 
-def _known(names: tuple[str, ...], catalog: Catalog) -> tuple[str, ...]:
+def _known(names: tuple[str, ...], catalog: Catalog, above: Above | None) -> tuple[str, ...]:
+    if above is not None:  # they were given to the session above; a subagent may lack some
+        return tuple(name for name in names if name in catalog)
     for name in names:
         if name not in catalog:
             hint = advice(name, [one.name for one in catalog])
