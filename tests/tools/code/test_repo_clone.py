@@ -9,7 +9,7 @@ from git_server import GitHost, git, git_host
 from interrupts import TRIES, interrupted
 from tool_kit import failure, opened, result
 
-from holdfast import tool
+from holdfast import Rule, tool
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
@@ -74,6 +74,41 @@ async def test_branch_depth_and_directory_are_the_callers(workspace: Path, host:
         )
         assert (cloned["path"], cloned["branch"]) == ("deep/copy", "side")
         assert (workspace / "deep" / "copy" / "file.txt").read_text() == "one"
+
+
+async def test_the_directory_that_the_url_names_is_judged_as_a_named_one(
+    workspace: Path, host: GitHost
+) -> None:
+    host.repository("vault.git")
+    asked: list[list[tuple[str | None, str]]] = []
+
+    async def heard(ask: Ask) -> Answer:
+        asked.append([(use.capability, use.target) for use in ask.uses])
+        return Answer(allowed=True, by="test")
+
+    def about(pattern: str) -> Rule:
+        return Rule(
+            permission="fs.write", pattern=pattern, action="deny", scope="session", source="a test"
+        )
+
+    made = opened(
+        workspace, "code", tools=[reaches_loopback], approver=heard, rules=[about("vault")]
+    )
+    async with made as hf:
+        for sent in (
+            {"url": host.url("project.git"), "directory": "vault"},
+            {"url": host.url("vault.git")},
+            {"url": host.url("vault.git") + "/"},
+            {"url": host.url("vault")},
+        ):
+            refused = await failure(hf, "repo_clone", **sent)
+            assert refused.kind is FailureKind.REJECTED, sent
+            assert "'vault'" in refused.message
+        assert list(workspace.iterdir()) == []
+        assert asked == []
+        await result(hf, "repo_clone", url=host.url("project.git"))
+        assert ("fs.write", "project") in asked[0]
+        assert ("net.fetch", "127.0.0.1") in asked[0]
 
 
 async def test_nothing_that_the_repository_brings_is_run(workspace: Path, host: GitHost) -> None:
