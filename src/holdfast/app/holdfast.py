@@ -28,7 +28,7 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
 from holdfast.policy.explain import Explanation
-from holdfast.runtime.abort import Abort
+from holdfast.runtime.abort import Abort, Either
 from holdfast.runtime.recovery import (
     TakenUp,
     answered_calls,
@@ -150,7 +150,8 @@ class Holdfast(SessionViews):
             session_id=self._session.id,
             model_call_id=model_call_id,
         )
-        return self._pipeline.settle(call, abort or self._abort)
+        heard = self._abort if abort is None else Either(abort, self._abort)
+        return self._pipeline.settle(call, heard)
 
     def new_turn(self) -> None:
         """Say that a person spoke: the commands of the turn are counted anew.

@@ -210,3 +210,32 @@ async def test_an_abort_leaves_the_other_holdfast_as_it_was(workspace: Path) -> 
         seen = await (await journal_of(other)).session(other.session_id)
         assert seen.state.calls == {}
         assert (await other.settle("bash", {"command": "true"})).ok
+
+
+async def test_closing_stops_a_child_whose_call_has_an_abort_of_its_own(workspace: Path) -> None:
+    sleeper = Sleeper(workspace)
+    children: list[str] = []
+    answers: list[Envelope] = []
+
+    async def loop(child: Holdfast, _prompt: str) -> str:
+        children.append(child.session_id)
+        while True:
+            await child.settle("bash", {"command": sleeper.command})
+
+    async def call(hf: Holdfast) -> None:
+        sent = {"subagent_type": "a", "prompt": "x"}
+        answers.append(await hf.settle("task", sent, abort=Abort()))
+
+    agents = {"a": Subagent(run=loop, description="Works.")}
+    parents: list[str] = []
+    with anyio.fail_after(15):
+        async with anyio.create_task_group() as group:
+            made = opened(workspace, "code", settings=Settings(), subagents=agents)
+            async with made as hf:
+                parents.append(hf.session_id)
+                group.start_soon(call, hf)
+                await until(sleeper.runs)
+    assert_cancelled(answers[0])
+    assert not sleeper.lives()
+    async with opened(workspace, "code", settings=Settings(), session=parents[0]) as again:
+        await assert_closed(await journal_of(again), children[0])
