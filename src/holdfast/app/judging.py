@@ -12,6 +12,7 @@ from holdfast.app.ceilings import ceiling_requirements
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.profiles import ceilings_of
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
     ProfileSettings,
@@ -158,11 +159,12 @@ def reach_of(parts: JudgeParts) -> Reach:
         raise ConfigurationError(f"workspace: {problem}") from None
     declared = _declared(parts.tools, places)
     ceiling: list[Scope] = []
-    bounds = {"policy": policy.ceiling, f"profile.{parts.profile}": parts.profile_settings.ceiling}
-    for whose, bound in bounds.items():
-        if bound is not None:
-            with _belongs_to(f"{whose}.ceiling"):
-                ceiling.append(compile_scope(ceiling_requirements(bound), places))
+    bounds = [] if policy.ceiling is None else [("policy", policy.ceiling)]
+    whose = f"profile.{parts.profile}"
+    bounds += [(whose, one) for one in ceilings_of(parts.profile_settings, parts.profile)]
+    for whose, bound in bounds:
+        with _belongs_to(f"{whose}.ceiling"):
+            ceiling.append(compile_scope(ceiling_requirements(bound), places))
     above = parts.above
     scope = EffectiveScope(declared, facts, *ceiling)
     apart = {

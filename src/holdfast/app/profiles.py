@@ -67,7 +67,10 @@ PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
 
 
 def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> ProfileSettings:
-    """What a profile says, with what configuration adds; ConfigurationError when there is none."""
+    """What a profile says, with what configuration adds; ConfigurationError when there is none.
+
+    A ceiling that ships is not replaced: `ceilings_of` gives all that count.
+    """
     shipped, own = PROFILES.get(name), configured.get(name)
     if shipped is None and own is None:
         known = ", ".join(sorted({*PROFILES, *configured}))
@@ -79,10 +82,16 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
         tools=own.tools,
         toolsets=shipped.toolsets if own.toolsets is None else own.toolsets,
         rules=(*_told_apart(shipped.rules, name), *own.rules),
-        ceiling=own.ceiling or shipped.ceiling,
+        ceiling=own.ceiling,
         commands=own.commands or shipped.commands or "any",
         commands_per_turn=own.commands_per_turn or shipped.commands_per_turn,
     )
+
+
+def ceilings_of(settings: ProfileSettings, name: str) -> tuple[RequirementSettings, ...]:
+    """The ceilings of a profile: the one that ships, and the one that configuration adds."""
+    shipped = PROFILES.get(name, ProfileSettings()).ceiling
+    return tuple(one for one in (shipped, settings.ceiling) if one is not None)
 
 
 def catalog_of(
