@@ -72,7 +72,7 @@ class Holdfast(SessionViews):
         self._redactor, self._hand = whole.redactor, whole.hand
         self._judge, self._log = whole.judge, whole.log
         self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
-        self._goes_on = "session" in options
+        self._goes_on, self._is_child = "session" in options, "above" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
         self._resuming = Lock()
@@ -84,12 +84,14 @@ class Holdfast(SessionViews):
         self._abort = Abort()
         if self._log is not None:
             self._log.open()
-        if self._goes_on:
-            try:
+        try:
+            if self._goes_on:
                 await self._take_up()
-            except BaseException:
-                await _let_go(self._log, ends=True)
-                raise
+            elif self._is_child and self._log is not None:
+                await self._log.journal()  # its parent's names it: it is there, whatever it does
+        except BaseException:
+            await _let_go(self._log, ends=True)
+            raise
         self._own.people.open()
         self._hand.open()
         self._own.open()

@@ -209,6 +209,19 @@ async def test_a_child_is_written_down_with_its_parent(workspace: Path) -> None:
         assert begun.payload.metadata == {"agent": "worker", "ticket": 7, "depth": 1}
 
 
+async def test_a_child_that_calls_nothing_is_written_down_too(workspace: Path) -> None:
+    agents = {"reviewer": REVIEWER}
+    async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
+        await result(hf, "task", subagent_type="reviewer", prompt="Look", metadata={"ticket": 7})
+        journal = await hf._journal()  # pyright: ignore[reportPrivateUsage] - to look
+        told = [one.payload for one in await journal.events(hf.session_id)]
+        (made,) = [one for one in told if isinstance(one, ChildCreated)]
+        child = await journal.session(made.child_session_id)
+    assert (child.state.parent_id, child.state.status) == (hf.session_id, "terminated")
+    assert child.state.metadata == {"agent": "reviewer", "ticket": 7, "depth": 1}
+    assert child.lease is None
+
+
 async def test_what_is_kept_with_a_child_holds_no_secret_and_says_truly_who_it_is(
     workspace: Path,
 ) -> None:
