@@ -15,6 +15,7 @@ from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
+from holdfast.app.doubts import doubts_of
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
 from holdfast.app.judging import JudgeParts, judge_for, reach_of
 from holdfast.app.locations import project_root
@@ -84,6 +85,8 @@ class Whole(NamedTuple):
     own: SessionPorts
     turn: Turn
     pipeline: Pipeline
+    doubts: Callable[[], list[str]]
+    """What the configuration says of tools in vain."""
 
 
 def assembled(wanted: Wanted) -> Whole:
@@ -186,7 +189,10 @@ def assembled(wanted: Wanted) -> Whole:
             turn=turn,
         )
     )
-    return Whole(session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline)
+    doubts = partial(doubts_of, settings, wanted.profile, [tool.name for tool in wanted.tools])
+    return Whole(
+        session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline, doubts
+    )
 
 
 def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, above: Above) -> Child:

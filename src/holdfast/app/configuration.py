@@ -31,7 +31,7 @@ from holdfast.app.narrowing import Narrowed, Notice, narrow
 from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.profiles import PROFILES
+from holdfast.app.profiles import PROFILES, check_toolsets
 from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
@@ -144,6 +144,7 @@ def _checked(layer: Table, origin: str, text: str = "") -> Table:
     check_keys(layer, origin)
     check_ceiling(layer, origin)
     check_web(layer, origin)
+    check_toolsets(layer, origin)
     name_sources(layer, origin, text)
     return layer
 

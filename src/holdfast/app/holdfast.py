@@ -72,6 +72,7 @@ class Holdfast(SessionViews):
         self._redactor, self._hand = whole.redactor, whole.hand
         self._judge, self._log = whole.judge, whole.log
         self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
+        self._doubts = whole.doubts
         self._goes_on, self._is_child = "session" in options, "above" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
