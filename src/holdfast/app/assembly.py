@@ -155,7 +155,7 @@ def assembled(wanted: Wanted) -> Whole:
                 lambda child, metadata: Above(
                     session_id=session.id,
                     child_id=child,
-                    depth=_depth(options) + 1,
+                    depth=own.tasks.depth + 1,
                     metadata=metadata,
                     reach=reach,
                     rules=judge.as_parent,
@@ -166,7 +166,7 @@ def assembled(wanted: Wanted) -> Whole:
                 ),
                 partial(_child, wanted, configuration),
             ),
-            depth=_depth(options),
+            depth=0 if above is None else above.depth,
         )
     )
     pipeline = Pipeline(
@@ -214,11 +214,6 @@ def _commands(wanted: Wanted, settings: Settings) -> tuple[CommandPolicy, ...]:
     above = wanted.options.get("above")
     own = profile_settings(settings.profile, wanted.profile).commands or "any"
     return (own, *(() if above is None else above.commands))
-
-
-def _depth(options: Options) -> int:
-    above = options.get("above")
-    return 0 if above is None else above.depth
 
 
 def _known(names: tuple[str, ...], catalog: Catalog, above: Above | None) -> tuple[str, ...]:

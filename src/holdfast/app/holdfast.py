@@ -47,6 +47,10 @@ _NOT_AMONG_THE_TOOLS = (
     "a person allowed a call of {tool!r}, or replied to it, and there is no such tool here: open"
     " the session with it among tools=, under a profile that shows it"
 )
+_BELOW = (
+    "session {0} is a subagent's, below session {1}: what bound that one is not known here, and"
+    " only what this Holdfast is given counts; open it with the same profile, rules and hooks"
+)
 _WHILE_RUN = (
     "close that first, or leave session= out to begin another one; its questions can be answered"
     " meanwhile, with holdfast.answer_question or: holdfast sessions answer"
@@ -76,6 +80,7 @@ class Holdfast(SessionViews):
         self._goes_on, self._is_child = "session" in options, "above" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
+        self._below: str | None = None
         self._resuming = Lock()
         self._keep_outputs = options.get("keep_outputs", False)
         self._abort = Abort()
@@ -235,10 +240,12 @@ class Holdfast(SessionViews):
             names = [tool.name for tool in self._catalog]
             await restore(journal, self._session.id, self._own, names, self._pipeline.prepare)
             await self._own.take_up(journal)
-            begun_in = (await journal.session(self._session.id)).state.workspace
-            self._moved = moved_remark(self._session, begun_in)
-            if self._moved is not None:
-                _log.warning("%s", self._moved)
+            begun = (await journal.session(self._session.id)).state
+            self._moved = moved_remark(self._session, begun.workspace)
+            if self._own.tasks.depth:
+                self._below = _BELOW.format(self._session.id, begun.parent_id)
+            for remark in filter(None, (self._moved, self._below)):
+                _log.warning("%s", remark)
 
 
 async def _let_go(log: SessionLog | None, *, ends: bool) -> None:

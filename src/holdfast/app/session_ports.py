@@ -134,7 +134,11 @@ class SessionPorts:
         self._parsers.open()
 
     async def take_up(self, journal: Journal) -> None:
-        """What the session used up before it was taken up counts on."""
+        """What the session used up before it was taken up counts on, and so does its depth."""
+        state = (await journal.session(self.parts.session.id)).state
+        depth = state.metadata.get("depth")
+        if state.parent_id is not None and isinstance(depth, int):
+            self.tasks.depth = depth
         before = await calls_before(journal, self.parts.session.id, web_search.name)
         self._search.used_before(before)
 

@@ -28,6 +28,7 @@ class SessionViews:
     _own: SessionPorts
     _taken_up: TakenUp
     _moved: str | None
+    _below: str | None
     _doubts: Callable[[], list[str]]
 
     @property
@@ -82,9 +83,9 @@ class SessionViews:
 
         None of it keeps a tool from being called.
         """
-        moved = () if self._moved is None else (self._moved,)
+        taken_up = filter(None, (self._moved, self._below))
         of_tools = (remark for tool in self._catalog for remark in self.remarks_on(tool))
-        return (*moved, *self._doubts(), *of_tools)
+        return (*taken_up, *self._doubts(), *of_tools)
 
     @property
     def owed(self) -> tuple[Envelope, ...]:

@@ -84,7 +84,8 @@ class Delegations:
         redactor: Redactor,
     ) -> None:
         self._agents = agents
-        self._depth = depth
+        self.depth = depth
+        """How far the session stands below the one that a person began."""
         self._new_session = new_session
         self._log = log
         self._redactor = redactor
@@ -99,9 +100,9 @@ class Delegations:
     async def start(self, work: Work, /) -> Delegated:
         """Its output, or for work in the background its session at once."""
         agent = self._agent(work.agent)
-        if self._depth >= MOST_DEPTH:
+        if self.depth >= MOST_DEPTH:
             raise PolicyDenied(
-                f"A subagent would stand {self._depth + 1} levels below the session it began with,"
+                f"A subagent would stand {self.depth + 1} levels below the session it began with,"
                 f" and {MOST_DEPTH} are the most. Do the work yourself."
             )
         session_id = self._new_session()

@@ -18,6 +18,7 @@ from holdfast.app.settings import (
     StoreSettings,
     WebSettings,
 )
+from holdfast.contract.delegation import MOST_DEPTH
 from holdfast.contract.failure import FailureKind
 
 pytestmark = pytest.mark.anyio
@@ -188,3 +189,29 @@ async def test_a_child_has_turns_of_its_own_within_those_above(workspace: Path) 
         await result(hf, "task", subagent_type="a", prompt="x")
     rejected = FailureKind.REJECTED
     assert seen == [True, rejected, True, rejected]
+
+
+async def test_a_child_that_is_taken_up_stands_as_deep_as_before_and_says_what_is_lost(
+    workspace: Path,
+) -> None:
+    children: list[str] = []
+
+    async def deeper(child: Holdfast, _prompt: str) -> str:
+        children.append(child.session_id)
+        await child.settle("task", {"subagent_type": "a", "prompt": "on"})
+        return "done"
+
+    agents = {"a": Subagent(run=deeper, description="Digs.")}
+    async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
+        await result(hf, "task", subagent_type="a", prompt="on")
+        assert hf.remarks == ()
+    assert len(children) == MOST_DEPTH
+    third = children[2]
+    again = opened(workspace, "locked", settings=Settings(), subagents=agents, session=third)
+    async with again as taken_up:
+        assert len(children) == MOST_DEPTH
+        (remark,) = taken_up.remarks
+        assert remark.startswith(f"session {third} is a subagent's, below session {children[1]}:")
+        await result(taken_up, "task", subagent_type="a", prompt="on")
+    # It is the third level: there is room for a fourth and a fifth.
+    assert len(children) == MOST_DEPTH + 2
