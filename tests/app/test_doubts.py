@@ -1,10 +1,14 @@
-"""Limits of single tools that change nothing: a misspelt name, a project that wants more."""
+"""What a configuration says of tools in vain: a misspelt name, a project that wants more."""
+
+from pathlib import Path
 
 import pytest
 from places import Places
 
-from holdfast import tool
-from holdfast.app.doubts import Doubt, vain_limits
+from holdfast import Holdfast, tool
+from holdfast.app.doubts import Doubt, vain_filters, vain_limits
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.settings import Surroundings
 from holdfast.contract.tool import Limits, OutputBound, Tool
 
 
@@ -69,3 +73,66 @@ def test_a_name_that_no_tool_has_is_said_once_tools_are_known(places: Places) ->
         assert list(vain_limits(loaded.settings.limits, KNOWN)) == [
             Doubt("limits.tool.wether: no configured tool has this name", "did you mean 'weather'?")
         ]
+
+
+MISSPELT = """
+[profile.code.tools]
+deny = ["bsh", "web_*", "execute_*", "hidden"]
+also_allow = ["todos"]
+[profile.mine]
+toolsets = ["locked"]
+tools.allow = ["wirte"]
+[limits.tool.bsh]
+wall_seconds = 1
+[limits.tool.bash]
+wall_seconds = 1
+"""
+FITS_NOTHING = [
+    "profile.code.tools.also_allow: no tool is called 'todos'; did you mean 'todo'?",
+    "profile.code.tools.deny: no tool is called 'bsh'; did you mean 'bash'?",
+    "profile.code.tools.deny: no tool is called 'execute_*'; correct or remove it",
+    "limits.tool.bsh: no tool has this name; did you mean 'bash'?",
+]
+
+
+def test_a_session_remarks_on_names_of_its_profile_that_no_tool_has(
+    places: Places, tmp_path: Path
+) -> None:
+    @tool
+    def hidden() -> None:
+        """Hide me."""
+
+    made = Holdfast(
+        tools=[hidden],
+        profile="code",
+        configuration=places.load(user=MISSPELT),
+        surroundings=Surroundings(data_home=tmp_path / "data"),
+    )
+    assert [one for one in made.remarks if "no tool" in one] == FITS_NOTHING
+
+
+@pytest.mark.parametrize("given", [(), ("hidden", "other")])
+def test_what_profiles_name_is_doubted_in_all_of_them(
+    places: Places, given: tuple[str, ...]
+) -> None:
+    settings = places.load(user=MISSPELT).settings
+    found = vain_filters(settings, settings.profile, given, only_these=bool(given))
+    doubts = [f"{one.what}; {one.step}" for one in found]
+    mine = "profile.mine.tools.allow: no tool is called 'wirte'; did you mean 'write'?"
+    # Where a program may bring further tools, only what is like a known one is doubted.
+    assert doubts == [one for one in FITS_NOTHING[:3] if given or "did you" in one] + [mine]
+
+
+def test_limits_of_built_in_tools_are_no_doubt_and_misspelt_ones_are(places: Places) -> None:
+    limits = places.load(user=MISSPELT).settings.limits
+    meant = Doubt("limits.tool.bsh: no configured tool has this name", "did you mean 'bash'?")
+    assert list(vain_limits(limits, [])) == [meant]
+    assert list(vain_limits(limits, KNOWN)) == [meant]
+
+
+def test_an_unknown_toolset_is_an_error_also_of_a_profile_not_in_use(places: Places) -> None:
+    with pytest.raises(
+        ConfigurationError,
+        match=r"config.toml: profile.mine.toolsets: there is no toolset 'lokked'; did you mean",
+    ):
+        places.load(user='[profile.mine]\ntoolsets = ["locked", "lokked"]\n')

@@ -2,14 +2,22 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from places import Places
+from tool_kit import UNRECORDED, failure, opened, result
 
 from holdfast import Holdfast, tool
 from holdfast.app import profiles
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES, TOOLSETS, profile_settings
-from holdfast.app.settings import ProfileSettings, Settings, StoreSettings, Surroundings
+from holdfast.app.settings import (
+    ProfileSettings,
+    RequirementSettings,
+    Settings,
+    StoreSettings,
+    Surroundings,
+)
 from holdfast.contract.builtin import builtin
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
@@ -153,3 +161,25 @@ def test_a_tool_outside_of_the_lock_gives_way_to_the_hosts(
     )
     hf = Holdfast(tools=[own], profile="mine", settings=settings, surroundings=around(tmp_path))
     assert [one.description for one in hf.tools if one.name == "own"] == ["One of the host's."]
+
+
+@pytest.mark.anyio
+async def test_a_ceiling_in_a_table_narrows_the_one_that_ships_and_never_widens_it(
+    tmp_path: Path,
+) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "src").mkdir(parents=True)
+    for name in ("a.txt", "src/b.txt"):
+        (workspace / name).write_text("text\n", "utf-8")
+    ceiling = RequirementSettings(read=("src/**",), write=("**",))
+    settings = msgspec.structs.replace(
+        UNRECORDED, profile={"readonly": ProfileSettings(ceiling=ceiling)}
+    )
+    async with opened(workspace, "readonly", settings=settings) as hf:
+        refused = [
+            await failure(hf, "write", path="src/x.txt", content="x"),
+            await failure(hf, "read", path="a.txt"),
+        ]
+        await result(hf, "read", path="src/b.txt")
+    assert [one.kind for one in refused] == [FailureKind.REJECTED] * 2
+    assert not (workspace / "src" / "x.txt").exists()

@@ -34,9 +34,9 @@ from holdfast.contract.events import (
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import LeaseHeld, NotFitting
 from holdfast.contract.ports import Answer
+from holdfast.contract.question import Question
 from holdfast.envelope.dialects import ok
 from holdfast.runtime.abort import Abort
-from holdfast.runtime.hearing import LOOK_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -189,7 +189,7 @@ async def test_a_question_of_an_import_can_be_answered(tmp_path: Path) -> None:
     assert LAUNCHED == ["rocket"]
 
 
-async def test_a_call_that_outlives_its_holdfast_neither_runs_nor_takes_the_session_up(
+async def test_a_call_that_waits_for_an_answer_ends_with_its_holdfast_whatever_its_abort(
     tmp_path: Path,
 ) -> None:
     asked = anyio.Event()
@@ -200,22 +200,25 @@ async def test_a_call_that_outlives_its_holdfast_neither_runs_nor_takes_the_sess
         return None
 
     hf = opened(tmp_path, approver=never)
-    async with anyio.create_task_group() as group:
-        async with hf:
+    waiting: list[Question] = []
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group, hf:
             group.start_soon(partial(hf.settle, "launch", {"name": "rocket"}, abort=Abort()))
             await asked.wait()
-            (question,) = await hf.questions()
-        where = StoreOptions(settings=Settings(), surroundings=around(tmp_path))
-        await answer_question(hf.session_id, question.approval_id, YES, **where)
-        await anyio.sleep(2 * LOOK_SECONDS)
-        group.cancel_scope.cancel()
+            waiting += await hf.questions()
+    where = StoreOptions(settings=Settings(), surroundings=around(tmp_path))
+    with pytest.raises(NotFitting):
+        await answer_question(hf.session_id, waiting[0].approval_id, YES, **where)
     assert LAUNCHED == []
     async with journal_of(tmp_path) as journal:
         session = await journal.session(hf.session_id)
     assert (session.lease, session.state.status) == (None, "terminated")
 
 
-async def test_a_call_that_ends_while_its_holdfast_closes_is_written_down(tmp_path: Path) -> None:
+@pytest.mark.parametrize("abort", [None, Abort()])
+async def test_a_call_that_ends_while_its_holdfast_closes_is_written_down(
+    tmp_path: Path, abort: Abort | None
+) -> None:
     begun = anyio.Event()
 
     @tool(interrupt_behavior="cancel")
@@ -229,9 +232,10 @@ async def test_a_call_that_ends_while_its_holdfast_closes_is_written_down(tmp_pa
                 await anyio.sleep(0.1)
 
     hf = Holdfast(tools=[tidy], settings=Settings(), surroundings=around(tmp_path))
-    async with anyio.create_task_group() as group, hf:
-        group.start_soon(hf.settle, "tidy")
-        await begun.wait()
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group, hf:
+            group.start_soon(partial(hf.settle, "tidy", abort=abort))
+            await begun.wait()
     kinds = [event.type for event in await events_of(tmp_path, hf.session_id)]
     assert kinds[-2:] == ["call.settled", "session.closed"]
 

@@ -101,6 +101,14 @@ def test_limits_that_mean_no_tool_or_change_nothing_are_warnings(
     ]
 
 
+def test_a_tool_that_is_hidden_by_a_misspelt_name_is_a_warning(cli: Cli, home: Path) -> None:
+    (home / "config.toml").write_text('[profile.code.tools]\ndeny = ["bsh"]\n', "utf-8")
+    answer = cli("doctor")
+    assert answer.status == 0
+    warning = "WARN  configuration: profile.code.tools.deny: no tool is called 'bsh'\n"
+    assert f"{warning}      -> did you mean 'bash'?\n" in answer.out
+
+
 def test_overrides_are_checked_too(cli: Cli) -> None:
     assert cli("doctor", "--set", "limits.argument_bytes=0").status == 1
 

@@ -12,7 +12,7 @@ from holdfast.contract.call import Ending, Interrupted, Permit, Prepared, Return
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.tool import InterruptBehavior, Tool
 from holdfast.execution.run import Begun, begin, finish
-from holdfast.runtime.abort import Abort
+from holdfast.runtime.abort import Abort, Either
 from holdfast.testing.fakes import FakeProgress
 
 pytestmark = pytest.mark.anyio
@@ -178,3 +178,23 @@ async def test_pulling_the_switch_twice_is_harmless_and_unsubscribing_works() ->
     abort.subscribe(lambda: heard.append("at once"))
     assert heard == ["once", "at once"]
     assert abort.aborted
+
+
+@pytest.mark.parametrize("pulled", ["one", "other", "both"])
+async def test_two_signals_are_one_and_it_is_heard_once(pulled: str) -> None:
+    one, other = Abort(), Abort()
+    either = Either(one, other)
+    heard: list[str] = []
+    forget = either.subscribe(lambda: heard.append("forgotten"))
+    forget()
+    either.subscribe(lambda: heard.append("once"))
+    assert not either.aborted
+    if pulled != "other":
+        one.set()
+    if pulled != "one":
+        other.set()
+    either.subscribe(lambda: heard.append("at once"))
+    assert heard == ["once", "at once"]
+    assert either.aborted
+    with anyio.fail_after(5):
+        await either.wait()

@@ -13,7 +13,9 @@ from anyio import sleep_forever
 
 from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
+from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
+from holdfast.app.doubts import doubts_of
 from holdfast.app.hands import HandSetup, hand_for, remarks_of
 from holdfast.app.judging import JudgeParts, judge_for, reach_of
 from holdfast.app.locations import project_root
@@ -21,13 +23,15 @@ from holdfast.app.options import Options, configuration_of
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.session_ports import PortParts, SessionPorts
-from holdfast.app.settings import Surroundings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
 from holdfast.app.subagents import Above, Child, Subagent, agents_of
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.app.web import session_search
 from holdfast.contract.call import Ask
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.person import Asker, Inquiry, Replies
@@ -81,6 +85,8 @@ class Whole(NamedTuple):
     own: SessionPorts
     turn: Turn
     pipeline: Pipeline
+    doubts: Callable[[], list[str]]
+    """What the configuration says of tools in vain."""
 
 
 def assembled(wanted: Wanted) -> Whole:
@@ -92,8 +98,13 @@ def assembled(wanted: Wanted) -> Whole:
     clock = options.get("clock") or SystemClock()
     ids = TimeIds(clock)
     session = _session(wanted, ids)
-    chosen = profile_settings(settings.profile, wanted.profile)
-    catalog = catalog_of(wanted.tools, chosen, settings, session.id)
+    commands = _commands(wanted, settings)
+    chosen = msgspec.structs.replace(
+        profile_settings(settings.profile, wanted.profile), commands=strictest(commands)
+    )
+    above = options.get("above")
+    top = session.id if above is None else above.top
+    catalog = catalog_of(wanted.tools, chosen, settings, top)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
         call_quota=settings.limits.sidecar_call_bytes,
@@ -119,6 +130,8 @@ def assembled(wanted: Wanted) -> Whole:
     )
     judge = judge_for(msgspec.structs.replace(judging, protects=hand.protects), reach, clock.now)
     log = _log(wanted, configuration, surroundings, session, clock, ids)
+    search = session_search(settings.web, top, surroundings) if above is None else above.search
+    turn = Turn(chosen.commands_per_turn, None if above is None else above.turn)
     own = SessionPorts(
         PortParts(
             session=session,
@@ -136,23 +149,27 @@ def assembled(wanted: Wanted) -> Whole:
             skills=skill_places(
                 configuration, surroundings, session.workspace, options.get("skills", ())
             ),
-            on_demand=_known(tuple(options.get("on_demand", ())), catalog),
+            search=search,
+            on_demand=_known(tuple(options.get("on_demand", ())), catalog, above),
             agents=agents_of(
                 options.get("subagents", {}),
                 lambda child, metadata: Above(
                     session_id=session.id,
                     child_id=child,
-                    depth=_depth(options) + 1,
+                    depth=own.tasks.depth + 1,
                     metadata=metadata,
                     reach=reach,
                     rules=judge.as_parent,
+                    commands=commands,
+                    turn=turn,
+                    search=search,
+                    top=top,
                 ),
                 partial(_child, wanted, configuration),
             ),
-            depth=_depth(options),
+            depth=0 if above is None else above.depth,
         )
     )
-    turn = Turn(chosen.commands_per_turn)
     pipeline = Pipeline(
         Parts(
             catalog=catalog,
@@ -173,7 +190,10 @@ def assembled(wanted: Wanted) -> Whole:
             turn=turn,
         )
     )
-    return Whole(session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline)
+    doubts = partial(doubts_of, settings, wanted.profile, [tool.name for tool in wanted.tools])
+    return Whole(
+        session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline, doubts
+    )
 
 
 def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, above: Above) -> Child:
@@ -190,12 +210,16 @@ def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, abo
     )
 
 
-def _depth(options: Options) -> int:
-    above = options.get("above")
-    return 0 if above is None else above.depth
+def _commands(wanted: Wanted, settings: Settings) -> tuple[CommandPolicy, ...]:
+    """What commands are held to: by the profile, and by those of the agents above."""
+    above = wanted.options.get("above")
+    own = profile_settings(settings.profile, wanted.profile).commands or "any"
+    return (own, *(() if above is None else above.commands))
 
 
-def _known(names: tuple[str, ...], catalog: Catalog) -> tuple[str, ...]:
+def _known(names: tuple[str, ...], catalog: Catalog, above: Above | None) -> tuple[str, ...]:
+    if above is not None:  # they were given to the session above; a subagent may lack some
+        return tuple(name for name in names if name in catalog)
     for name in names:
         if name not in catalog:
             hint = advice(name, [one.name for one in catalog])
@@ -245,6 +269,7 @@ def _judging(
         answered=options.get("person") is not None,
         parents=() if above is None else above.rules,
         above=None if above is None else above.reach,
+        commands_above=() if above is None else above.commands,
     )
 
 

@@ -4,8 +4,8 @@ What a tool declares is written for the widest profile; a narrower one says so i
 so that a model is not offered what would be refused.
 """
 
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import cast, get_args
 
 import msgspec
 
@@ -25,6 +25,11 @@ _NO_BACKGROUND = (
     "Background processes are not offered here: run the command in the foreground, or ask for"
     " commands.background = true in the configuration."
 )
+
+
+def strictest(policies: Iterable[CommandPolicy]) -> CommandPolicy:
+    """Of several policies that all count: the one that decides how a command is run."""
+    return max(policies, key=get_args(CommandPolicy).index)
 
 
 def fitted(tool: Tool, settings: CommandSettings, policy: CommandPolicy) -> Tool:

@@ -30,7 +30,7 @@ from holdfast.app.narrowing import Narrowed, Notice, narrow
 from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.profiles import PROFILES
+from holdfast.app.profiles import PROFILES, check_toolsets
 from holdfast.app.requirement_tables import check_requirements
 from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import Settings, ToolLimitSettings
@@ -144,6 +144,7 @@ def _checked(layer: Table, origin: str, text: str = "") -> Table:
     check_keys(layer, origin)
     check_requirements(layer, origin)
     check_web(layer, origin)
+    check_toolsets(layer, origin)
     name_sources(layer, origin, text)
     return layer
 

@@ -13,7 +13,7 @@ from holdfast.app.assembly import Wanted, assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
 from holdfast.app.inquiring import call_of, checked_replies, write_replies
-from holdfast.app.options import Options, refuse_unknown
+from holdfast.app.options import Options, read_once, refuse_unknown
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.restoring import restore
 from holdfast.app.session_views import SessionViews
@@ -28,7 +28,7 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
 from holdfast.policy.explain import Explanation
-from holdfast.runtime.abort import Abort
+from holdfast.runtime.abort import Abort, Either
 from holdfast.runtime.recovery import (
     TakenUp,
     answered_calls,
@@ -46,6 +46,10 @@ _ENDING_SECONDS = 1.0
 _NOT_AMONG_THE_TOOLS = (
     "a person allowed a call of {tool!r}, or replied to it, and there is no such tool here: open"
     " the session with it among tools=, under a profile that shows it"
+)
+_BELOW = (
+    "session {0} is a subagent's, below session {1}: what bound that one is not known here, and"
+    " only what this Holdfast is given counts; open it with the same profile, rules and hooks"
 )
 _WHILE_RUN = (
     "close that first, or leave session= out to begin another one; its questions can be answered"
@@ -66,15 +70,17 @@ class Holdfast(SessionViews):
     ) -> None:
         refuse_unknown(options)
         given = tuple(map(to_tool, tools))
-        whole = assembled(Wanted(given, profile, workspace, options, Holdfast))
+        whole = assembled(Wanted(given, profile, workspace, read_once(options), Holdfast))
         self._session, self._ids = whole.session, whole.ids
         self._catalog, self._sidecars = whole.catalog, whole.sidecars
         self._redactor, self._hand = whole.redactor, whole.hand
         self._judge, self._log = whole.judge, whole.log
         self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
-        self._goes_on = "session" in options
+        self._doubts = whole.doubts
+        self._goes_on, self._is_child = "session" in options, "above" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
+        self._below: str | None = None
         self._resuming = Lock()
         self._keep_outputs = options.get("keep_outputs", False)
         self._abort = Abort()
@@ -84,12 +90,14 @@ class Holdfast(SessionViews):
         self._abort = Abort()
         if self._log is not None:
             self._log.open()
-        if self._goes_on:
-            try:
+        try:
+            if self._goes_on:
                 await self._take_up()
-            except BaseException:
-                await _let_go(self._log, ends=True)
-                raise
+            elif self._is_child and self._log is not None:
+                await self._log.journal()  # its parent's names it: it is there, whatever it does
+        except BaseException:
+            await _let_go(self._log, ends=True)
+            raise
         self._own.people.open()
         self._hand.open()
         self._own.open()
@@ -150,7 +158,8 @@ class Holdfast(SessionViews):
             session_id=self._session.id,
             model_call_id=model_call_id,
         )
-        return self._pipeline.settle(call, abort or self._abort)
+        heard = self._abort if abort is None else Either(abort, self._abort)
+        return self._pipeline.settle(call, heard)
 
     def new_turn(self) -> None:
         """Say that a person spoke: the commands of the turn are counted anew.
@@ -231,10 +240,12 @@ class Holdfast(SessionViews):
             names = [tool.name for tool in self._catalog]
             await restore(journal, self._session.id, self._own, names, self._pipeline.prepare)
             await self._own.take_up(journal)
-            begun_in = (await journal.session(self._session.id)).state.workspace
-            self._moved = moved_remark(self._session, begun_in)
-            if self._moved is not None:
-                _log.warning("%s", self._moved)
+            begun = (await journal.session(self._session.id)).state
+            self._moved = moved_remark(self._session, begun.workspace)
+            if self._own.tasks.depth:
+                self._below = _BELOW.format(self._session.id, begun.parent_id)
+            for remark in filter(None, (self._moved, self._below)):
+                _log.warning("%s", remark)
 
 
 async def _let_go(log: SessionLog | None, *, ends: bool) -> None:

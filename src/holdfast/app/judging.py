@@ -11,6 +11,7 @@ import msgspec
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.profiles import ceilings_of
 from holdfast.app.requirement_tables import requirements_of
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
@@ -23,6 +24,7 @@ from holdfast.app.settings import (
 )
 from holdfast.app.spelling import advice
 from holdfast.contract.audit import NO_AUDIT, AuditLog
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Rule
@@ -87,6 +89,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Whose verdict is never exceeded: those of the agents above."""
     above: Reach | None = None
     """What the agent above reaches: nothing here reaches further."""
+    commands_above: tuple[CommandPolicy, ...] = ()
+    """What the profiles of the agents above hold commands to."""
     headless: bool
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""
@@ -166,11 +170,12 @@ def reach_of(parts: JudgeParts) -> Reach:
     given = () if policy.reach is None else (_given(policy.reach, places),)
     declared = _declared(parts.tools, places, *given)
     ceiling: list[Scope] = []
-    bounds = {"policy": policy.ceiling, f"profile.{parts.profile}": parts.profile_settings.ceiling}
-    for whose, bound in bounds.items():
-        if bound is not None:
-            with _belongs_to(f"{whose}.ceiling"):
-                ceiling.append(compile_scope(requirements_of(bound), places))
+    bounds = [] if policy.ceiling is None else [("policy", policy.ceiling)]
+    whose = f"profile.{parts.profile}"
+    bounds += [(whose, one) for one in ceilings_of(parts.profile_settings, parts.profile)]
+    for whose, bound in bounds:
+        with _belongs_to(f"{whose}.ceiling"):
+            ceiling.append(compile_scope(requirements_of(bound), places))
     above = parts.above
     scope = EffectiveScope(declared, facts, *ceiling)
     apart = {
@@ -182,7 +187,7 @@ def reach_of(parts: JudgeParts) -> Reach:
     }
     if above is not None:
         scope = child_of(above.agent, scope)
-        tools = {tool.name: tool for tool in parts.tools}
+        tools = {tool.name: tool for tool in (*parts.unseen, *parts.tools)}
         apart = {name: child_of(above.scope(tools[name]), own) for name, own in apart.items()}
     own = f"{data}/sessions/{parts.session_id}"
     return Reach(
@@ -265,14 +270,14 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
 
 
 def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
-    """What the profile itself holds commands to: no configuration of hooks takes it away."""
-    policy = parts.profile_settings.commands or "any"
-    if policy != "any":
-        facts = DiskPaths()
-        seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
-        roots = (seen.physical,) if isinstance(seen, PathView) else ()
-        hook = ProfileCommands(policy, Grounds(roots=roots, facts=facts))
-        yield Specialist(hook, "shell.run")
+    """What profiles hold commands to, this one and those above: no configuration takes it away."""
+    policies = dict.fromkeys((parts.profile_settings.commands or "any", *parts.commands_above))
+    facts = DiskPaths()
+    seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
+    grounds = Grounds(roots=(seen.physical,) if isinstance(seen, PathView) else (), facts=facts)
+    for policy in policies:
+        if policy != "any":
+            yield Specialist(ProfileCommands(policy, grounds), "shell.run")
 
 
 def _timed(parts: JudgeParts, hook: Hook) -> Hook:

@@ -50,6 +50,20 @@ class Options(TypedDict, total=False):
     """What stands behind ports that tools name, beside or instead of the usual."""
 
 
+def read_once(options: Options) -> Options:
+    """The same, to be read as often as needed: what was handed in may be read only once."""
+    kept = options.copy()
+    if "rules" in kept:
+        kept["rules"] = tuple(kept["rules"])
+    if "hooks" in kept:
+        kept["hooks"] = tuple(kept["hooks"])
+    if "on_demand" in kept:
+        kept["on_demand"] = tuple(kept["on_demand"])
+    if "skills" in kept:
+        kept["skills"] = tuple(kept["skills"])
+    return kept
+
+
 def configuration_of(options: Options, workspace: str | Path | None) -> Configuration:
     """What the options say, or else what files and the environment say."""
     given = options.get("configuration")

@@ -1,16 +1,19 @@
 """The profiles that ship: which built-in tools a session has, and what narrows them.
 
-A table `[profile.NAME]` adds to the profile of its name, or makes a new one. Every profile but
-`bare` holds all locked tools, and restricts them by rules, sub-policies and ceilings; `question`
-is in every profile.
+A table `[profile.NAME]` adds to the profile of its name, or makes a new one. Every profile that
+ships but `bare` holds all locked tools, and restricts them by rules, sub-policies and ceilings; one
+of the user's own has the toolsets that it names, and may leave the locked one out.
+`question` is in every profile.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import cast
 
 import msgspec
 
 from holdfast.app.command_tools import fitted
+from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import (
     ProfileSettings,
@@ -71,7 +74,10 @@ PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
 
 
 def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> ProfileSettings:
-    """What a profile says, with what configuration adds; ConfigurationError when there is none."""
+    """What a profile says, with what configuration adds; ConfigurationError when there is none.
+
+    A ceiling that ships is not replaced: `ceilings_of` gives all that count.
+    """
     shipped, own = PROFILES.get(name), configured.get(name)
     if shipped is None and own is None:
         known = ", ".join(sorted({*PROFILES, *configured}))
@@ -83,10 +89,16 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
         tools=own.tools,
         toolsets=shipped.toolsets if own.toolsets is None else own.toolsets,
         rules=(*_told_apart(shipped.rules, name), *own.rules),
-        ceiling=own.ceiling or shipped.ceiling,
+        ceiling=own.ceiling,
         commands=own.commands or shipped.commands or "any",
         commands_per_turn=own.commands_per_turn or shipped.commands_per_turn,
     )
+
+
+def ceilings_of(settings: ProfileSettings, name: str) -> tuple[RequirementSettings, ...]:
+    """The ceilings of a profile: the one that ships, and the one that configuration adds."""
+    shipped = PROFILES.get(name, ProfileSettings()).ceiling
+    return tuple(one for one in (shipped, settings.ceiling) if one is not None)
 
 
 def catalog_of(
@@ -146,13 +158,27 @@ def _planned(tool: Tool) -> Plan:
     return known
 
 
+def check_toolsets(table: Table, origin: str) -> None:
+    """Raise ConfigurationError for the first toolset that is none, also of a profile not in use.
+
+    The table has been checked by `keys`.
+    """
+    for name, profile in cast("dict[str, Table]", table.get("profile", {})).items():
+        for toolset in cast("list[str]", profile.get("toolsets") or []):
+            _refuse_unknown(toolset, f"{origin}: profile.{name}.toolsets")
+
+
 def _chosen(profile: ProfileSettings) -> Iterator[tuple[str, tuple[Builtin, ...]]]:
     for name in profile.toolsets or ():
-        if name not in TOOLSETS:
-            raise ConfigurationError(
-                f"toolsets: there is no toolset {name!r}; {advice(name, list(TOOLSETS))}"
-            )
+        _refuse_unknown(name, "toolsets")
         yield name, TOOLSETS[name]
+
+
+def _refuse_unknown(toolset: str, where: str) -> None:
+    if toolset not in TOOLSETS:
+        raise ConfigurationError(
+            f"{where}: there is no toolset {toolset!r}; {advice(toolset, list(TOOLSETS))}"
+        )
 
 
 def _told_apart(rules: tuple[RuleSettings, ...], name: str) -> Iterator[RuleSettings]:

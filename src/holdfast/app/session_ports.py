@@ -9,7 +9,6 @@ from holdfast.app.file_bounds import bounds_of
 from holdfast.app.language_servers import language_servers
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
-from holdfast.app.web import session_search
 from holdfast.contract.after_edit import AfterEdit
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
@@ -41,7 +40,7 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.delegation import Agent, Delegations
 from holdfast.runtime.people import People
 from holdfast.runtime.plans import CallPlans
-from holdfast.runtime.searching import calls_before
+from holdfast.runtime.searching import SessionSearch, calls_before
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.todos import SessionTodos
 from holdfast.runtime.tool_index import OfferedTools
@@ -66,6 +65,7 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     asker: Asker | None
     """Who asks a person; None: nobody is there."""
     skills: SkillPlaces
+    search: SessionSearch
     on_demand: tuple[str, ...] = ()
     agents: Mapping[str, Agent] = {}
     depth: int = 0
@@ -87,7 +87,7 @@ class SessionPorts:
             parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
         )
         self._parsers = Parsers()
-        self._search = session_search(parts.settings.web, parts.session.id, parts.surroundings)
+        self._search = parts.search
         self._hooks = hooks_of(parts.settings)
         # There, searches stand in for ls, find and grep, which leave nothing out.
         self._skips = parts.profile.commands != "managed"
@@ -134,7 +134,11 @@ class SessionPorts:
         self._parsers.open()
 
     async def take_up(self, journal: Journal) -> None:
-        """What the session used up before it was taken up counts on."""
+        """What the session used up before it was taken up counts on, and so does its depth."""
+        state = (await journal.session(self.parts.session.id)).state
+        depth = state.metadata.get("depth")
+        if state.parent_id is not None and isinstance(depth, int):
+            self.tasks.depth = depth
         before = await calls_before(journal, self.parts.session.id, web_search.name)
         self._search.used_before(before)
 

@@ -3,6 +3,8 @@
 Nothing is settled here.
 """
 
+from collections.abc import Callable
+
 from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.delegation import FinishedTask
 from holdfast.contract.envelope import Envelope
@@ -26,6 +28,8 @@ class SessionViews:
     _own: SessionPorts
     _taken_up: TakenUp
     _moved: str | None
+    _below: str | None
+    _doubts: Callable[[], list[str]]
 
     @property
     def session_id(self) -> str:
@@ -75,12 +79,13 @@ class SessionViews:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about the tools' schemas, and about a session that was taken up.
+        """What is doubtful about a session taken up, what configuration says of tools, and schemas.
 
         None of it keeps a tool from being called.
         """
-        moved = () if self._moved is None else (self._moved,)
-        return (*moved, *(remark for tool in self._catalog for remark in self.remarks_on(tool)))
+        taken_up = filter(None, (self._moved, self._below))
+        of_tools = (remark for tool in self._catalog for remark in self.remarks_on(tool))
+        return (*taken_up, *self._doubts(), *of_tools)
 
     @property
     def owed(self) -> tuple[Envelope, ...]:

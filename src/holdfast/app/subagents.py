@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
 from holdfast.policy.powers import AgentRules
 from holdfast.policy.reach import Reach
 from holdfast.runtime.delegation import Agent
+from holdfast.runtime.searching import SessionSearch
+from holdfast.runtime.turn import Turn
 
 Run = Callable[[Any, str], Awaitable[str]]
 """Runs an agent in an opened child, a `Holdfast`, with a prompt; gives its last message."""
@@ -33,6 +36,11 @@ class Subagent(msgspec.Struct, frozen=True, kw_only=True):
     tools: Iterable[object] | None = None
     """Tools of its own; None: those that were handed to the parent."""
 
+    def __post_init__(self) -> None:
+        """Tools that can be read only once are for every child, too."""
+        if self.tools is not None:
+            msgspec.structs.force_setattr(self, "tools", tuple(self.tools))
+
 
 class Above(NamedTuple):
     """What stands above the session of a subagent. Made by `task`, never by a program."""
@@ -44,6 +52,12 @@ class Above(NamedTuple):
     metadata: JsonObject
     reach: Reach
     rules: tuple[AgentRules, ...]
+    commands: tuple[CommandPolicy, ...]
+    """What the profiles above hold commands to."""
+    turn: Turn
+    search: SessionSearch
+    top: str
+    """The session that a person began."""
 
 
 Child = AbstractAsyncContextManager[object]
@@ -57,12 +71,14 @@ def agents_of(
 ) -> dict[str, Agent]:
     """The agents that a session can hand work to."""
 
-    def runner(name: str, subagent: Subagent) -> Callable[[str, Work], Awaitable[str]]:
-        async def run(session_id: str, work: Work) -> str:
-            metadata: JsonObject = {"agent": name, **work.metadata}
-            async with make(subagent, above(session_id, metadata)) as child:
-                return await subagent.run(child, work.prompt)
+    def opener(name: str, subagent: Subagent) -> Callable[[str, Work], Child]:
+        def opened(session_id: str, work: Work) -> Child:
+            metadata: JsonObject = {**work.metadata, "agent": name}
+            return make(subagent, above(session_id, metadata))
 
-        return run
+        return opened
 
-    return {name: Agent(mode=one.mode, run=runner(name, one)) for name, one in subagents.items()}
+    return {
+        name: Agent(mode=one.mode, session=opener(name, one), run=one.run)
+        for name, one in subagents.items()
+    }

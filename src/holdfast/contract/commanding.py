@@ -6,7 +6,10 @@ from holdfast.contract.call_port import CallPort
 from holdfast.contract.shell import CommandText
 
 CommandPolicy = Literal["any", "read_only", "managed"]
-"""Which commands a profile runs: any, those that are known to read, or the managed hand's ten."""
+"""Which commands a profile runs: any, those that are known to read, or the managed hand's ten.
+
+The stricter stands behind.
+"""
 
 
 class Commanding(CallPort, Protocol):

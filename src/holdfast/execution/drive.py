@@ -4,7 +4,9 @@ The first step is the caller's: it sends once, and most tools end there with no 
 Once the body waits, `Suspended` stands between it and the event loop: a deadline or an abort throws
 a cancellation into the body, which then has a moment to clean up before it is given up. A
 cancellation from outside goes through to the body and then on to the caller; it is never swallowed.
-Exceptions of the body pass through; what they mean is not known here.
+A body may drive another one in the same task: our cancellation stays counted until our body has
+ended, so that the inner one sees that it comes from outside. Exceptions of the body pass through;
+what they mean is not known here.
 """
 
 import asyncio
@@ -67,7 +69,7 @@ class Suspended:
         self._our_cancellations = 0
         self._timer: asyncio.TimerHandle | None = None
         self._stopped_by: Ending | None = None
-        self._cleaning_up = False
+        self._had_its_moment = False
         self._finished = False
         self._last_cancellation: asyncio.CancelledError | None = None
 
@@ -91,8 +93,9 @@ class Suspended:
             try:
                 sent = yield waiting_for
             except asyncio.CancelledError as cancelled:
-                if self._is_over(cancelled):
+                if self._had_its_moment:
                     return self._given_up()
+                self._last_cancellation = cancelled
                 step = partial(self._body.throw, cancelled)
             except (Exception, SystemExit) as problem:  # noqa: BLE001 - what it waited for: its business
                 step = partial(self._body.throw, problem)
@@ -110,8 +113,6 @@ class Suspended:
                 return self._ended(None)
 
     def _arm(self, seconds: float, ending: Ending) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
         self._timer = self._loop.call_later(seconds, self._stop, ending)
 
     def _on_abort(self) -> None:
@@ -119,30 +120,29 @@ class Suspended:
             self._loop.call_soon_threadsafe(self._stop, Interrupted())
 
     def _stop(self, ending: Ending) -> None:
-        if self._finished:
+        """Cancel the body; it has a moment to end. The first reason counts."""
+        if self._finished or self._stopped_by is not None:
             return  # an abort that arrives late must not cancel whatever the caller does next
-        if self._stopped_by is None:
-            self._stopped_by = ending
+        self._stopped_by = ending
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(CLEANUP_SECONDS, self._end_of_its_moment)
+        self._cancel()
+
+    def _end_of_its_moment(self) -> None:
+        self._had_its_moment = True
+        self._cancel()
+
+    def _cancel(self) -> None:
         self._our_cancellations += 1
         self._task.cancel()
 
-    def _take_back_our_cancellations(self) -> bool:
-        ours = self._our_cancellations > 0
-        while self._our_cancellations:
+    def _take_back_our_cancellations(self) -> None:
+        """Undo them, as far as the body has not done so itself."""
+        while self._our_cancellations and self._task.cancelling() > self._cancelled_before:
             self._our_cancellations -= 1
             self._task.uncancel()
-        return ours
-
-    def _is_over(self, cancelled: asyncio.CancelledError) -> bool:
-        """Whether the body has had its moment; otherwise the cancellation is its to handle."""
-        self._last_cancellation = cancelled
-        if not self._take_back_our_cancellations():
-            return False
-        if self._cleaning_up:
-            return True
-        self._cleaning_up = True
-        self._arm(CLEANUP_SECONDS, self._stopped_by or Interrupted())
-        return False
+        self._our_cancellations = 0
 
     def _given_up(self) -> Ending:
         """Answer for a body that would not end, and undo what its open scopes left cancelled.

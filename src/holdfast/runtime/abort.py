@@ -1,8 +1,9 @@
-"""A switch that tells running calls to stop. Thread-safe; pulled once."""
+"""Switches that tell running calls to stop. Thread-safe; pulled once."""
 
 import threading
 from collections.abc import Callable
 
+from holdfast.contract.runtime import AbortSignal
 from holdfast.execution.drive import Wakeup
 
 
@@ -26,12 +27,7 @@ class Abort:
 
     async def wait(self) -> None:
         """Return once the switch is pulled, from whichever thread."""
-        pulled = Wakeup()
-        unsubscribe = self.subscribe(pulled.set)
-        try:
-            await pulled.wait()
-        finally:
-            unsubscribe()
+        await _pulled(self)
 
     def subscribe(self, stop: Callable[[], None], /) -> Callable[[], None]:
         """Have ``stop`` called once when the switch is pulled, at once if it was already."""
@@ -47,3 +43,45 @@ class Abort:
     def _forget(self, mark: object) -> None:
         with self._lock:
             self._stops.pop(mark, None)
+
+
+class Either:
+    """Two signals as one: given as soon as one of them is."""
+
+    def __init__(self, one: AbortSignal, other: AbortSignal) -> None:
+        self._one = one
+        self._other = other
+
+    @property
+    def aborted(self) -> bool:
+        """Whether one of them was given."""
+        return self._one.aborted or self._other.aborted
+
+    async def wait(self) -> None:
+        """Return once one of them is given, from whichever thread."""
+        await _pulled(self)
+
+    def subscribe(self, stop: Callable[[], None], /) -> Callable[[], None]:
+        """Have ``stop`` called once when the first of them is given, at once if it was already."""
+        called = threading.Lock()
+
+        def once() -> None:
+            if called.acquire(blocking=False):
+                stop()
+
+        forgets = (self._one.subscribe(once), self._other.subscribe(once))
+
+        def forget() -> None:
+            for each in forgets:
+                each()
+
+        return forget
+
+
+async def _pulled(signal: AbortSignal) -> None:
+    pulled = Wakeup()
+    unsubscribe = signal.subscribe(pulled.set)
+    try:
+        await pulled.wait()
+    finally:
+        unsubscribe()

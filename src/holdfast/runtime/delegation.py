@@ -1,17 +1,20 @@
 """Agents that a session hands work to: each in a session of its own, one level deeper.
 
 A blocking one ends with the call that started it. One in the background goes on, and its end is
-kept until somebody looks; when the session is closed, it is stopped. Both are told in the journal.
-How a child is opened and who runs its loop is not known here.
+kept until somebody looks; when the session is closed, it is stopped. Both are told in the journal,
+and both run in an asyncio task of their own: a call that is given up leaves a session behind that
+still closes. How a child is opened and who runs its loop is not known here.
 """
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after
 
-from holdfast.contract.call import Raised, Returned
+from holdfast.contract.call import Interrupted, Raised, Returned
 from holdfast.contract.delegation import (
     ABORTED_BY_PARENT,
     MOST_DEPTH,
@@ -23,15 +26,17 @@ from holdfast.contract.delegation import (
 from holdfast.contract.errors import InvalidArguments, OperationFailed, PolicyDenied, Unavailable
 from holdfast.contract.events import ChildCreated, ChildIdle, Payload, StopReason
 from holdfast.contract.journal import JournalError
+from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import Cancel, LoopCaller
 from holdfast.execution.run import driven
+from holdfast.runtime.abort import Abort
 from holdfast.runtime.session_log import SessionLog
 
 _log = logging.getLogger("holdfast")
 
 CLOSING_SECONDS = 5.0
-"""How long agents in the background may take to end when their session is closed."""
+"""How long agents may take to end when the session above them is closed."""
 LONGEST_SUMMARY = 2000
 _NO_AGENTS = (
     "There is no subagent here: do the work yourself. A program adds them with"
@@ -43,8 +48,28 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     """One that work may be handed to."""
 
     mode: AgentMode
-    run: Callable[[str, Work], Awaitable[str]]
-    """Runs it in a session of this id, to its last message."""
+    session: Callable[[str, Work], AbstractAsyncContextManager[object]]
+    """Opens a session of this id for it."""
+    run: Callable[[Any, str], Awaitable[str]]
+    """Runs it in its open session, with a prompt, to its last message."""
+
+
+class _UnderWay:
+    """One that runs."""
+
+    def __init__(self, session_id: str, work: Work) -> None:
+        self.session_id = session_id
+        self.work = work
+        self.stop = Abort()
+        self.ended = Event()
+        """Its session is closed, and its end is told."""
+        self.end = FinishedTask(session_id=session_id, agent=work.agent, error=ABORTED_BY_PARENT)
+
+
+class _Running(NamedTuple):
+    one: _UnderWay
+    task: Cancel
+    """Held for its asyncio task, which nobody else may hold."""
 
 
 class Delegations:
@@ -59,12 +84,12 @@ class Delegations:
         redactor: Redactor,
     ) -> None:
         self._agents = agents
-        self._depth = depth
+        self.depth = depth
+        """How far the session stands below the one that a person began."""
         self._new_session = new_session
         self._log = log
         self._redactor = redactor
-        self._running: dict[str, Cancel] = {}
-        self._all_ended = Event()
+        self._running: dict[str, _Running] = {}
         self._finished: list[FinishedTask] = []
 
     @property
@@ -75,9 +100,9 @@ class Delegations:
     async def start(self, work: Work, /) -> Delegated:
         """Its output, or for work in the background its session at once."""
         agent = self._agent(work.agent)
-        if self._depth >= MOST_DEPTH:
+        if self.depth >= MOST_DEPTH:
             raise PolicyDenied(
-                f"A subagent would stand {self._depth + 1} levels below the session it began with,"
+                f"A subagent would stand {self.depth + 1} levels below the session it began with,"
                 f" and {MOST_DEPTH} are the most. Do the work yourself."
             )
         session_id = self._new_session()
@@ -92,19 +117,22 @@ class Delegations:
             raise Unavailable(
                 f"The subagent was not started: it cannot be written down ({problem})."
             ) from None
-        if not work.background:
-            return Delegated(output=await self._blocking(agent, session_id, work))
-        self._all_ended = Event()
-        _, self._running[session_id] = LoopCaller().begin(self._behind(agent, session_id, work))
-        return Delegated(session_id=session_id)
+        metadata = cast("JsonObject", decode_json(self._redactor.json(encode_json(work.metadata))))
+        one = _UnderWay(session_id, msgspec.structs.replace(work, metadata=metadata))
+        _, task = LoopCaller().begin(self._to_its_end(agent, one))
+        self._running[session_id] = _Running(one, task)
+        if work.background:
+            return Delegated(session_id=session_id)
+        return Delegated(output=await _output(one))
 
     async def close(self) -> None:
-        """Stop what still runs in the background, and wait a moment for it."""
-        for cancel in list(self._running.values()):
-            cancel()
+        """Stop what still runs, and wait a moment for it."""
         with move_on_after(CLOSING_SECONDS, shield=True):
             while self._running:
-                await self._all_ended.wait()
+                running = [one for one, _ in self._running.values()]
+                for one in running:
+                    one.stop.set()
+                await running[0].ended.wait()
 
     def _agent(self, name: str) -> Agent:
         if not self._agents:
@@ -119,37 +147,34 @@ class Delegations:
             )
         return self._agents[name]
 
-    async def _blocking(self, agent: Agent, session_id: str, work: Work) -> str:
+    async def _to_its_end(self, agent: Agent, one: _UnderWay) -> None:
+        stop: StopReason = "terminated"
         try:
-            ending = await driven(_run(agent, session_id, work), None, None)
-        except get_cancelled_exc_class():
-            await self._rested(session_id, "terminated", ABORTED_BY_PARENT)
+            match await driven(_run(agent, one), None, None):
+                case Returned(str() as output):
+                    stop, said = "idle", output
+                    one.end = msgspec.structs.replace(one.end, output=output, error=None)
+                case Raised(problem):
+                    said = self._failed(one, f"{type(problem).__name__}: {problem}")
+                case Returned(other) if not isinstance(other, Interrupted):
+                    kind = type(other).__name__
+                    said = self._failed(one, f"its runner gave a {kind}, and not its last message")
+                case _:
+                    said = ABORTED_BY_PARENT
+            await self._rested(one.session_id, stop, said)
+        except get_cancelled_exc_class():  # the event loop ends
+            await self._rested(one.session_id, "terminated", ABORTED_BY_PARENT)
             raise
-        match ending:
-            case Returned(str() as output):
-                await self._rested(session_id, "idle", output)
-                return output
-            case Raised(problem):
-                said = f"{type(problem).__name__}: {problem}"
-            case Returned(other):
-                said = f"its runner gave a {type(other).__name__}, and not its last message"
-            case _:
-                said = ABORTED_BY_PARENT
-        await self._rested(session_id, "terminated", said)
-        raise OperationFailed(f"The subagent {work.agent!r} failed: {said}")
-
-    async def _behind(self, agent: Agent, session_id: str, work: Work) -> None:
-        ended = FinishedTask(session_id=session_id, agent=work.agent, error=ABORTED_BY_PARENT)
-        try:
-            output = await self._blocking(agent, session_id, work)
-            ended = FinishedTask(session_id=session_id, agent=work.agent, output=output)
-        except OperationFailed as failed:
-            ended = msgspec.structs.replace(ended, error=str(failed))
         finally:
-            self._finished.append(ended)
-            self._running.pop(session_id, None)
-            if not self._running:
-                self._all_ended.set()
+            if one.work.background:
+                self._finished.append(one.end)
+            self._running.pop(one.session_id, None)
+            one.ended.set()
+
+    def _failed(self, one: _UnderWay, said: str) -> str:
+        error = f"The subagent {one.work.agent!r} failed: {said}"
+        one.end = msgspec.structs.replace(one.end, error=error)
+        return said
 
     async def _rested(self, session_id: str, stop: StopReason, summary: str) -> None:
         rested = ChildIdle(
@@ -172,5 +197,31 @@ class Delegations:
         return self._redactor.text(text) if self._redactor.active else text
 
 
-async def _run(agent: Agent, session_id: str, work: Work) -> object:
-    return await agent.run(session_id, work)
+async def _run(agent: Agent, one: _UnderWay) -> object:
+    """Its last message. A runner that would not stop is given up, and its session still closes."""
+    async with agent.session(one.session_id, one.work) as session:
+        ending = await driven(_awaited(agent.run(session, one.work.prompt)), None, one.stop)
+        if isinstance(ending, Raised):
+            raise ending.error
+        told = ending.value if isinstance(ending, Returned) else Interrupted()
+        return Interrupted() if one.stop.aborted else told
+
+
+async def _awaited(running: Awaitable[str]) -> object:
+    return await running
+
+
+async def _output(one: _UnderWay) -> str:
+    """Wait for it; whoever stops waiting stops it, and waits until it has ended."""
+    try:
+        await one.ended.wait()
+    except get_cancelled_exc_class():
+        one.stop.set()
+        with CancelScope(shield=True):
+            await one.ended.wait()
+        raise
+    finally:
+        one.stop.set()
+    if one.end.output is None:
+        raise OperationFailed(one.end.error or ABORTED_BY_PARENT)
+    return one.end.output

@@ -1,18 +1,18 @@
-"""The searches of one session: its provider, how many there were, and how long one may take.
+"""The searches of a session and its subagents: their provider, how many, and how long one may take.
 
 What a provider's answers look like is not known here.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import TypeVar
 
 from anyio import CapacityLimiter, fail_after, to_thread
 
 from holdfast.contract.errors import OperationTimedOut, PolicyDenied, Unavailable
-from holdfast.contract.events import CallIntended
-from holdfast.contract.journal import EventQuery, Journal
+from holdfast.contract.events import CallIntended, ChildCreated, Payload
+from holdfast.contract.journal import EventQuery, Journal, UnknownSession
 from holdfast.contract.net import Fetched, FetchLimits
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.searching import (
@@ -30,7 +30,7 @@ _LONG_ENOUGH = 3600.0
 """The time there is for a search ends it before."""
 _WELL = range(200, 300)
 _REFUSED = frozenset({401, 402, 403})
-_INTENDED = "call.intended"
+_INTENDED, _CHILD = "call.intended", "session.child_created"
 _NOBODY = (
     "web_search is not available: no search provider is configured. Go on without searching, or"
     " ask for the URLs of pages and read them with web_fetch; whoever runs this host can add a"
@@ -119,16 +119,34 @@ class CallSearch:
 
 
 async def calls_before(journal: Journal, session_id: str, tool: str) -> int:
-    """How many calls of a tool the journal tells of that were about to run."""
+    """How many calls of a tool the journal tells of that were about to run, by subagents too."""
     total = 0
+    sessions = [session_id]
+    for one in sessions:
+        async for told in _told(journal, one):
+            match told:
+                case CallIntended() if told.tool == tool:
+                    total += 1
+                case ChildCreated() if told.child_session_id not in sessions:
+                    sessions.append(told.child_session_id)
+                case _:
+                    pass
+    return total
+
+
+async def _told(journal: Journal, session_id: str) -> AsyncIterator[Payload]:
     before: str | None = None
     while True:
-        page = await journal.find(session_id, EventQuery(types=(_INTENDED,), before=before))
+        query = EventQuery(types=(_INTENDED, _CHILD), before=before)
+        try:
+            page = await journal.find(session_id, query)
+        except UnknownSession:  # a subagent whose session was deleted
+            return
         if not page or page[0].id == before:  # the same again: its id is damaged
-            return total
+            return
         before = page[0].id
-        payloads = (event.payload for event in page)
-        total += sum(isinstance(one, CallIntended) and one.tool == tool for one in payloads)
+        for event in page:
+            yield event.payload
 
 
 async def _asked(

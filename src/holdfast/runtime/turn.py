@@ -1,6 +1,7 @@
 """How many commands a turn may run. Where nobody says when a turn begins, there is no bound.
 
-A turn is what an agent does between two words of its person; who begins one is not known here.
+A turn is what an agent does between two words of its person; who begins one is not known here. What
+its subagents do meanwhile is of the same turn.
 """
 
 from holdfast.contract.builders import failure_of
@@ -18,8 +19,10 @@ def runs_commands(tool: Tool) -> bool:
 class Turn:
     """Counts the commands of a turn."""
 
-    def __init__(self, most: int | None = None) -> None:
+    def __init__(self, most: int | None = None, above: "Turn | None" = None) -> None:
+        """``above``: the turn that this one is a part of; it counts the same calls."""
         self._most = most
+        self._above = above
         self._left: int | None = None
 
     def begin(self) -> None:
@@ -28,13 +31,16 @@ class Turn:
 
     def counted(self, tool: Tool) -> Failure | None:
         """Count a call, whatever its arguments are; why it may not be made, if it may not."""
-        if self._left is None or not runs_commands(tool):
+        if (self._left is None and self._above is None) or not runs_commands(tool):
             return None
-        if not self._left:
+        if self._left == 0:
             return failure_of(
                 FailureKind.REJECTED,
                 f"This turn has made its {self._most} calls that run commands. Say what you have"
                 " so far, and go on in the next turn.",
             )
-        self._left -= 1
+        if self._above is not None and (spent := self._above.counted(tool)) is not None:
+            return spent
+        if self._left is not None:
+            self._left -= 1
         return None

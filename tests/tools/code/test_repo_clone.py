@@ -9,11 +9,12 @@ from git_server import GitHost, git, git_host
 from interrupts import TRIES, interrupted
 from tool_kit import failure, opened, result
 
-from holdfast import tool
+from holdfast import Rule, tool
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.ports import Answer
+from holdfast.contract.rules import Action
 from holdfast.contract.runtime import Progress
 
 pytestmark = [pytest.mark.anyio, pytest.mark.system("git")]
@@ -74,6 +75,44 @@ async def test_branch_depth_and_directory_are_the_callers(workspace: Path, host:
         )
         assert (cloned["path"], cloned["branch"]) == ("deep/copy", "side")
         assert (workspace / "deep" / "copy" / "file.txt").read_text() == "one"
+
+
+async def test_the_directory_that_the_url_names_is_judged_as_a_named_one(
+    workspace: Path, host: GitHost
+) -> None:
+    host.repository("vault.git")
+    asked: list[list[tuple[str | None, str]]] = []
+
+    async def heard(ask: Ask) -> Answer:
+        asked.append([(use.capability, use.target) for use in ask.uses])
+        return Answer(allowed=True, by="test")
+
+    def about(pattern: str, action: Action) -> Rule:
+        return Rule(
+            permission="fs.write", pattern=pattern, action=action, scope="session", source="a test"
+        )
+
+    made = opened(
+        workspace,
+        "code",
+        tools=[reaches_loopback],
+        approver=heard,
+        rules=[about("vault", "deny"), about("project", "ask")],
+    )
+    async with made as hf:
+        for sent in (
+            {"url": host.url("project.git"), "directory": "vault"},
+            {"url": host.url("vault.git")},
+            {"url": host.url("vault.git") + "/"},
+            {"url": host.url("vault")},
+        ):
+            refused = await failure(hf, "repo_clone", **sent)
+            assert refused.kind is FailureKind.REJECTED, sent
+            assert "'vault'" in refused.message
+        assert list(workspace.iterdir()) == []
+        assert asked == []
+        await result(hf, "repo_clone", url=host.url("project.git"))
+        assert ("fs.write", "project") in asked[0]
 
 
 async def test_nothing_that_the_repository_brings_is_run(workspace: Path, host: GitHost) -> None:

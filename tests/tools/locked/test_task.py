@@ -8,10 +8,11 @@ import pytest
 from tool_kit import failure, opened, result
 
 from holdfast import Abort, Answer, Ask, Holdfast, Rule, Subagent, tool
-from holdfast.app.settings import Settings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.delegation import ABORTED_BY_PARENT, MOST_DEPTH
 from holdfast.contract.events import ChildCreated, ChildIdle, SessionCreated
 from holdfast.contract.failure import FailureKind
+from holdfast.envelope.redact import REDACTED
 
 pytestmark = pytest.mark.anyio
 
@@ -206,6 +207,50 @@ async def test_a_child_is_written_down_with_its_parent(workspace: Path) -> None:
         assert begun.payload.parent_id == hf.session_id
         assert begun.payload.workspace == str(workspace.resolve())
         assert begun.payload.metadata == {"agent": "worker", "ticket": 7, "depth": 1}
+
+
+async def test_a_child_that_calls_nothing_is_written_down_too(workspace: Path) -> None:
+    agents = {"reviewer": REVIEWER}
+    async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
+        await result(hf, "task", subagent_type="reviewer", prompt="Look", metadata={"ticket": 7})
+        journal = await hf._journal()  # pyright: ignore[reportPrivateUsage] - to look
+        told = [one.payload for one in await journal.events(hf.session_id)]
+        (made,) = [one for one in told if isinstance(one, ChildCreated)]
+        child = await journal.session(made.child_session_id)
+    assert (child.state.parent_id, child.state.status) == (hf.session_id, "terminated")
+    assert child.state.metadata == {"agent": "reviewer", "ticket": 7, "depth": 1}
+    assert child.lease is None
+
+
+async def test_what_is_kept_with_a_child_holds_no_secret_and_says_truly_who_it_is(
+    workspace: Path,
+) -> None:
+    secret, home = "s3cr3t-value-123456", workspace.parent / "home"
+    prompts: list[str] = []
+
+    async def works(child: Holdfast, prompt: str) -> str:
+        prompts.append(prompt)
+        await child.settle("todo", {"todos": []})
+        return child.session_id
+
+    agents = {"worker": Subagent(run=works, description="Works.")}
+    around = Surroundings(data_home=home / "data", state_home=home / "state", secrets=(secret,))
+    made = opened(workspace, "locked", settings=Settings(), surroundings=around, subagents=agents)
+    async with made as hf:
+        metadata = {"agent": "root", "depth": 0, "deep": [{"key": secret, f"a {secret}": 1}]}
+        told = await result(
+            hf, "task", subagent_type="worker", prompt=f"Use {secret}.", metadata=metadata
+        )
+        journal = await hf._journal()  # pyright: ignore[reportPrivateUsage] - to look
+        (begun, *_) = await journal.events(told["output"])
+    assert prompts == [f"Use {secret}."]
+    assert isinstance(begun.payload, SessionCreated)
+    kept = begun.payload.metadata
+    assert (kept["agent"], kept["depth"]) == ("worker", 1)
+    assert kept["deep"] == [{"key": REDACTED, f"a {REDACTED}": 1}]
+    files = [one for one in home.rglob("*") if one.is_file()]
+    assert files
+    assert not any(secret.encode() in one.read_bytes() for one in files)
 
 
 @pytest.mark.req("SPEC-TASK-10")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.app.configuration import Configuration
-from holdfast.app.doubts import vain_limits
+from holdfast.app.doubts import vain_filters, vain_limits
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.problems import ConfigurationError, ToolFileError
 from holdfast.app.tool_files import merged, tools_of
@@ -36,7 +36,12 @@ def check_tools(loaded: Configuration) -> Iterator[Finding]:
     if files and not problems:
         read = loaded.as_written(", ".join(map(str, files)))
         yield Finding("OK", "tool files", f"{read} ({counted(len(tools), 'tool')})")
-    for doubt in vain_limits(settings.limits, () if problems else tools):
+    known = () if problems else tools
+    doubts = [*vain_limits(settings.limits, known)]
+    if not problems:
+        names = [tool.name for tool in known]
+        doubts += vain_filters(settings, settings.profile, names, only_these=bool(names))
+    for doubt in doubts:
         yield Finding("WARN", "configuration", one_line(doubt.what), one_line(doubt.step))
 
 

@@ -5,6 +5,7 @@ configuration counts. The program reaches the one host of the address and follow
 """
 
 import re
+from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -62,13 +63,38 @@ class Cloned(msgspec.Struct, frozen=True, kw_only=True):
     commit: str | None
 
 
+def url_targets(url: str, capability: str) -> Iterator[str]:
+    """What a URL names: its host, and the directory that is called by it where none is given.
+
+    Other arguments are not seen here: the name is judged also where it is not used.
+    """
+    if capability == "net.fetch":
+        yield url
+    elif name := _name_in(url):
+        yield name
+
+
+def _name_in(url: str) -> str | None:
+    """The repository's own name, if the URL says one."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    name = path.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    return name if _NAME.fullmatch(name) else None
+
+
 @builtin(
     requires={
         "shell": [{"cmd": "git"}],
         "fs": {"read": ["**"], "write": ["**"]},
         "net": {"hosts": ["*"]},
     },
-    uses={"url": "net.fetch", "directory": ("fs.read", "fs.write")},
+    uses={
+        "url": ("net.fetch", "fs.read", "fs.write"),
+        "directory": ("fs.read", "fs.write"),
+    },
+    targets={"url": url_targets},
     read_only=False,
     effects=("resource_write", "sandbox_execute"),
     acp_kind="fetch",
@@ -128,8 +154,8 @@ def _target(url: str, directory: str | None) -> str:
         if directory.startswith("-"):
             directory = f"./{directory}"
         return directory
-    name = parts.path.rstrip("/").rpartition("/")[2].removesuffix(".git")
-    if not _NAME.fullmatch(name):
+    name = _name_in(url)
+    if name is None:
         raise InvalidArguments(
             "The URL does not say what to call the clone; give a directory.", field="directory"
         )
