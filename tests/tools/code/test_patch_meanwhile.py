@@ -1,0 +1,105 @@
+"""`apply_patch` while others work on the same files, and where it fails in the middle."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from execution.files.ground import Ground, tree_of
+
+from holdfast.contract.errors import OperationFailed, ToolError
+from holdfast.contract.files import Files, Written
+from holdfast.testing.fake_files import FakeFiles
+from holdfast.tools.patch.outcome import Outcome, Step
+from holdfast.tools.patch.reading import read_patch
+from holdfast.tools.patch.writing import write_all
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return Ground(tmp_path)
+
+
+def steps_of(files: Files, *lines: str) -> list[Step]:
+    patch = "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
+    return Outcome(files, 1 << 20, read_patch(patch)).steps()
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("*** Update File: f", "-old", "+patched"), "stale"),
+        (("*** Delete File: f",), "stale"),
+        (("*** Add File: made", "+patched"), "exists"),
+    ],
+)
+def test_what_somebody_else_did_before_it_is_written_stays(
+    ground: Ground, lines: tuple[str, ...], reason: str
+) -> None:
+    ground.lay({"a": b"1\n", "f": b"old\n"}, {})
+    files = ground.files()
+    steps = steps_of(files, "*** Update File: a", "-1", "+2", *lines)
+    ground.lay({"f": b"THEIR NEW WORK\n", "made": b"THEIR NEW FILE\n"}, {})
+    theirs = tree_of(ground.workspace)
+    with pytest.raises(OperationFailed) as refused:
+        write_all(files, steps)
+    assert refused.value.extras["reason"] == reason
+    assert tree_of(ground.workspace) == theirs
+
+
+class Interrupted(FakeFiles):
+    """Files where something happens before or behind one of the changes."""
+
+    left = 0
+    before: Callable[[], None] | None = None
+    behind: BaseException | None = None
+
+    def write(self, path: str, content: bytes | str, /, **how: object) -> Written:
+        self.left -= 1
+        if not self.left and self.before is not None:
+            self.before()
+        done = super().write(path, content, **how)  # pyright: ignore[reportArgumentType] - passed on
+        if not self.left and self.behind is not None:
+            raise self.behind
+        return done
+
+
+THREE = ("*** Update File: a", "-1", "+2", "*** Add File: n", "+2", "*** Update File: z", "-1")
+
+
+def test_what_somebody_else_did_after_it_was_written_stays_and_is_named() -> None:
+    files = Interrupted({"a": b"1\n", "z": b"1\n"})
+    steps = steps_of(files, *THREE, "+2")
+
+    def meanwhile() -> None:
+        for name in ("a", "n", "z"):
+            FakeFiles.write(files, name, b"theirs\n")
+
+    files.left, files.before = 3, meanwhile
+    with pytest.raises(OperationFailed, match=r"be put back: n .*; a ") as told:
+        write_all(files, steps)
+    assert told.value.extras["reason"] == "partial"
+    assert {files.read_bytes(name) for name in ("a", "n", "z")} == {b"theirs\n"}
+
+
+@pytest.mark.parametrize("fault", [OperationFailed("the disk is gone"), KeyboardInterrupt()])
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_fault_behind_a_change_takes_that_change_back_too(fault: BaseException, at: int) -> None:
+    files = Interrupted({"a": b"1\n", "z": b"1\n"})
+    steps = steps_of(files, *THREE, "+2")
+    files.left, files.behind = at, fault
+    with pytest.raises(type(fault)):
+        write_all(files, steps)
+    assert {one.path: files.read_bytes(one.path) for one in files.walk()} == {
+        "a": b"1\n",
+        "z": b"1\n",
+    }
+
+
+def test_a_file_that_vanished_is_not_made_again(ground: Ground) -> None:
+    ground.lay({"a": b"1\n", "f": b"old\n"}, {})
+    files = ground.files()
+    steps = steps_of(files, "*** Update File: f", "-old", "+new", "*** Delete File: a")
+    (ground.workspace / "f").unlink()
+    with pytest.raises(ToolError):
+        write_all(files, steps)
+    assert sorted(tree_of(ground.workspace)) == ["a"]
