@@ -103,3 +103,23 @@ def test_a_file_that_vanished_is_not_made_again(ground: Ground) -> None:
     with pytest.raises(ToolError):
         write_all(files, steps)
     assert sorted(tree_of(ground.workspace)) == ["a"]
+
+
+BLOCKED = ("*** Add File: x/y", "+1", "*** Add File: x", "+2")
+"""Fails when it is written, and not before: x is a directory by then."""
+
+
+def test_a_file_with_a_set_id_bit_is_patched_and_loses_the_bit(ground: Ground) -> None:
+    ground.lay({"s": b"s\n", "t": b"t\n"}, {})
+    for name in ("s", "t"):
+        (ground.workspace / name).chmod(0o2755)
+    files = ground.files()
+    write_all(files, steps_of(files, "*** Update File: s", "-s", "+new"))
+    assert tree_of(ground.workspace)["s"] == ("file", 0o755, b"new\n")
+    with pytest.raises(ToolError) as refused:
+        write_all(files, steps_of(files, "*** Delete File: t", *BLOCKED))
+    assert refused.value.extras.get("reason") != "partial"
+    assert tree_of(ground.workspace) == {
+        "s": ("file", 0o755, b"new\n"),
+        "t": ("file", 0o755, b"t\n"),
+    }

@@ -19,6 +19,10 @@ _NOT_ENTERED = frozenset(
 """A directory that is gone, that became something else, or that the system keeps closed."""
 
 
+_PERMISSIONS = 0o777
+"""Not the set-id and sticky bits: no write gives them to a file."""
+
+
 def shown_path(path: str, workspace: str | None) -> str:
     """A physical path as a tool would write it: relative where it lies in the workspace."""
     if workspace is None or not is_within(path, workspace):
@@ -34,7 +38,7 @@ def facts_of(path: str, seen: os.stat_result, workspace: str | None) -> FileFact
         kind=_kind(seen.st_mode),
         byte_count=seen.st_size,
         modified_ns=seen.st_mtime_ns,
-        mode=stat.S_IMODE(seen.st_mode),
+        mode=seen.st_mode & _PERMISSIONS,
     )
 
 

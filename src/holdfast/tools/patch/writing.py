@@ -7,7 +7,13 @@ import posixpath
 from collections.abc import Sequence
 from contextlib import suppress
 
-from holdfast.contract.errors import FileNotFound, OperationFailed, ToolError
+from holdfast.contract.errors import (
+    FileNotFound,
+    InvalidArguments,
+    OperationFailed,
+    PolicyDenied,
+    ToolError,
+)
 from holdfast.contract.files import Files
 from holdfast.tools.patch.outcome import FileState, Step
 
@@ -40,9 +46,9 @@ def _do(files: Files, step: Step, done: list[Step]) -> None:
 
 
 def _is_untouched(problem: BaseException) -> bool:
-    """Whether a change was refused for what somebody else did, and never happened."""
+    """Whether a change was refused for what is there, and never happened."""
     told = isinstance(problem, ToolError) and problem.extras.get("reason") in _UNTOUCHED
-    return told or isinstance(problem, FileNotFound)
+    return told or isinstance(problem, FileNotFound | InvalidArguments | PolicyDenied)
 
 
 def _put(files: Files, path: str, after: FileState | None, before: FileState | None) -> None:
