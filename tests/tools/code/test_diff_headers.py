@@ -265,3 +265,22 @@ def test_what_git_takes_for_something_nobody_meant_is_refused(
         ours(patch)
     assert said in str(refused.value)
     assert git_applied(BEFORE, patch.encode(), tmp_path) == git_makes
+
+
+NEW = "new file mode 100644\n"
+
+
+@pytest.mark.parametrize(
+    ("patch", "wanted"),
+    [
+        (f"--- a/empty\n+++ b/empty\n{ADD}", after(empty=b"x\r\n")),
+        (f"{OF_NEW}{NEW}{FROM_NOTHING}{ADD}", after(n=b"x\r\n")),
+        (f"{FROM_NOTHING}{ADD}", after(n=b"x\r\n")),
+        (f"{F_TO_N}similarity index 100%\n{RENAME}", after("f", n=b"a\n")),
+        ("diff --git a/empty b/empty\ndeleted file mode 100644\n", after("empty")),
+        (f'{OF_F}new mode 100755\n--- "a/f"\n+++ "b/f"\n', after()),
+    ],
+)
+def test_line_ends_of_another_system_are_no_part_of_a_name(patch: str, wanted: Tree) -> None:
+    """git takes the carriage return into the name, and makes a file whose name nobody sees."""
+    assert ours(patch.replace("\n", "\r\n")) == wanted

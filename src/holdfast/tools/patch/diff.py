@@ -103,7 +103,8 @@ def _header(lines: list[bytes], at: int) -> str:
     line = lines[at]
     if len(line) > _LONGEST_HEADER:
         raise bad_patch(at + 1, f"a line of a header has at most {_LONGEST_HEADER:,} bytes.")
-    return line.decode("utf-8", "surrogateescape").rstrip("\n")
+    # A diff that came with other line ends; git quotes a name that really ends so.
+    return line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
 
 
 class _GitHeader:
