@@ -284,3 +284,14 @@ NEW = "new file mode 100644\n"
 def test_line_ends_of_another_system_are_no_part_of_a_name(patch: str, wanted: Tree) -> None:
     """git takes the carriage return into the name, and makes a file whose name nobody sees."""
     assert ours(patch.replace("\n", "\r\n")) == wanted
+
+
+@pytest.mark.parametrize("name", [r"caf\351", r"caf\303", "caf\ud800"])
+def test_a_quoted_name_that_is_no_text_is_refused(name: str) -> None:
+    """Under another name than the one that is meant, nothing is made."""
+    patch = f'diff --git "a/{name}" "b/{name}"\n{NEW}--- /dev/null\n+++ "b/{name}"\n{ADD}'
+    with pytest.raises(InvalidArguments, match="is no UTF-8"):
+        ours(patch)
+    whole = r"caf\303\251"
+    patch = f'diff --git "a/{whole}" "b/{whole}"\n{NEW}--- /dev/null\n+++ "b/{whole}"\n{ADD}'
+    assert ours(patch) == after(café=b"x\n")

@@ -95,4 +95,10 @@ def _unquoted(text: str, at: int) -> str:
             raise bad_patch(at, f"a quoted name has an unknown escape \\{said}.")
         return bytes([_ESCAPES[said] if said in _ESCAPES else int(said, 8) & 255])
 
-    return _ESCAPE.sub(one, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+    written = _ESCAPE.sub(one, text.encode("utf-8", "surrogatepass"))
+    try:
+        return written.decode("utf-8")
+    except UnicodeDecodeError:
+        raise bad_patch(
+            at, f'"{text[:200]}" is no UTF-8, and only such names are patched.'
+        ) from None
