@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from execution.files.ground import Ground, tree_of
 
-from holdfast.contract.errors import OperationFailed, ToolError
+from holdfast.contract.errors import InvalidArguments, OperationFailed, ToolError
 from holdfast.contract.files import Files, Written
 from holdfast.testing.fake_files import FakeFiles
 from holdfast.tools.patch.outcome import Outcome, Step
@@ -103,6 +103,39 @@ def test_a_file_that_vanished_is_not_made_again(ground: Ground) -> None:
     with pytest.raises(ToolError):
         write_all(files, steps)
     assert sorted(tree_of(ground.workspace)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("*** Update File: link", "-real", "+patched"),
+        ("*** Update File: link", "*** Move to: moved", "-real", "+patched"),
+        ("*** Delete File: link",),
+        ("*** Update File: d/up", "-real", "+patched"),
+        ("*** Add File: dangling", "+new"),
+        ("*** Add File: d/dangling", "+new"),
+        ("*** Update File: real", "*** Move to: dangling", "-real", "+patched"),
+    ],
+)
+def test_a_path_that_is_itself_a_link_is_refused(ground: Ground, lines: tuple[str, ...]) -> None:
+    links = {"link": "real", "d/up": "../real", "dangling": "none", "d/dangling": "../none"}
+    ground.lay({"real": b"real\n"}, links)
+    before = tree_of(ground.workspace)
+    for written in (lines, (lines[0].replace(": ", f": {ground.workspace}/"), *lines[1:])):
+        files = ground.files()
+        with pytest.raises(InvalidArguments, match="it is a link, and only plain files"):
+            write_all(files, steps_of(files, *written))
+    assert tree_of(ground.workspace) == before
+
+
+def test_a_file_below_a_link_to_a_directory_is_patched(ground: Ground) -> None:
+    ground.lay({"d/f": b"1\n"}, {"to": "d"})
+    for path in ("to/f", f"{ground.workspace}/to/f", f"{ground.workspace}/d/f"):
+        files = ground.files()
+        write_all(files, steps_of(files, f"*** Update File: {path}", "+2"))
+    write_all(files, steps_of(files, "*** Add File: to/new", "+x"))
+    assert (ground.workspace / "d/f").read_bytes() == b"1\n2\n2\n2\n"
+    assert (ground.workspace / "d/new").read_bytes() == b"x\n"
 
 
 BLOCKED = ("*** Add File: x/y", "+1", "*** Add File: x", "+2")
