@@ -156,3 +156,26 @@ def test_a_file_with_a_set_id_bit_is_patched_and_loses_the_bit(ground: Ground) -
         "s": ("file", 0o755, b"new\n"),
         "t": ("file", 0o755, b"t\n"),
     }
+
+
+def test_directories_that_a_patch_empties_go_with_it(ground: Ground) -> None:
+    laid = {"d/e/only": b"x\n", "k/e/f": b"x\n", "k/g": b"x\n", "real/f": b"x\n", "m/f": b"x\n"}
+    ground.lay(laid, {"to": "real"})
+    (ground.workspace / "d/e").chmod(0o700)
+    before = tree_of(ground.workspace)
+    paths = ("d/e/only", "k/e/f", "to/f", f"{ground.workspace}/m/f")
+    files = ground.files()
+    write_all(files, steps_of(files, *(f"*** Delete File: {path}" for path in paths)))
+    assert sorted(tree_of(ground.workspace)) == ["k", "k/g", "m", "real", "to"]
+    ground.undo().restore(None)
+    assert tree_of(ground.workspace) == before
+
+
+def test_directories_stay_where_a_patch_is_taken_back(ground: Ground) -> None:
+    ground.lay({"d/e/only": b"x\n"}, {})
+    (ground.workspace / "d/e").chmod(0o700)
+    before = tree_of(ground.workspace)
+    files = ground.files()
+    with pytest.raises(ToolError):
+        write_all(files, steps_of(files, "*** Delete File: d/e/only", *BLOCKED))
+    assert tree_of(ground.workspace) == before

@@ -31,6 +31,7 @@ def write_all(files: Files, steps: Sequence[Step]) -> None:
     except BaseException as problem:
         _take_back(files, done, made, problem)
         raise
+    _remove_emptied(files, steps)
 
 
 def _do(files: Files, step: Step, done: list[Step]) -> None:
@@ -127,3 +128,15 @@ def _missing_folders(files: Files, steps: Sequence[Step]) -> list[str]:
             found[above] = None
             above = posixpath.dirname(above)
     return sorted(found, key=len, reverse=True)
+
+
+def _remove_emptied(files: Files, steps: Sequence[Step]) -> None:
+    """Remove directories that are left without entries, as git does; last, so that none is missed
+    when a patch is taken back. One that may not be removed stays.
+    """
+    for step in steps:
+        folder = posixpath.dirname(step.path) if step.after is None else ""
+        with suppress(ToolError):
+            while folder.strip("/") and files.stat(folder).path == folder:
+                files.remove(folder)
+                folder = posixpath.dirname(folder)
