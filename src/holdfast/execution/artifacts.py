@@ -82,7 +82,8 @@ class SessionArtifacts:
     def release(self, count: int) -> None:
         """What was taken is not used."""
         with self._lock:
-            self._used = max(0, (self._used or 0) - count)
+            if self._used is not None:  # otherwise nothing was taken, and nothing is measured
+                self._used = max(0, self._used - count)
 
 
 class CallArtifacts:

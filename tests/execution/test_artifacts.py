@@ -1,0 +1,43 @@
+"""Copies in the artifact folder: whole ones, of what may be read, within a session's quota."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from execution.files.ground import Ground
+
+from holdfast.contract.errors import OperationFailed
+from holdfast.contract.files import Files
+from holdfast.contract.runtime import Runtime
+from holdfast.execution.artifacts import CallArtifacts, Quotas, SessionArtifacts
+
+PLENTY = Quotas(1 << 30, 1 << 30)
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    return Ground(tmp_path)
+
+
+def session_of(ground: Ground, quotas: Quotas = PLENTY) -> SessionArtifacts:
+    return SessionArtifacts(ground.root / "sessions", "ses_1", quotas)
+
+
+def call_of(session: SessionArtifacts, files: Files) -> CallArtifacts:
+    runtime = SimpleNamespace(fs=files, abort=SimpleNamespace(aborted=False))
+    return CallArtifacts(session, cast("Runtime", runtime))
+
+
+def test_a_quota_outlives_the_process_and_whatever_is_refused(ground: Ground) -> None:
+    ground.lay({"a": b"x" * 900, "huge": b"x" * 1_500}, {})
+    call_of(session_of(ground, Quotas(1_000, 1_000)), ground.files()).copy("a", "a")
+    resumed = session_of(ground, Quotas(1_000, 1_000))
+    for name, said in (
+        ("huge", "an artifact may have"),
+        ("none", "no none"),
+        ("a", "900 are kept"),
+    ):
+        with pytest.raises(OperationFailed, match=said):
+            call_of(resumed, ground.files()).copy(name, name)
+    assert [one.name for one in resumed.path.iterdir()] == ["a"]
