@@ -41,3 +41,26 @@ def test_a_quota_outlives_the_process_and_whatever_is_refused(ground: Ground) ->
         with pytest.raises(OperationFailed, match=said):
             call_of(resumed, ground.files()).copy(name, name)
     assert [one.name for one in resumed.path.iterdir()] == ["a"]
+
+
+class Saving(SessionArtifacts):
+    """Somebody saves the file anew while it is copied, as any program does."""
+
+    file: Path
+
+    def reserve(self, count: int, already: int) -> None:
+        if already:
+            new = self.file.with_name("new")
+            new.write_bytes(b"B" * (3 << 20))
+            new.replace(self.file)
+        super().reserve(count, already)
+
+
+@pytest.mark.parametrize("path", ["d/big", "d"])
+def test_a_copy_is_of_one_file_whatever_takes_its_place(ground: Ground, path: str) -> None:
+    ground.lay({"d/big": b"A" * (3 << 20)}, {})
+    session = Saving(ground.root / "sessions", "ses_1", PLENTY)
+    session.file = ground.workspace / "d/big"
+    kept = Path(call_of(session, ground.files()).copy(path, "kept").host_path)
+    content = (kept if kept.is_file() else kept / "big").read_bytes()
+    assert content == b"A" * (3 << 20)

@@ -174,10 +174,12 @@ class CallArtifacts:
                     self._left_out += 1
 
     def _pieces(self, path: str) -> Iterator[bytes]:
-        start = 0
-        while piece := self._runtime.fs.read_bytes(path, start=start, limit=_PIECE):
-            yield piece
-            start += len(piece)
+        """Of one file, whatever is put in its place meanwhile."""
+        with self._runtime.fs.opened(path) as file:
+            start = 0
+            while piece := file.read(start, _PIECE):
+                yield piece
+                start += len(piece)
 
     def _fill(self, handle: int, pieces: Iterator[bytes]) -> None:
         with os.fdopen(handle, "wb") as file:
