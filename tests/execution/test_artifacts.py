@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from execution.files.ground import Ground
+from execution.files.ground import Ground, gate_below
 
 from holdfast.contract.errors import OperationFailed
 from holdfast.contract.files import Files
@@ -64,3 +64,19 @@ def test_a_copy_is_of_one_file_whatever_takes_its_place(ground: Ground, path: st
     kept = Path(call_of(session, ground.files()).copy(path, "kept").host_path)
     content = (kept if kept.is_file() else kept / "big").read_bytes()
     assert content == b"A" * (3 << 20)
+
+
+def test_what_may_not_be_read_is_left_out_and_counted(ground: Ground) -> None:
+    tree = {
+        "out/a": b"a",
+        "out/closed.txt": b"k",
+        "out/sub/b": b"b",
+        "out/sub/c": b"c",
+        "out/n": b"",
+    }
+    ground.lay(tree, {"out/link": "a"})
+    gate = gate_below(str(ground.workspace), "out/sub", "out/closed.txt")
+    kept = call_of(session_of(ground), ground.files(gate=gate)).copy("out", "out")
+    assert (kept.left_out, kept.byte_count) == (3, 1)
+    found = Path(kept.host_path)
+    assert sorted(str(one.relative_to(found)) for one in found.rglob("*")) == ["a", "n"]

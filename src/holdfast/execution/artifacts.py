@@ -9,11 +9,13 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from holdfast.contract.artifacts import KeptArtifact
-from holdfast.contract.errors import Cancelled, OperationFailed, ToolError
+from holdfast.contract.errors import Cancelled, OperationFailed, PolicyDenied, ToolError
+from holdfast.contract.files import FileFacts
 from holdfast.contract.runtime import Runtime
 from holdfast.execution.sidecars import folder_name, make_private
 
@@ -163,15 +165,25 @@ class CallArtifacts:
                 entries += 1
                 if entries > MOST_ENTRIES:
                     raise _Refused(f"a directory may have {MOST_ENTRIES:,} entries at most")
-                below = _below(facts.path, root)
-                if facts.kind == "directory":
-                    os.mkdir(below, 0o700, dir_fd=top)
-                elif facts.kind == "file":
-                    # Nobody but us writes below it: what is on the way is what we made.
-                    handle = os.open(below, _NEW_FILE, 0o600, dir_fd=top)
-                    self._fill(handle, self._pieces(facts.path))
-                else:
+                if not self._is_copied(facts, top, _below(facts.path, root)):
                     self._left_out += 1
+
+    def _is_copied(self, facts: FileFacts, top: int, below: str) -> bool:
+        """Copy an entry; False: it is nothing that is copied, or may not be read."""
+        if facts.kind == "directory" and not facts.closed:
+            os.mkdir(below, 0o700, dir_fd=top)
+            return True
+        if facts.kind != "file":
+            return False
+        try:
+            pieces = self._pieces(facts.path)
+            first = next(pieces, b"")
+        except PolicyDenied:
+            return False
+        # Nobody but us writes below it: what is on the way is what we made.
+        handle = os.open(below, _NEW_FILE, 0o600, dir_fd=top)
+        self._fill(handle, chain([first], pieces))
+        return True
 
     def _pieces(self, path: str) -> Iterator[bytes]:
         """Of one file, whatever is put in its place meanwhile."""

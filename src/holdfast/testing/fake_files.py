@@ -227,9 +227,10 @@ class FakeFiles:
         waiting = self._tree.listed(top, path)[::-1]
         while waiting:
             entry = waiting.pop()
-            yield entry
-            physical = posixpath.join(self._tree.root, entry.path)
-            if entry.kind == "directory" and self._admits("read", entry.path):
+            closed = entry.kind == "directory" and not self._admits("read", entry.path)
+            yield msgspec.structs.replace(entry, closed=closed)
+            if entry.kind == "directory" and not closed:
+                physical = posixpath.join(self._tree.root, entry.path)
                 waiting += self._tree.listed(physical, entry.path)[::-1]
 
     def _judged(self, access: Access, path: str) -> str:

@@ -250,6 +250,7 @@ def _lists_and_walks(make: MakeFiles) -> None:
     _same(listed, [("b/x", "file", 2)])
     walk = ["a", "b", "b/a", "b/a/deep", "b/link", "b/x", "b-c", CLOSED, "loop"]
     _same([one.path for one in files.walk()], walk)
+    _same([one.path for one in files.walk() if one.closed], [CLOSED])
     kinds = {one.path: one.kind for one in files.walk()}
     _same((kinds["b/link"], kinds["loop"], kinds["b"]), ("link", "link", "directory"))
     _same([one.path for one in files.walk("b/a")], ["b/a/deep"])

@@ -9,6 +9,8 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from holdfast.contract.files import FileFacts, FileKind
 from holdfast.contract.paths import is_within
 from holdfast.execution.files.opening import READABLE_FOLDER, open_physical
@@ -82,12 +84,16 @@ def walked(
         if entry is None:
             waiting.pop()
             continue
-        yield entry
-        if entry.kind == "directory":
-            below = f"{above}/{entry.name}"
-            found = enter(below)
-            if found is not None:
-                waiting.append((below, iter(found)))
+        if entry.kind != "directory":
+            yield entry
+            continue
+        below = f"{above}/{entry.name}"
+        found = enter(below)
+        if found is None:
+            yield msgspec.structs.replace(entry, closed=True)
+        else:
+            yield entry
+            waiting.append((below, iter(found)))
 
 
 def is_not_entered(problem: OSError) -> bool:
