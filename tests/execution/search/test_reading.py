@@ -44,6 +44,21 @@ def test_words_about_a_binary_file_are_no_part_of_the_next_path() -> None:
     assert [one.path for one in lines.matches] == ["./b", "./c"]
 
 
+WORDS = b'x: binary file matches (found "\\0" byte around offset 1)\n'
+
+
+def test_a_name_that_looks_like_such_words_is_no_other_file() -> None:
+    """A name may hold them, and a line feed; behind a real one comes a path, with its ``./``."""
+    odd = b"./spoof/" + WORDS + b"README.md"
+    lines = Lines(shown, None, lambda path: path == odd)
+    lines.take(odd + b"\x001:x\n" + STATS)
+    assert [one.path for one in lines.matches] == [odd.decode()]
+    odd = b"./spoof/" + WORDS + b"./README.md"
+    lines = Lines(shown, None, lambda path: path == odd)
+    lines.take(odd + b"\x001:x\n./z\x001:x\n" + STATS)
+    assert ([one.path for one in lines.matches], lines.unclear) == (["./z"], {odd})
+
+
 def test_a_limit_ends_it_at_once() -> None:
     lines = Lines(shown, 2)
     assert not lines.take(b"".join(b"./a\x00%d:x\n" % number for number in range(1, 9)))

@@ -184,6 +184,20 @@ async def test_odd_texts_and_names(workspace: Path) -> None:
         assert long.metadata.output_bytes > 10**6
 
 
+async def test_a_name_is_never_shown_as_another(workspace: Path) -> None:
+    """Also where a part of it reads like ripgrep's words about a binary file."""
+    words = 'x: binary file matches (found "\\0" byte around offset 1)\n'
+    for name in (f"{words}README.md", f"{words}./README.md"):
+        path = workspace / "spoof" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("needle\n", encoding="utf-8")
+    (workspace / "README.md").write_text("nothing\n", encoding="utf-8")
+    async with opened(workspace, "locked") as hf:
+        found = await result(hf, "grep", pattern="needle")
+    assert [one["path"] for one in found["matches"]] == [f"spoof/{words}README.md"]
+    assert found["left_out"] == {"unreadable": 1}
+
+
 async def test_no_link_leads_out(workspace: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -17,8 +17,9 @@ _LINE = re.compile(rb"([^\0]++)\0(\d++):([^\n]*+)\n").match
 """
 _WARNED = re.compile(
     rb"\A(?:[^\0]*?: (?:WARNING: stopped searching binary file after match"
-    rb'|binary file matches) \(found "\\0" byte around offset \d+\)\n)+'
+    rb'|binary file matches) \(found "\\0" byte around offset \d+\)\n(?=\./))+'
 )
+"""Every path begins with ``./``, so that what comes behind such words does, too."""
 _BINARY_MATCH = re.compile(rb": binary file matches \(found ")
 _SEARCHED = re.compile(rb"\n(\d+) files searched\n")
 _TOO_MUCH = "more was found than one answer may hold"
@@ -31,15 +32,24 @@ Judge = Callable[[bytes], str | None]
 class Lines:
     """Matching lines: ``path NUL number : line``."""
 
-    def __init__(self, judge: Judge, limit: int | None) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        limit: int | None,
+        is_there: Callable[[bytes], bool] = lambda _path: False,
+    ) -> None:
+        """``is_there``: whether there is an entry of exactly that path."""
         self._judge = judge
         self._limit = limit or MOST_FOUND
+        self._is_there = is_there
         self._rest = bytearray()
         self._size = 0
         self._at: tuple[bytes, str | None] = (b"", None)
         self._wanted = _LIMIT if limit else _TOO_MUCH
         self.matches: list[Match] = []
         self.files: set[str] = set()
+        self.unclear: set[bytes] = set()
+        """Names that look like words about another file: whose line it is cannot be told."""
         self.stopped: str | None = None
 
     def take(self, piece: bytes) -> bool:
@@ -57,8 +67,11 @@ class Lines:
         while found := _LINE(text, end):
             end = found.end()
             path, number, line = found.groups()
-            if b"\n" in path:
-                path = _WARNED.sub(b"", path)
+            if b"\n" in path and (bare := _WARNED.sub(b"", path)) != path:
+                if self._is_there(path):
+                    self.unclear.add(path)
+                    continue
+                path = bare
             if path != self._at[0]:
                 self._at = path, self._judge(path)
             shown = self._at[1]
