@@ -77,9 +77,13 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(NAME, max_size=8), st.lists(st.integers(0, 10**4), max_size=5))
 def test_paths_are_the_same_in_any_pieces(names: list[str], cuts: list[int]) -> None:
     printed = b"".join(f"./{name}\0".encode() for name in names)
-    paths = Paths(lambda text: text.split(b"\0")[:-1], None)
+    paths = Paths(lambda text: map(shown, text.split(b"\0")[:-1]), None)
     assert all(paths.take(piece) for piece in pieces(printed, cuts))
-    assert paths.fitting == [f"./{name}".encode() for name in names]
+    assert paths.fitting == [f"./{name}" for name in names]
+    assert b"".join(paths.texts) == printed
+    unkept = Paths(lambda _text: [], None, keeps_all=False)
+    assert all(unkept.take(piece) for piece in pieces(printed, cuts))
+    assert unkept.texts == []
 
 
 def test_the_log_tells_what_was_passed_over() -> None:

@@ -4,7 +4,7 @@ Both stop when more is there than one answer may hold in memory, or than was ask
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.contract.search import Match
 
@@ -101,15 +101,18 @@ class Lines:
 class Paths:
     """Paths of files: each begins with ``./`` and ends with NUL."""
 
-    def __init__(self, fits: Callable[[bytes], list[bytes]], limit: int | None) -> None:
-        """``fits``: the paths that are wanted, of a text of whole ones."""
+    def __init__(
+        self, fits: Callable[[bytes], Iterable[str]], limit: int | None, *, keeps_all: bool = True
+    ) -> None:
+        """``fits``: how those are shown that are wanted and may be, of a text of whole paths."""
         self._fits = fits
         self._limit = limit or MOST_FOUND
         self._wanted = _LIMIT if limit else _TOO_MUCH
         self._rest = b""
-        self.fitting: list[bytes] = []
+        self._keeps_all = keeps_all
+        self.fitting: list[str] = []
         self.texts: list[bytes] = []
-        """All of them."""
+        """All of them, where they are wanted."""
         self.stopped: str | None = None
 
     def take(self, piece: bytes) -> bool:
@@ -117,7 +120,8 @@ class Paths:
         text = self._rest + piece
         end = text.rfind(b"\0") + 1
         whole, self._rest = text[:end], text[end:]
-        self.texts.append(whole)
+        if self._keeps_all:
+            self.texts.append(whole)
         self.fitting += self._fits(whole)
         if len(self.fitting) < self._limit:
             return True
