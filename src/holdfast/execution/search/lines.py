@@ -89,9 +89,11 @@ _TROUBLE = 2
 
 def _glob(glob: str) -> tuple[str, ...]:
     try:
-        segments, _ = segments_of(glob)
+        segments, only_directories = segments_of(glob)
     except InvalidArguments as problem:
         raise InvalidArguments(str(problem), field="glob", expected=problem.expected) from None
+    if only_directories:
+        return (*segments, DEEP)  # all that is below one
     return segments if "/" in glob else (DEEP, *segments)
 
 
