@@ -52,6 +52,8 @@ def _path(written: bytes) -> str:
 
 def _section(word: bytes, path: str, lines: list[bytes], at: int, end: int) -> FilePatch:
     body = lines[at + 1 : end]
+    if path.endswith("/"):
+        raise bad_patch(at + 1, f"{_shown(path.encode('utf-8', 'replace'))} is no path of a file.")
     if word == b"Delete":
         if any(line.strip() for line in body):
             raise bad_patch(at + 2, "nothing comes behind *** Delete File.")
