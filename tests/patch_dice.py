@@ -42,6 +42,8 @@ REFUSED_HERE = {
         "|has no part to leave out|no plain path|no dev/null to|/dev/null needs|stands alone above"
     ),
     "a name that is no UTF-8": "is no UTF-8",
+    "a file deleted and named again": "an earlier part of the patch",
+    "words about a last line that is not there": "no line comes before `No newline",
     NO_NEWLINE: "its old lines (do not|stand nowhere)",
 }
 """What git applies and we refuse, by what the refusal says."""
@@ -227,7 +229,7 @@ def _moved_on(dice: random.Random, lines: list[bytes]) -> list[bytes]:
 
 
 def _with_returns(_dice: random.Random, lines: list[bytes]) -> list[bytes]:
-    return [line + b"\r" for line in lines]
+    return [line.removesuffix(b"\r") + b"\r" for line in lines]
 
 
 _DAMAGES: tuple[Callable[[random.Random, list[bytes]], list[bytes]], ...] = (

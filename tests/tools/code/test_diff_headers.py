@@ -282,7 +282,7 @@ NEW = "new file mode 100644\n"
     ],
 )
 def test_line_ends_of_another_system_are_no_part_of_a_name(patch: str, wanted: Tree) -> None:
-    """git takes the carriage return into the name, and makes a file whose name nobody sees."""
+    """A file of such a name would look like another one."""
     assert ours(patch.replace("\n", "\r\n")) == wanted
 
 
@@ -295,3 +295,9 @@ def test_a_quoted_name_that_is_no_text_is_refused(name: str) -> None:
     whole = r"caf\303\251"
     patch = f'diff --git "a/{whole}" "b/{whole}"\n{NEW}--- /dev/null\n+++ "b/{whole}"\n{ADD}'
     assert ours(patch) == after(café=b"x\n")
+
+
+def test_what_stands_behind_a_quoted_name_is_no_part_of_it() -> None:
+    assert ours(f'{F_TO_N}similarity index 100%\nrename from "f" \nrename to "n" x\n') == after(
+        "f", n=b"a\n"
+    )

@@ -16,7 +16,7 @@ from holdfast.contract.failure import FailureKind
 from holdfast.tools.code.apply_patch import LONGEST_PATCH
 from holdfast.tools.patch import reading
 from holdfast.tools.patch.applying import applied
-from holdfast.tools.patch.diff_names import git_names, whole_name
+from holdfast.tools.patch.diff_names import git_names
 from holdfast.tools.patch.places import place_near, places_of
 from holdfast.tools.patch.reading import patch_targets, read_patch
 
@@ -44,7 +44,9 @@ def test_many_long_lines_of_headers_are_read_once_each() -> None:
 def plainly(rest: str) -> str | None:
     """The name that both sides have, tried at every blank."""
     for place in (found.start() for found in re.finditer(r"[ \t]", rest)):
-        names = {one.partition("/")[2] for one in (rest[:place], whole_name(rest[place + 1 :], 1))}
+        behind = rest[place + 1 :]
+        quoted = re.fullmatch(r'"([^"]*)"', behind)
+        names = {one.partition("/")[2] for one in (rest[:place], quoted[1] if quoted else behind)}
         if len(names) == 1 and (name := names.pop()):
             return name
     return None

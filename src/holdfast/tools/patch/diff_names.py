@@ -19,8 +19,8 @@ def header_name(text: str, at: int) -> str:
 
 
 def whole_name(text: str, at: int) -> str:
-    """The name behind `rename from ` and its like: all of the line."""
-    quoted = _QUOTED.fullmatch(text)
+    """The name behind `rename from ` and its like: all of the line, or what is quoted in front."""
+    quoted = _QUOTED.match(text)
     return _unquoted(quoted[1], at) if quoted else text
 
 
@@ -50,13 +50,18 @@ def git_names(line: str, at: int) -> str | None:
     rest = line.removeprefix("diff --git ").rstrip("\n")
     quoted = _QUOTED.match(rest)
     if quoted:
-        first, second = _unquoted(quoted[1], at), whole_name(rest[quoted.end() + 1 :], at)
+        first, second = _unquoted(quoted[1], at), _second(rest[quoted.end() + 1 :], at)
         return _same(first, second)
     for place in _blanks_between(rest):
-        name = _same(rest[:place], whole_name(rest[place + 1 :], at))
+        name = _same(rest[:place], _second(rest[place + 1 :], at))
         if name is not None:
             return name
     return None
+
+
+def _second(text: str, at: int) -> str:
+    quoted = _QUOTED.fullmatch(text)
+    return _unquoted(quoted[1], at) if quoted else text
 
 
 def _blanks_between(rest: str) -> Iterator[int]:

@@ -1,6 +1,5 @@
 """A patch text, in whichever of the two notations it is written."""
 
-from copy import copy
 from functools import lru_cache
 
 from holdfast.contract.errors import InvalidArguments
@@ -13,7 +12,10 @@ def read_patch(text: str) -> tuple[FilePatch, ...]:
     """What a patch says; InvalidArguments where it is none. Judging and running read it alike."""
     found = _read(text)
     if isinstance(found, InvalidArguments):
-        raise copy(found)  # each has a traceback of its own
+        # A new one each time: it has a traceback of its own.
+        raise InvalidArguments(
+            str(found), field=found.field, expected=found.expected, extras=found.extras
+        )
     return found
 
 
