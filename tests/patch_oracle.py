@@ -93,16 +93,16 @@ def load(folder: Path) -> Tree:
     }
 
 
-def diff_of(before: Tree, after: Tree, place: Path, context: int) -> bytes:
+def diff_of(before: Tree, after: Tree, place: Path, context: int, *more: str) -> bytes:
     """What git says is between two trees."""
     for name, tree in (("a", before), ("b", after)):
         shutil.rmtree(place / name, ignore_errors=True)
         (place / name).mkdir(parents=True)
         store(tree, place / name)
-    argv = ["git", "diff", "--no-index", "--no-prefix", "-M", f"-U{context}", "a", "b"]
+    argv = ["git", "diff", "--no-index", "--no-prefix", "-M", f"-U{context}", *more, "a", "b"]
     done = subprocess.run(argv, cwd=place, env=ENVIRONMENT, capture_output=True, check=False)
     # Outside of a repository, git takes the two folders for a part of the names.
-    return re.sub(rb'(?m)^(rename (?:from|to) "?)[ab]/', rb"\1", done.stdout)
+    return re.sub(rb'(?m)^((?:rename|copy) (?:from|to) "?)[ab]/', rb"\1", done.stdout)
 
 
 def git_applied(tree: Tree, patch: bytes, place: Path) -> Tree | None:

@@ -26,7 +26,7 @@ class KeptArtifact(msgspec.Struct, frozen=True, kw_only=True):
     byte_count: int
     is_directory: bool
     left_out: int = 0
-    """Entries of a directory that are neither files nor directories: links above all."""
+    """Entries of a directory that are links or special files, or that the call may not read."""
 
 
 class Artifacts(CallPort, Protocol):

@@ -24,6 +24,8 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     modified_ns: int
     mode: int
     """The permission bits alone."""
+    closed: bool = False
+    """A walk came to this directory, and may not enter it."""
 
 
 class FileText(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,6 +133,6 @@ class Files(Protocol):
     def walk(self, path: str = ".", /) -> Iterator[FileFacts]:
         """Everything below a directory, parents first, sorted.
 
-        Each directory is judged once, and one that may not be read is named and not entered.
+        Each directory is judged once, and one that may not be read is told as ``closed``.
         """
         ...

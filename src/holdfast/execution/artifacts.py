@@ -9,11 +9,13 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from holdfast.contract.artifacts import KeptArtifact
-from holdfast.contract.errors import Cancelled, OperationFailed, ToolError
+from holdfast.contract.errors import Cancelled, OperationFailed, PolicyDenied, ToolError
+from holdfast.contract.files import FileFacts
 from holdfast.contract.runtime import Runtime
 from holdfast.execution.sidecars import folder_name, make_private
 
@@ -82,7 +84,8 @@ class SessionArtifacts:
     def release(self, count: int) -> None:
         """What was taken is not used."""
         with self._lock:
-            self._used = max(0, (self._used or 0) - count)
+            if self._used is not None:  # otherwise nothing was taken, and nothing is measured
+                self._used = max(0, self._used - count)
 
 
 class CallArtifacts:
@@ -162,21 +165,33 @@ class CallArtifacts:
                 entries += 1
                 if entries > MOST_ENTRIES:
                     raise _Refused(f"a directory may have {MOST_ENTRIES:,} entries at most")
-                below = _below(facts.path, root)
-                if facts.kind == "directory":
-                    os.mkdir(below, 0o700, dir_fd=top)
-                elif facts.kind == "file":
-                    # Nobody but us writes below it: what is on the way is what we made.
-                    handle = os.open(below, _NEW_FILE, 0o600, dir_fd=top)
-                    self._fill(handle, self._pieces(facts.path))
-                else:
+                if not self._is_copied(facts, top, _below(facts.path, root)):
                     self._left_out += 1
 
+    def _is_copied(self, facts: FileFacts, top: int, below: str) -> bool:
+        """Copy an entry; False: it is nothing that is copied, or may not be read."""
+        if facts.kind == "directory" and not facts.closed:
+            os.mkdir(below, 0o700, dir_fd=top)
+            return True
+        if facts.kind != "file":
+            return False
+        try:
+            pieces = self._pieces(facts.path)
+            first = next(pieces, b"")
+        except PolicyDenied:
+            return False
+        # Nobody but us writes below it: what is on the way is what we made.
+        handle = os.open(below, _NEW_FILE, 0o600, dir_fd=top)
+        self._fill(handle, chain([first], pieces))
+        return True
+
     def _pieces(self, path: str) -> Iterator[bytes]:
-        start = 0
-        while piece := self._runtime.fs.read_bytes(path, start=start, limit=_PIECE):
-            yield piece
-            start += len(piece)
+        """Of one file, whatever is put in its place meanwhile."""
+        with self._runtime.fs.opened(path) as file:
+            start = 0
+            while piece := file.read(start, _PIECE):
+                yield piece
+                start += len(piece)
 
     def _fill(self, handle: int, pieces: Iterator[bytes]) -> None:
         with os.fdopen(handle, "wb") as file:

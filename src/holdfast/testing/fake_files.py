@@ -18,6 +18,7 @@ from holdfast.contract.files import FileFacts, FileText, Written
 from holdfast.contract.gates import Access
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import PathProblem
+from holdfast.execution.files.reach import refuse_no_name
 from holdfast.execution.files.texts import editable, encoded, revision_of, text_of_file
 from holdfast.testing.fakes import FakePaths
 
@@ -166,6 +167,7 @@ class FakeFiles:
             raise InvalidArguments(f"mode is {mode:#o}.", field="mode")
         given = encoded(content, path) if isinstance(content, str) else content
         physical = self._judged("write", path)
+        refuse_no_name(path)
         self._refuse_edited(physical, path)
         there = self._tree.entries.get(physical)
         if there is not None:
@@ -227,9 +229,10 @@ class FakeFiles:
         waiting = self._tree.listed(top, path)[::-1]
         while waiting:
             entry = waiting.pop()
-            yield entry
-            physical = posixpath.join(self._tree.root, entry.path)
-            if entry.kind == "directory" and self._admits("read", entry.path):
+            closed = entry.kind == "directory" and not self._admits("read", entry.path)
+            yield msgspec.structs.replace(entry, closed=closed)
+            if entry.kind == "directory" and not closed:
+                physical = posixpath.join(self._tree.root, entry.path)
                 waiting += self._tree.listed(physical, entry.path)[::-1]
 
     def _judged(self, access: Access, path: str) -> str:

@@ -68,7 +68,9 @@ def _reads(make: MakeFiles) -> None:
     _same(files.read_bytes("docs/a.txt"), b"0123456789")
     _same(files.read_bytes("docs/../docs/a.txt", start=8), b"89")
     _same(files.read_bytes("docs/a.txt", start=2, limit=3), b"234")
-    _same(files.read_bytes("docs/a.txt", start=20), b"")
+    for beyond in (20, 1 << 62, 1 << 63, 1 << 80):
+        _same(files.read_bytes("docs/a.txt", start=beyond, limit=1 << 80), b"")
+        _same(files.read_bytes("docs/a.txt", start=beyond), b"")
     _same(files.read_bytes("docs/a.txt", limit=0), b"")
     _same(files.read_bytes("big", start=1), b"x" * 1000)
     _same(files.read_bytes("big", limit=7), b"x" * 7)
@@ -160,6 +162,8 @@ def _writes(make: MakeFiles) -> None:
     _same(files.stat("old.txt").mode, 0o600)
     files.write("old.txt", b"")
     _same((files.read_bytes("old.txt"), files.stat("old.txt").mode), (b"", 0o600))
+    for path in ("none/", "a/"):
+        _fails(InvalidArguments, lambda path=path: files.write(path, b""))
     files.write("run.sh", b"", mode=0o755)
     _same(files.stat("run.sh").mode, 0o755)
 
@@ -250,6 +254,7 @@ def _lists_and_walks(make: MakeFiles) -> None:
     _same(listed, [("b/x", "file", 2)])
     walk = ["a", "b", "b/a", "b/a/deep", "b/link", "b/x", "b-c", CLOSED, "loop"]
     _same([one.path for one in files.walk()], walk)
+    _same([one.path for one in files.walk() if one.closed], [CLOSED])
     kinds = {one.path: one.kind for one in files.walk()}
     _same((kinds["b/link"], kinds["loop"], kinds["b"]), ("link", "link", "directory"))
     _same([one.path for one in files.walk("b/a")], ["b/a/deep"])

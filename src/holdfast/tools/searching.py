@@ -1,7 +1,20 @@
-"""What is declared of every tool that searches. Which one is not known here."""
+"""What every tool that searches declares and says. Which one is not known here."""
+
+import re
 
 from holdfast.contract.tool import Limits, OutputBound
 from holdfast.contract.tool_options import ToolOptions
+
+_BRACES = re.compile(r"\{[^{}]*,[^{}]*\}")
+
+
+def why_more(stopped: str | None, pattern: str | None, *, found: bool) -> str | None:
+    """Why there may be more than was found; None: that is all."""
+    if stopped is not None:
+        return f"There may be more: {stopped}. Narrow the search to see it."
+    if not found and pattern is not None and _BRACES.search(pattern):
+        return "Braces are plain text in a pattern: search once for each of what they hold."
+    return None
 
 
 def search_options(shown: OutputBound, required: str) -> ToolOptions:

@@ -128,3 +128,10 @@ def test_what_is_written_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(whole("<p>" + "x" * (MOST_CHARACTERS - 1) + "<p>ab<p>c<p>d")) <= MOST_CHARACTERS + 9
     monkeypatch.setattr(markdown_writer, "_MOST_PIECES", 100)
     assert len(whole("<hr>" * 200)) < len(whole("<hr>" * 20)) * 10
+
+
+def test_ends_of_links_that_never_began_cost_nothing() -> None:
+    """Joined each time, the line before them would be read a hundred thousand times."""
+    count = 100_000
+    for end in ("</a>", "<a></a>"):
+        assert read_page(f"x{end}" * count).whole.count("x") == count

@@ -15,9 +15,9 @@ from holdfast.execution.search.patterns import (
 )
 from holdfast.execution.search.reading import paths_ending
 
-NAMES = st.text("ab.[]{é*?", min_size=1, max_size=5).filter(lambda name: name not in {".", ".."})
+NAMES = st.text("ab.[]{é€*?", min_size=1, max_size=5).filter(lambda name: name not in {".", ".."})
 PATHS = st.lists(NAMES, min_size=1, max_size=5)
-SEGMENTS = st.one_of(st.just(DEEP), st.text("ab.*?[]{é", min_size=1, max_size=6)).filter(
+SEGMENTS = st.one_of(st.just(DEEP), st.text("ab.*?[]{é€", min_size=1, max_size=6)).filter(
     lambda one: one not in {".", ".."}
 )
 PATTERNS = st.lists(SEGMENTS, min_size=1, max_size=5).map(tuple)
@@ -88,6 +88,9 @@ def test_paths_with_an_ending_are_found_in_a_text(paths: list[list[str]], ending
         ("?", "éa", False),
         ("a[bc]", "ab", False),
         ("a[bc]", "a[bc]", True),
+        ("*??", "€", False),
+        ("*??", "€a", True),
+        ("*?a?*", "€a€", True),
         ("{a,b}", "a", False),
         ("{a,b}", "{a,b}", True),
         ("a?b", "a/b", False),
@@ -113,5 +116,6 @@ def test_what_is_no_pattern_is_refused(pattern: str) -> None:
 
 def test_what_ripgrep_is_told() -> None:
     assert ripgrep_glob("a**[b]{c}!") == r"a*\[b\]\{c\}\!"
+    assert ripgrep_glob("a:b") == "a?b"
     assert literal_part(("src", "lib", DEEP, "*.py")) == 2
     assert literal_part(("src", "lib")) == 1

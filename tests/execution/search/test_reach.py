@@ -39,6 +39,12 @@ async def narrow_paths(search: FileSearch) -> FoundPaths:
     return await search.paths(PathQuery(pattern="**", path="src"))
 
 
+@tool(requires={"fs": {"read": ["src", "src/*.py"]}})
+async def few_paths(search: FileSearch, pattern: str, limit: int) -> FoundPaths:
+    """Search a few paths where little may be read."""
+    return await search.paths(PathQuery(pattern=pattern, path="src", kind="file", limit=limit))
+
+
 @tool(requires={"fs": {"read": ["**"]}}, interrupt_behavior="cancel")
 async def endless(search: FileSearch) -> FoundLines:
     """Search for something that takes long."""
@@ -64,6 +70,23 @@ async def test_what_the_gate_refuses_is_counted_and_not_shown(workspace: Path) -
         assert lines["left_out"] == {"refused": 2}
         paths = await result(hf, "narrow_paths")
         assert [one["path"] for one in paths["entries"]] == ["src/a.py"]
+
+
+async def test_what_is_refused_fills_no_limit(workspace: Path) -> None:
+    for number in range(200):
+        (workspace / "src" / f"{number}.key").touch()
+    for name in "xyz":
+        (workspace / "src" / f"{name}.py").touch()
+    async with session(workspace, few_paths) as hf:
+        found = await result(hf, "few_paths", pattern="**", limit=4)
+    assert [one["path"] for one in found["entries"]] == [f"src/{name}.py" for name in "axyz"]
+
+
+async def test_a_refused_directory_in_a_pattern_is_counted(workspace: Path) -> None:
+    assert (workspace / "src" / "deep").is_dir()
+    async with session(workspace, few_paths) as hf:
+        found = await result(hf, "few_paths", pattern="deep/**", limit=4)
+        assert (found["entries"], found["left_out"]) == ([], {"refused": 1})
 
 
 def searching() -> list[str]:

@@ -44,6 +44,21 @@ def test_words_about_a_binary_file_are_no_part_of_the_next_path() -> None:
     assert [one.path for one in lines.matches] == ["./b", "./c"]
 
 
+WORDS = b'x: binary file matches (found "\\0" byte around offset 1)\n'
+
+
+def test_a_name_that_looks_like_such_words_is_no_other_file() -> None:
+    """A name may hold them, and a line feed; behind a real one comes a path, with its ``./``."""
+    odd = b"./spoof/" + WORDS + b"README.md"
+    lines = Lines(shown, None, lambda path: path == odd)
+    lines.take(odd + b"\x001:x\n" + STATS)
+    assert [one.path for one in lines.matches] == [odd.decode()]
+    odd = b"./spoof/" + WORDS + b"./README.md"
+    lines = Lines(shown, None, lambda path: path == odd)
+    lines.take(odd + b"\x001:x\n./z\x001:x\n" + STATS)
+    assert ([one.path for one in lines.matches], lines.unclear) == (["./z"], {odd})
+
+
 def test_a_limit_ends_it_at_once() -> None:
     lines = Lines(shown, 2)
     assert not lines.take(b"".join(b"./a\x00%d:x\n" % number for number in range(1, 9)))
@@ -62,9 +77,13 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(st.lists(NAME, max_size=8), st.lists(st.integers(0, 10**4), max_size=5))
 def test_paths_are_the_same_in_any_pieces(names: list[str], cuts: list[int]) -> None:
     printed = b"".join(f"./{name}\0".encode() for name in names)
-    paths = Paths(lambda text: text.split(b"\0")[:-1], None)
+    paths = Paths(lambda text: map(shown, text.split(b"\0")[:-1]), None)
     assert all(paths.take(piece) for piece in pieces(printed, cuts))
-    assert paths.fitting == [f"./{name}".encode() for name in names]
+    assert paths.fitting == [f"./{name}" for name in names]
+    assert b"".join(paths.texts) == printed
+    unkept = Paths(lambda _text: [], None, keeps_all=False)
+    assert all(unkept.take(piece) for piece in pieces(printed, cuts))
+    assert unkept.texts == []
 
 
 def test_the_log_tells_what_was_passed_over() -> None:

@@ -265,3 +265,39 @@ def test_what_git_takes_for_something_nobody_meant_is_refused(
         ours(patch)
     assert said in str(refused.value)
     assert git_applied(BEFORE, patch.encode(), tmp_path) == git_makes
+
+
+NEW = "new file mode 100644\n"
+
+
+@pytest.mark.parametrize(
+    ("patch", "wanted"),
+    [
+        (f"--- a/empty\n+++ b/empty\n{ADD}", after(empty=b"x\r\n")),
+        (f"{OF_NEW}{NEW}{FROM_NOTHING}{ADD}", after(n=b"x\r\n")),
+        (f"{FROM_NOTHING}{ADD}", after(n=b"x\r\n")),
+        (f"{F_TO_N}similarity index 100%\n{RENAME}", after("f", n=b"a\n")),
+        ("diff --git a/empty b/empty\ndeleted file mode 100644\n", after("empty")),
+        (f'{OF_F}new mode 100755\n--- "a/f"\n+++ "b/f"\n', after()),
+    ],
+)
+def test_line_ends_of_another_system_are_no_part_of_a_name(patch: str, wanted: Tree) -> None:
+    """A file of such a name would look like another one."""
+    assert ours(patch.replace("\n", "\r\n")) == wanted
+
+
+@pytest.mark.parametrize("name", [r"caf\351", r"caf\303", "caf\ud800"])
+def test_a_quoted_name_that_is_no_text_is_refused(name: str) -> None:
+    """Under another name than the one that is meant, nothing is made."""
+    patch = f'diff --git "a/{name}" "b/{name}"\n{NEW}--- /dev/null\n+++ "b/{name}"\n{ADD}'
+    with pytest.raises(InvalidArguments, match="is no UTF-8"):
+        ours(patch)
+    whole = r"caf\303\251"
+    patch = f'diff --git "a/{whole}" "b/{whole}"\n{NEW}--- /dev/null\n+++ "b/{whole}"\n{ADD}'
+    assert ours(patch) == after(café=b"x\n")
+
+
+def test_what_stands_behind_a_quoted_name_is_no_part_of_it() -> None:
+    assert ours(f'{F_TO_N}similarity index 100%\nrename from "f" \nrename to "n" x\n') == after(
+        "f", n=b"a\n"
+    )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.tools.code.ignore_rules import ignored, read_rules
+from holdfast.tools.code.ignore_rules import GivenUp, ignored, read_rules
 
 NAMES = ("a", "b", "ab", "a b", "x.py", "a*", "[a]", "-", "!a", "#a", "a\\")
 names = st.sampled_from(NAMES)
@@ -69,3 +69,21 @@ def test_no_pattern_takes_long() -> None:
 @given(st.text())
 def test_no_text_is_too_odd(text: str) -> None:
     ignored([("", read_rules(text))], "a/b", is_directory=True)
+
+
+def test_whoever_asks_may_give_up_between_two_rules() -> None:
+    asked: list[int] = []
+
+    def go_on() -> bool:
+        asked.append(1)
+        return len(asked) <= 2
+
+    layers = [("a", read_rules("x\n")), ("", read_rules("x\ny\nz\n"))]
+    with pytest.raises(GivenUp):
+        ignored(layers, "a/b", is_directory=False, go_on=go_on)
+    assert len(asked) == 3
+
+
+def test_what_comes_behind_the_last_star_is_compared_once() -> None:
+    rules = read_rules("\n".join(["**/*" + "a" * 120 + "b"] * 1_000))
+    assert not ignored([("", rules)], "/".join(["a" * 250] * 14), is_directory=True)

@@ -1,12 +1,15 @@
 """Patches against git: where git applies, the same bytes; where it refuses, nothing is written."""
 
-import re
+import random
 import tempfile
+from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from patch_oracle import Tree, changed, damaged, diff_of, git_applied, trees
+from patch_dice import judged, made
+from patch_oracle import Tree, changed, damaged, diff_of, trees
 
 from holdfast.contract.errors import ToolError
 from holdfast.testing.fake_files import FakeFiles
@@ -37,31 +40,6 @@ def stored(files: FakeFiles) -> Tree:
     return {one.path: files.read_bytes(one.path) for one in files.walk() if one.kind == "file"}
 
 
-def compared(tree: Tree, patch: bytes, place: Path) -> None:
-    theirs, made = git_applied(tree, patch, place), ours(tree, patch)
-    if theirs is None:
-        assert isinstance(made, ToolError), "git refuses it"
-    elif not (
-        isinstance(made, ToolError)
-        and (is_doubtful(patch, theirs) or "it exists already" in str(made))
-    ):
-        assert made == theirs
-
-
-def is_doubtful(patch: bytes, theirs: Tree) -> bool:
-    """Where git does what nobody meant, and a refusal is right.
-
-    It takes /dev/null for a file of that name when no mode line says otherwise, and it finds a last
-    line without its newline in the middle of a file, to which it then joins the next line. It takes
-    any number for a mode, two names for a rename that nobody spoke of, and makes a file twice.
-    """
-    renamed = re.search(rb"(?m)^--- a/(.*)\n\+\+\+ b/(?!\1$)", patch)
-    if renamed is not None and b"rename" not in patch:
-        return True
-    odd_mode = re.search(rb"(?m)^index .* (?!100)|mode (?!100644$|100755$)", patch)
-    return "dev/null" in theirs or b"\\ No newline" in patch or odd_mode is not None
-
-
 @SLOW
 @given(both=trees(), context=st.integers(1, 3))
 def test_a_diff_of_git_gives_what_git_makes_of_it(both: tuple[Tree, Tree], context: int) -> None:
@@ -70,7 +48,7 @@ def test_a_diff_of_git_gives_what_git_makes_of_it(both: tuple[Tree, Tree], conte
         patch = diff_of(before, after, Path(place), context)
         assume(patch)
         assert ours(before, patch) == after
-        compared(before, patch, Path(place))
+        assert judged(before, patch, Path(place)) == "applied by both"
 
 
 @SLOW
@@ -82,7 +60,7 @@ def test_a_damaged_diff_ends_as_with_git(
     with tempfile.TemporaryDirectory() as place:
         patch = diff_of(before, after, Path(place), context)
         assume(patch)
-        compared(before, data.draw(damaged(patch)), Path(place))
+        judged(before, data.draw(damaged(patch)), Path(place))
 
 
 @SLOW
@@ -95,4 +73,13 @@ def test_a_diff_for_other_files_ends_as_with_git(
     with tempfile.TemporaryDirectory() as place:
         patch = diff_of(before, after, Path(place), context)
         assume(patch)
-        compared(moved, patch, Path(place))
+        judged(moved, patch, Path(place))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_patches_by_dice_end_as_with_git_but_for_what_has_a_name(tmp_path: Path, seed: int) -> None:
+    """A share of the soak run; what differs has to be in the list of differences."""
+    dice = random.Random(seed)
+    ends = Counter(judged(*made(dice, tmp_path), tmp_path) for _ in range(50))
+    assert ends["applied by both"] >= 10
+    assert ends["refused by both"] >= 10

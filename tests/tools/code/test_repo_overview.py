@@ -1,7 +1,9 @@
 """`repo_overview`: what a repository consists of, bounded, and honest about the rest."""
 
 from importlib import import_module
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -120,6 +122,54 @@ async def test_progress_is_told_and_an_interrupt_ends_it(
             envelope = await hf.settle("repo_overview", {}, abort=abort)
         assert envelope.failure is not None
         assert [one.done for one in heard] == [10]
+
+
+MANY_RULES = "\n".join(f"no{number}" for number in range(1_000))
+
+
+async def test_the_time_is_looked_at_between_two_rules(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at the clock takes a second; the entries alone would take a few."""
+    fill(workspace, {".gitignore": MANY_RULES, "a/b/c/d.py": ""})
+    monkeypatch.setattr(OVERVIEW, "time", SimpleNamespace(monotonic=count().__next__))
+    monkeypatch.setattr(OVERVIEW, "MOST_SECONDS", 100)
+    async with opened(workspace, "code") as hf:
+        found = await result(hf, "repo_overview")
+    assert (found["complete"], found["skipped"]["over_limit"]) == (False, 2)
+    assert (found["file_count"], found["directory_count"]) == (0, 0)
+
+
+async def test_an_interrupt_is_heard_between_two_rules(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(workspace, {"x/.gitignore": MANY_RULES, "x/y": ""})
+    abort = Abort()
+    asked = count()
+
+    def counted() -> float:
+        if next(asked) == 100:
+            abort.set()
+        return 0.0
+
+    monkeypatch.setattr(OVERVIEW, "time", SimpleNamespace(monotonic=counted))
+    async with opened(workspace, "code") as hf:
+        envelope = await hf.settle("repo_overview", {}, abort=abort)
+        assert envelope.failure is not None
+    assert next(asked) == 101
+
+
+async def test_so_many_rules_are_kept_and_no_more(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(
+        workspace,
+        {f"{name}/{file}": "*.log\n" for name in "ab" for file in (".gitignore", "x.log")},
+    )
+    monkeypatch.setattr(OVERVIEW, "_MOST_RULES", 1)
+    async with opened(workspace, "code") as hf:
+        found = await result(hf, "repo_overview")
+    assert (found["skipped"]["ignored"], found["skipped"]["over_limit"]) == (1, 1)
 
 
 async def test_what_is_no_directory_is_told(workspace: Path) -> None:

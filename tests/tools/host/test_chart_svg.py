@@ -2,6 +2,7 @@
 
 import math
 import re
+import tracemalloc
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from typing import get_args
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.contract.errors import InvalidArguments, OperationFailed
+from holdfast.contract.json_value import encode_json
 from holdfast.tools.host.chart_data import (
     Chart,
     DataFormat,
@@ -192,3 +194,45 @@ def test_nought_is_marked_where_values_lie_on_both_sides_of_it() -> None:
         return chart_svg("bar", chart, Words()).count('class="a"')
 
     assert (lines(1.0, -1.0), lines(1.0, 2.0)) == (2, 1)
+
+
+WIDE = 1_000
+LONG = 20_000
+SHAPES = {
+    "csv": ",".join(f"c{at}" for at in range(WIDE)) + "\n" + "1\n" * LONG,
+    "json": encode_json(
+        [
+            {f"c{at % WIDE}": 1} if at else {f"c{one}": 1 for one in range(WIDE)}
+            for at in range(LONG)
+        ]
+    ).decode(),
+    "columns": encode_json({f"c{at}": [1] * (1 if at else LONG) for at in range(WIDE)}).decode(),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_table_takes_no_more_room_than_the_rows_that_are_kept(shape: str) -> None:
+    """Short rows of a wide table are filled up, but not those that are not kept."""
+    tracemalloc.start()
+    try:
+        table = read_table(SHAPES[shape], "csv" if shape == "csv" else "json")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (len(table.columns), len(table.rows), table.total_rows) == (WIDE, 500, LONG)
+    assert {len(row) for row in table.rows} == {WIDE}
+    assert most < 32 * 1024 * 1024
+
+
+@pytest.mark.parametrize("shape", ["csv", "tsv", "objects", "lists", "columns"])
+def test_a_table_with_too_many_columns_is_refused(shape: str) -> None:
+    names = [f"c{at}" for at in range(100_000)]
+    texts = {
+        "csv": ",".join(names) + "\n1\n",
+        "tsv": "\t".join(names) + "\n1\n",
+        "objects": encode_json([{name: 1} for name in names]).decode(),
+        "lists": encode_json([list(names), [1]]).decode(),
+        "columns": encode_json({name: [1] for name in names}).decode(),
+    }
+    with pytest.raises(InvalidArguments, match="at most 1,000 columns"):
+        read_table(texts[shape], "csv" if shape == "csv" else "tsv" if shape == "tsv" else "json")

@@ -121,6 +121,18 @@ async def test_what_cannot_be_drawn_is_told(workspace: Path) -> None:
         ({"data": "[1]", "format": "json"}, "data"),
         ({"data": '{"a": 1}', "format": "json"}, "data"),
         ({"data": "a,b\n---CHART_END---,1"}, "data"),
+        ({"data": 'a,b\n"--"-CHART_END---,1'}, "data"),
+        ({"data": 'a,b,"--"-CHART_END---\nx,1,y', "series": ["b", "none"]}, "data"),
+        ({"data": r'[{"a": "\u002d--CHART_END---", "b": 1}]', "format": "json"}, "data"),
+        ({"data": r'[{"a": 1, "b": 1, "\u002d--CHART_END---": 2}]', "format": "json"}, "data"),
+        (
+            {
+                "data": r'[{"b": 1, "\u002d--SHARED_ARTIFACT_START---": "x"}]',
+                "format": "json",
+                "series": ["b", "---SHARED_ARTIFACT_START---"],
+            },
+            "data",
+        ),
         ({"title": "---CHART_START---"}, "title"),
         ({"tooltipSuffix": "---SHARED_ARTIFACT_END---"}, "tooltipSuffix"),
         ({"chartType": "cake"}, "chartType"),
@@ -132,6 +144,8 @@ async def test_what_is_wrong_is_named(workspace: Path, sent: dict[str, object], 
         whole = {"data": "a,b\nx,1", "chartType": "line", "series": ["b"], **sent}
         refused = await failure(hf, "render_chart", **whole)
         assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, field)
+        assert "---" not in refused.message
+    assert not [*workspace.parent.rglob("*.svg")]
 
 
 async def test_a_pie_needs_something_to_cut(workspace: Path) -> None:

@@ -1,5 +1,6 @@
 """`edit`: exact replacement; what is not clear is refused, and the file stays as it was."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tool_kit import UNRECORDED, failure, opened, result
 from holdfast.app.settings import EditSettings, Settings
 from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.failure import FailureKind
-from holdfast.tools.files.editing import Replacement, replaced
+from holdfast.tools.files.editing import Replacement, alike, replaced
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +79,7 @@ async def test_what_is_not_clear_changes_nothing(
         ("def f():\n  return 1", r"at line 2 with other whitespace; written exactly, it begins: "),
         ("def f():\n    return 2", "'def f():' stands at line 2"),
         ("something else", "No line of it was found"),
+        ("import 1: os", "No line of it was found"),
     ],
 )
 def test_a_near_miss_is_told(old: str, said: str) -> None:
@@ -147,3 +149,21 @@ def test_the_second_look_finds_what_differs_in_whitespace_alone(
         assert " ".join(old.split()) not in " ".join(text.split())
     else:
         assert found.occurrences >= 1
+
+
+@given(
+    text=st.text("ab \n\t\x1f\xa0", max_size=30), old=letters.filter(lambda one: bool(one.split()))
+)
+def test_the_second_look_finds_what_an_expression_finds(text: str, old: str) -> None:
+    wanted = re.compile(r"\s+".join(map(re.escape, old.split())))
+    assert list(alike(text, old)) == [found.span() for found in wanted.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [("x\n", " " * 500_000 + "y"), ("a " * 500_000, "a " * 100_000 + "b"), ("x", "1" * 900_000)],
+)
+def test_a_near_miss_of_a_long_text_is_looked_for_once(text: str, old: str) -> None:
+    """Otherwise it takes minutes, in which nothing else of the process runs."""
+    with pytest.raises(InvalidArguments, match="not in the file"):
+        replaced(text, Replacement(old, "z"))

@@ -86,6 +86,10 @@ async def test_what_the_signs_mean(workspace: Path) -> None:
         assert await paths("a?") == ["a1", "ab/"]
         assert await paths("a[1]") == ["a[1]"]
         assert await paths("{a,b}") == ["{a,b}"]
+        assert await paths("{a1,ab}") == []
+        for pattern, said in (("{a1,ab}", True), ("{a,b}", False), ("{a}", False), ("z", False)):
+            told = await result(hf, "glob", pattern=pattern)
+            assert ("Braces are plain text" in (told.get("more") or "")) is said
         assert await paths("*/x") == ["ab/x"]
         assert await paths("**/x") == ["a/.hid/x", "a/b/c/x", "ab/x"]
         assert await paths("a/**/x") == ["a/.hid/x", "a/b/c/x"]

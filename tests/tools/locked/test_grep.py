@@ -72,14 +72,21 @@ async def test_a_file_may_be_named(workspace: Path) -> None:
 
 async def test_a_filter_also_holds_for_whole_trees_and_named_files(workspace: Path) -> None:
     write(workspace, sub__a_DOT_txt="one\n", sub__deep__b_DOT_py="one\n", c_DOT_txt="one\n")
+    for name in ("a:b.txt", "a_b.txt"):
+        (workspace / name).write_text("one\n", encoding="utf-8")
     async with opened(workspace, "locked") as hf:
         for glob, wanted in (
             ("sub/**", ["sub/a.txt", "sub/deep/b.py"]),
-            ("**", ["c.txt", "sub/a.txt", "sub/deep/b.py"]),
+            ("**", ["a:b.txt", "a_b.txt", "c.txt", "sub/a.txt", "sub/deep/b.py"]),
             ("sub/**/*.py", ["sub/deep/b.py"]),
+            ("sub/", ["sub/a.txt", "sub/deep/b.py"]),
+            ("a:b.txt", ["a:b.txt"]),
+            ("**/a:*", ["a:b.txt"]),
         ):
             told = await result(hf, "grep", pattern="one", glob=glob)
             assert [one[0] for one in found(told)] == wanted, glob
+        told = await result(hf, "grep", pattern="one", glob="*.{py,txt}")
+        assert (told["matches"], "Braces are plain text" in told["more"]) == ([], True)
         for glob, count in (("*.txt", 1), ("*.py", 0)):
             told = await result(hf, "grep", pattern="one", path="sub/a.txt", glob=glob)
             assert len(found(told)) == count
@@ -182,6 +189,20 @@ async def test_odd_texts_and_names(workspace: Path) -> None:
         assert long.metadata.truncated
         assert long.metadata.output_bytes is not None
         assert long.metadata.output_bytes > 10**6
+
+
+async def test_a_name_is_never_shown_as_another(workspace: Path) -> None:
+    """Also where a part of it reads like ripgrep's words about a binary file."""
+    words = 'x: binary file matches (found "\\0" byte around offset 1)\n'
+    for name in (f"{words}README.md", f"{words}./README.md"):
+        path = workspace / "spoof" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("needle\n", encoding="utf-8")
+    (workspace / "README.md").write_text("nothing\n", encoding="utf-8")
+    async with opened(workspace, "locked") as hf:
+        found = await result(hf, "grep", pattern="needle")
+    assert [one["path"] for one in found["matches"]] == [f"spoof/{words}README.md"]
+    assert found["left_out"] == {"unreadable": 1}
 
 
 async def test_no_link_leads_out(workspace: Path, tmp_path: Path) -> None:

@@ -247,3 +247,11 @@ async def test_a_byte_order_mark_is_no_part_of_the_text(workspace: Path) -> None
 async def _edit(hf: Holdfast) -> None:
     """What was read can be given back as it is, line ending included."""
     await result(hf, "edit", path="m", old_string="x\r\n", new_string="y\r\n")
+
+
+async def test_an_offset_past_any_end_reads_nothing(workspace: Path) -> None:
+    (workspace / "f").write_text("abc\n", encoding="utf-8")
+    async with opened(workspace) as hf:
+        for offset in (4, 2**62, 2**63, 2**80):
+            found = await result(hf, "read", path="f", offset=offset)
+            assert (found["text"], found["bytes_read"]) == ("", 0)

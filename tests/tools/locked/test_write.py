@@ -86,3 +86,13 @@ async def test_only_what_may_be_written_is(workspace: Path) -> None:
         assert refused.kind == FailureKind.REJECTED
     assert list((workspace.parent / "outside").iterdir()) == []
     assert not (workspace / "x").exists()
+
+
+async def test_a_path_of_a_directory_is_no_file(workspace: Path) -> None:
+    async with opened(workspace) as hf:
+        refused = await failure(hf, "write", path="newdir/", content="x")
+        assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, "path")
+        patch = "*** Begin Patch\n*** Add File: newdir/\n+x\n*** End Patch"
+        refused = await failure(hf, "apply_patch", patch=patch)
+        assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, "patch")
+    assert not [*workspace.iterdir()]

@@ -121,8 +121,10 @@ class MarkdownWriter:
     def end_link(self) -> None:
         """The words of the innermost link are over."""
         began, target = self._links.pop() if self._links else (0, "")
+        if not target or self._code:
+            return
         words = "".join(self._line[began:])
-        if not target or self._code or not words.strip():
+        if not words.strip():
             return
         lead, trail = words[: len(words) - len(words.lstrip())], words[len(words.rstrip()) :]
         self._line[began:] = [f"{lead}[{words.strip()}]({target}){trail}"]

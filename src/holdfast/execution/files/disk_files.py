@@ -25,7 +25,7 @@ from holdfast.execution.files.mutations import (
     write_file,
 )
 from holdfast.execution.files.opening import READABLE_FOLDER, Spot, standing
-from holdfast.execution.files.reach import AGAIN, Reach, about_directory
+from holdfast.execution.files.reach import AGAIN, Reach, about_directory, refuse_no_name
 from holdfast.execution.files.recorder import Recorder
 from holdfast.execution.files.texts import editable, encoded, revision_of, text_of_file
 from holdfast.execution.files.troubles import stale, told
@@ -34,6 +34,8 @@ DEFAULT_LARGEST_READ = 64 * 1024 * 1024
 """Bytes that are read at once, at most."""
 
 _PIECE = 1024 * 1024
+_FURTHEST = 1 << 62
+"""No file is as long; the system takes no place much further."""
 _MOST_PERMISSIVE = 0o777
 _T = TypeVar("_T")
 
@@ -109,7 +111,7 @@ class DiskFiles:
         with standing(physical) as spot, spot.content() as handle:
             content = _pieces(handle, start, most)
             more_wanted = limit is None or limit > most
-            if more_wanted and os.pread(handle, 1, start + most):
+            if more_wanted and _pieces(handle, start + most, 1):
                 raise OperationFailed(
                     f"{self._reach.shown(physical)} has {os.fstat(handle).st_size:,} bytes, and"
                     f" at most {self._largest:,} are read at once: read it in parts.",
@@ -141,7 +143,12 @@ class DiskFiles:
             )
         given = encoded(content, path) if isinstance(content, str) else content
         wanted = Expected(new=new, revision=revision)
-        return self._change(path, lambda physical: self._written(physical, given, mode, wanted))
+
+        def act(physical: str) -> Written:
+            refuse_no_name(path)
+            return self._written(physical, given, mode, wanted)
+
+        return self._change(path, act)
 
     def _written(
         self, physical: str, content: bytes, mode: int | None = None, expected: Expected = ANYTHING
@@ -251,7 +258,7 @@ def _closing(handle: int) -> Generator[int]:
 
 def _pieces(handle: int, start: int, most: int) -> bytes:
     found: list[bytes] = []
-    while most > 0 and (piece := os.pread(handle, min(most, _PIECE), start)):
+    while most > 0 and start <= _FURTHEST and (piece := os.pread(handle, min(most, _PIECE), start)):
         found.append(piece)
         start += len(piece)
         most -= len(piece)

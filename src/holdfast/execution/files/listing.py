@@ -9,6 +9,8 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from holdfast.contract.files import FileFacts, FileKind
 from holdfast.contract.paths import is_within
 from holdfast.execution.files.opening import READABLE_FOLDER, open_physical
@@ -17,6 +19,10 @@ _NOT_ENTERED = frozenset(
     {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENAMETOOLONG}
 )
 """A directory that is gone, that became something else, or that the system keeps closed."""
+
+
+_PERMISSIONS = 0o777
+"""Not the set-id and sticky bits: no write gives them to a file."""
 
 
 def shown_path(path: str, workspace: str | None) -> str:
@@ -34,7 +40,7 @@ def facts_of(path: str, seen: os.stat_result, workspace: str | None) -> FileFact
         kind=_kind(seen.st_mode),
         byte_count=seen.st_size,
         modified_ns=seen.st_mtime_ns,
-        mode=stat.S_IMODE(seen.st_mode),
+        mode=seen.st_mode & _PERMISSIONS,
     )
 
 
@@ -78,12 +84,16 @@ def walked(
         if entry is None:
             waiting.pop()
             continue
-        yield entry
-        if entry.kind == "directory":
-            below = f"{above}/{entry.name}"
-            found = enter(below)
-            if found is not None:
-                waiting.append((below, iter(found)))
+        if entry.kind != "directory":
+            yield entry
+            continue
+        below = f"{above}/{entry.name}"
+        found = enter(below)
+        if found is None:
+            yield msgspec.structs.replace(entry, closed=True)
+        else:
+            yield entry
+            waiting.append((below, iter(found)))
 
 
 def is_not_entered(problem: OSError) -> bool:

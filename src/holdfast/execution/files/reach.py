@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Callable
 from typing import TypeVar
 
-from holdfast.contract.errors import DirectoryNotFound, PolicyDenied, ToolError
+from holdfast.contract.errors import DirectoryNotFound, InvalidArguments, PolicyDenied, ToolError
 from holdfast.contract.files import FileFacts
 from holdfast.contract.gates import Access, PathGate, Refusal
 from holdfast.contract.ports import PathView
@@ -104,6 +104,16 @@ class Reach:
             if is_not_entered(problem):
                 return None
             raise told(problem, self.shown(physical)) from problem
+
+
+def refuse_no_name(path: str) -> None:
+    """Refuse to make a file where the path is written as a directory's."""
+    if path.endswith("/"):
+        raise InvalidArguments(
+            f"{path} ends with a slash, as the path of a directory does.",
+            field="path",
+            expected="the path of a file",
+        )
 
 
 def about_directory(problem: ToolError, path: str) -> ToolError:

@@ -1,7 +1,8 @@
 """Lines that match, found by ripgrep."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from anyio import create_task_group
 
@@ -41,7 +42,7 @@ async def find_lines(view: View, wanted: LineQuery, *, skips: bool) -> FoundLine
     segments = None if wanted.glob is None else _glob(wanted.glob)
     over = passing_over(skips=skips and not place.named)
     judge = Judge(view, place)
-    lines = Lines(_narrowed(judge, segments), wanted.limit)
+    lines = Lines(_narrowed(judge, segments), wanted.limit, _looked_up(place))
     argv = (ripgrep(), *over, *_words(wanted, place, segments))
     ran = await run(view, argv, place.directory, lines)
     if ran.exit_code == _TROUBLE and lines.searched is None:
@@ -88,9 +89,11 @@ _TROUBLE = 2
 
 def _glob(glob: str) -> tuple[str, ...]:
     try:
-        segments, _ = segments_of(glob)
+        segments, only_directories = segments_of(glob)
     except InvalidArguments as problem:
         raise InvalidArguments(str(problem), field="glob", expected=problem.expected) from None
+    if only_directories:
+        return (*segments, DEEP)  # all that is below one
     return segments if "/" in glob else (DEEP, *segments)
 
 
@@ -99,6 +102,11 @@ def _narrowed(judge: Judge, segments: tuple[str, ...] | None) -> Judge:
         fits = compiled(segments)
         judge.fits = lambda found: fits(found.removeprefix(b"./")) is not None
     return judge
+
+
+def _looked_up(place: Place) -> Callable[[bytes], bool]:
+    above = os.fsencode(place.directory)
+    return lambda path: os.path.lexists(os.path.join(above, path))  # noqa: PTH118 - bytes
 
 
 def _words(wanted: LineQuery, place: Place, segments: Sequence[str] | None) -> list[str]:
@@ -125,7 +133,7 @@ def _told(lines: Lines, ran: Run, judge: Judge) -> FoundLines:
         left_out=LeftOut(
             ignored=len(ran.log.ignored),
             binary=binary,
-            unreadable=ran.log.unreadable + len(judge.unnamed),
+            unreadable=ran.log.unreadable + len(judge.unnamed) + len(lines.unclear),
             refused=len(judge.refused),
             links=len(ran.log.other),
         ),

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import cast
 
-from holdfast.contract.errors import ToolError
+from holdfast.contract.errors import PolicyDenied, ToolError
 from holdfast.contract.files import FileFacts
 from holdfast.contract.gates import Refusal
 from holdfast.contract.search import FoundEntry, FoundPaths, LeftOut, PathQuery, WantedKind
@@ -41,16 +41,23 @@ async def find_paths(view: View, wanted: PathQuery, *, skips: bool) -> FoundPath
         prefix=place.prefix + "".join(f"{one}/" for one in named),
         named=place.named or any(one in SKIPPED for one in named),
     )
-    if named and not _is_there(view, below):
-        return FoundPaths(entries=[], left_out=LeftOut())
+    if named:
+        try:
+            is_there = _is_there(view, below)
+        except PolicyDenied:
+            return FoundPaths(entries=[], left_out=LeftOut(refused=1))
+        if not is_there:
+            return FoundPaths(entries=[], left_out=LeftOut())
     search = _Search(view, below, segments[len(named) :], kind, wanted.limit)
     return await search.found(skips=skips and not below.named)
 
 
 def _is_there(view: View, place: Place) -> bool:
-    """Whether it is a directory that is reached without a link."""
+    """Whether it is a directory that is reached without a link; PolicyDenied when it is refused."""
     try:
         return place_of(view, place.directory, directory=True).directory == place.directory
+    except PolicyDenied:
+        raise
     except ToolError:
         return False
 
@@ -80,7 +87,8 @@ class _Search:
     async def found(self, *, skips: bool) -> FoundPaths:
         """Everything that fits."""
         words = (*passing_over(skips=skips), "--debug", "--files", "--null", "--", ".")
-        paths = Paths(_none if self._kind == "directory" else self._fitting, self._limit)
+        shown = _none if self._kind == "directory" else self._shown
+        paths = Paths(shown, self._limit, keeps_all=self._kind != "file")
         ran = await run(self._view, (ripgrep(), *words), self._place.directory, paths)
         stopping = threading.Event()
         try:
@@ -88,6 +96,10 @@ class _Search:
         finally:
             stopping.set()
         return cast("FoundPaths", told)
+
+    def _shown(self, text: bytes) -> list[str]:
+        """Judged before it is counted: what may not be shown fills no answer."""
+        return [path for path in map(self._judge, self._fitting(text)) if path]
 
     def _fitting(self, text: bytes) -> list[bytes]:
         """Of a text of paths, each of which ends with NUL."""
@@ -100,7 +112,7 @@ class _Search:
 
     def _told(self, paths: Paths, ran: Run, stopping: threading.Event) -> FoundPaths:
         judge = self._judge
-        entries = [FoundEntry(path, "file") for path in map(judge, paths.fitting) if path]
+        entries = [FoundEntry(path, "file") for path in paths.fitting]
         if paths.stopped is None and self._kind != "file":
             entries += self._directories(paths, ran, stopping)
         entries.sort(key=_path_of)
@@ -126,7 +138,7 @@ class _Search:
                 yield FoundEntry(shown, "directory")
 
 
-def _none(_text: bytes) -> list[bytes]:
+def _none(_text: bytes) -> list[str]:
     return []
 
 

@@ -16,6 +16,8 @@ _WILD = re.compile(r"[*?]")
 _STARS = re.compile(r"\*+")
 _SPECIAL = re.compile(r"[\\\[\]{}!#]")
 LONGEST = 4096
+_ONE = r"(?>[\x00-\x2e\x30-\x7f]|[\xc0-\xff][\x80-\xbf]*|[\x80-\xbf])"
+"""One character, however many bytes it takes."""
 
 
 class Fits(Protocol):
@@ -65,8 +67,10 @@ def ending_of(segments: Sequence[str]) -> bytes:
 
 
 def ripgrep_glob(segment: str) -> str:
-    """A segment for ripgrep, whose brackets and braces mean something."""
-    return _SPECIAL.sub(r"\\\g<0>", _STARS.sub("*", segment))
+    """A segment for ripgrep, whose brackets and braces mean something, and whose types end at a
+    colon; what fits this and not the segment is told apart later.
+    """
+    return _SPECIAL.sub(r"\\\g<0>", _STARS.sub("*", segment).replace(":", "?"))
 
 
 def _source(segments: Sequence[str]) -> str:
@@ -96,14 +100,17 @@ def _name(segment: str) -> str:
     if not between:
         return first
     *between, last = between
-    atoms = (f"(?>[^/]*?{piece})" for piece in between)
-    return "".join((first, *atoms, f"[^/]*{last}"))
+    atoms = (f"(?>[^/]*?{_begun(piece)})" for piece in between)
+    return "".join((first, *atoms, f"[^/]*{_begun(last)}"))
+
+
+def _begun(piece: str) -> str:
+    """A piece behind a star, which ends between two characters and not within one."""
+    return rf"(?![\x80-\xbf]){piece}" if piece.startswith(_ONE) else piece
 
 
 def _plain(piece: str) -> str:
-    # One character, however many bytes it takes.
-    one = r"(?>[\x00-\x2e\x30-\x7f]|[\xc0-\xff][\x80-\xbf]*|[\x80-\xbf])"
-    return one.join(map(re.escape, piece.split("?")))
+    return _ONE.join(map(re.escape, piece.split("?")))
 
 
 def _wrong(message: str) -> InvalidArguments:

@@ -4,7 +4,7 @@ Both stop when more is there than one answer may hold in memory, or than was ask
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.contract.search import Match
 
@@ -17,8 +17,9 @@ _LINE = re.compile(rb"([^\0]++)\0(\d++):([^\n]*+)\n").match
 """
 _WARNED = re.compile(
     rb"\A(?:[^\0]*?: (?:WARNING: stopped searching binary file after match"
-    rb'|binary file matches) \(found "\\0" byte around offset \d+\)\n)+'
+    rb'|binary file matches) \(found "\\0" byte around offset \d+\)\n(?=\./))+'
 )
+"""Every path begins with ``./``, so that what comes behind such words does, too."""
 _BINARY_MATCH = re.compile(rb": binary file matches \(found ")
 _SEARCHED = re.compile(rb"\n(\d+) files searched\n")
 _TOO_MUCH = "more was found than one answer may hold"
@@ -31,15 +32,24 @@ Judge = Callable[[bytes], str | None]
 class Lines:
     """Matching lines: ``path NUL number : line``."""
 
-    def __init__(self, judge: Judge, limit: int | None) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        limit: int | None,
+        is_there: Callable[[bytes], bool] = lambda _path: False,
+    ) -> None:
+        """``is_there``: whether there is an entry of exactly that path."""
         self._judge = judge
         self._limit = limit or MOST_FOUND
+        self._is_there = is_there
         self._rest = bytearray()
         self._size = 0
         self._at: tuple[bytes, str | None] = (b"", None)
         self._wanted = _LIMIT if limit else _TOO_MUCH
         self.matches: list[Match] = []
         self.files: set[str] = set()
+        self.unclear: set[bytes] = set()
+        """Names that look like words about another file: whose line it is cannot be told."""
         self.stopped: str | None = None
 
     def take(self, piece: bytes) -> bool:
@@ -57,8 +67,11 @@ class Lines:
         while found := _LINE(text, end):
             end = found.end()
             path, number, line = found.groups()
-            if b"\n" in path:
-                path = _WARNED.sub(b"", path)
+            if b"\n" in path and (bare := _WARNED.sub(b"", path)) != path:
+                if self._is_there(path):
+                    self.unclear.add(path)
+                    continue
+                path = bare
             if path != self._at[0]:
                 self._at = path, self._judge(path)
             shown = self._at[1]
@@ -88,15 +101,18 @@ class Lines:
 class Paths:
     """Paths of files: each begins with ``./`` and ends with NUL."""
 
-    def __init__(self, fits: Callable[[bytes], list[bytes]], limit: int | None) -> None:
-        """``fits``: the paths that are wanted, of a text of whole ones."""
+    def __init__(
+        self, fits: Callable[[bytes], Iterable[str]], limit: int | None, *, keeps_all: bool = True
+    ) -> None:
+        """``fits``: how those are shown that are wanted and may be, of a text of whole paths."""
         self._fits = fits
         self._limit = limit or MOST_FOUND
         self._wanted = _LIMIT if limit else _TOO_MUCH
         self._rest = b""
-        self.fitting: list[bytes] = []
+        self._keeps_all = keeps_all
+        self.fitting: list[str] = []
         self.texts: list[bytes] = []
-        """All of them."""
+        """All of them, where they are wanted."""
         self.stopped: str | None = None
 
     def take(self, piece: bytes) -> bool:
@@ -104,7 +120,8 @@ class Paths:
         text = self._rest + piece
         end = text.rfind(b"\0") + 1
         whole, self._rest = text[:end], text[end:]
-        self.texts.append(whole)
+        if self._keeps_all:
+            self.texts.append(whole)
         self.fitting += self._fits(whole)
         if len(self.fitting) < self._limit:
             return True

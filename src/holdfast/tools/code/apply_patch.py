@@ -13,6 +13,8 @@ from holdfast.tools.patch.outcome import Outcome
 from holdfast.tools.patch.reading import patch_targets, read_patch
 from holdfast.tools.patch.writing import write_all
 
+LONGEST_PATCH = 1024 * 1024
+"""In characters."""
 _DONE: dict[str, Literal["added", "changed", "deleted", "moved", "copied"]] = {
     "add": "added",
     "change": "changed",
@@ -52,7 +54,7 @@ def apply_patch(
     rt: Runtime,
     bounds: FileBounds,
     after_edit: AfterEdit,
-    patch: Annotated[str, msgspec.Meta(min_length=1)],
+    patch: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATCH)],
 ) -> Patched:
     """Change several files at once: either all of a patch is applied, or nothing of it.
 

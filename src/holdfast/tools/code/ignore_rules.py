@@ -1,11 +1,13 @@
 """The rules of a `.gitignore`: which entries of a directory a project does not count as its own.
 
-Pure, and linear in the length of pattern and path whatever the pattern is: the file is a
-stranger's. Of git's rules all that concern one file of patterns are here; a person's own excludes
-and the index are not.
+Pure. The file is a stranger's: one rule takes at most as many steps as pattern times path have
+characters, and whoever asks can give up between two rules. Of git's rules all that concern one file
+of patterns are here; a person's own excludes and the index are not.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 MOST_RULES = 1_000
@@ -43,13 +45,17 @@ class IgnoreRule(NamedTuple):
 def read_rules(text: str) -> tuple[IgnoreRule, ...]:
     """The rules of a file, in its order; lines that are none are passed over."""
     rules = (_rule(line) for line in text.split("\n"))
-    return tuple(rule for rule in rules if rule is not None)[:MOST_RULES]
+    return tuple(islice((rule for rule in rules if rule is not None), MOST_RULES))
 
 
-def verdict(rules: Sequence[IgnoreRule], path: str, *, is_directory: bool) -> bool | None:
+def _verdict(
+    rules: Sequence[IgnoreRule], path: str, *, is_directory: bool, go_on: Callable[[], bool]
+) -> bool | None:
     """Whether a path below the rules' directory is ignored; None: no rule speaks of it."""
     names = path.split("/")
     for rule in reversed(rules):
+        if not go_on():
+            raise GivenUp
         if rule.directories_only and not is_directory:
             continue
         if _parts_fit(rule.parts, names):
@@ -117,6 +123,7 @@ def _tokens(name: str) -> tuple[Token, ...] | None:
     return tuple(found)
 
 
+@lru_cache(maxsize=1024)
 def _literal(character: str) -> _One:
     return _One(((character, character),), negated=False)
 
@@ -160,12 +167,31 @@ def _parts_fit(parts: Sequence[tuple[Token, ...] | None], names: Sequence[str]) 
 
 def _fits(tokens: Sequence[Token], name: str) -> bool:
     """Whether a name fits, going back to the last star alone: earlier ones need no second look."""
+    if _STAR not in tokens:
+        return len(tokens) == len(name) and _all_fit(tokens, name)
+    # What comes behind the last star can stand at the end of the name only.
+    size = next(at for at, token in enumerate(reversed(tokens)) if token is _STAR)
+    end = len(name) - size
+    if end < 0 or not _all_fit(tokens[len(tokens) - size :], name[end:]):
+        return False
+    return _fits_before(tokens[: len(tokens) - size], name[:end])
+
+
+def _all_fit(tokens: Sequence[Token], name: str) -> bool:
+    pairs = zip(tokens, name, strict=True)
+    return all(one is not None and one.fits(character) for one, character in pairs)
+
+
+def _fits_before(tokens: Sequence[Token], name: str) -> bool:
+    """The same for tokens that end with a star."""
     at, token, star, behind = 0, 0, -1, 0
     while at < len(name):
         wanted = tokens[token] if token < len(tokens) else _NOTHING
         if wanted is None:
             star, behind = token, at
             token += 1
+            if token == len(tokens):
+                return True
         elif wanted.fits(name[at]):
             at, token = at + 1, token + 1
         elif star >= 0:
@@ -179,16 +205,25 @@ def _fits(tokens: Sequence[Token], name: str) -> bool:
 _NOTHING = _One((), negated=False)
 
 
+class GivenUp(Exception):
+    """Whoever asked wants to know no more."""
+
+
 def ignored(
-    layers: Iterable[tuple[str, Sequence[IgnoreRule]]], path: str, *, is_directory: bool
+    layers: Iterable[tuple[str, Sequence[IgnoreRule]]],
+    path: str,
+    *,
+    is_directory: bool,
+    go_on: Callable[[], bool] = lambda: True,
 ) -> bool:
     """What the rules of all directories above a path say together; the deepest has the word.
 
-    ``layers``: by directory (`""` is the top), its rules; the deepest first.
+    ``layers``: by directory (`""` is the top), its rules; the deepest first. ``go_on`` is asked
+    before each rule; GivenUp where it says no.
     """
     for above, rules in layers:
         below = path[len(above) + 1 :] if above else path
-        said = verdict(rules, below, is_directory=is_directory)
+        said = _verdict(rules, below, is_directory=is_directory, go_on=go_on)
         if said is not None:
             return said
     return False

@@ -14,7 +14,7 @@ from holdfast.contract.files import FileFacts
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.source_folders import NOT_SOURCE
 from holdfast.contract.tool import Limits
-from holdfast.tools.code.ignore_rules import IgnoreRule, ignored, read_rules
+from holdfast.tools.code.ignore_rules import GivenUp, IgnoreRule, ignored, read_rules
 from holdfast.tools.code.languages import MarkerKind, language_of, marker_of
 from holdfast.tools.code.overview_tree import Folder, tree_of
 
@@ -24,6 +24,8 @@ _MOST_MARKERS = 60
 _MARKERS_DOWN_TO = 4
 _IGNORE_FILE = ".gitignore"
 _LONGEST_IGNORE_FILE = 256 * 1024
+_MOST_RULES = 20_000
+"""Of all ignore files together: they stay in memory while directories wait."""
 _PROGRESS_EVERY = 5_000
 
 
@@ -144,6 +146,7 @@ class _Walk:
     def __init__(self, rt: Runtime) -> None:
         self._rt = rt
         self._seen = 0
+        self._rules = 0
         self._until = time.monotonic() + MOST_SECONDS
         self.top = Folder("")
         self.byte_count = 0
@@ -185,8 +188,8 @@ class _Walk:
             is_directory = entry.kind == "directory"
             if is_directory and entry.name in NOT_SOURCE:
                 self.skipped["not_source"] += 1
-            elif ignored(layers, below, is_directory=is_directory):
-                self.skipped["ignored"] += 1
+            elif (said := self._ignored_by(layers, below, is_directory=is_directory)) is not None:
+                self.skipped[said] += 1
             elif is_directory:
                 folder = one.folder.add(entry.name)
                 found.append(_Waiting(entry.path, below, folder, layers))
@@ -197,6 +200,22 @@ class _Walk:
                 self.skipped["links"] += 1
         return found
 
+    def _ignored_by(
+        self, layers: tuple[tuple[str, Sequence[IgnoreRule]], ...], path: str, *, is_directory: bool
+    ) -> str | None:
+        """Why an entry is skipped for its rules; None: it is not."""
+        try:
+            found = ignored(layers, path, is_directory=is_directory, go_on=self._may_go_on)
+        except GivenUp:
+            return "over_limit"
+        return "ignored" if found else None
+
+    def _may_go_on(self) -> bool:
+        """Asked between two rules: a stranger's file may have many slow ones."""
+        if self._rt.abort.aborted:
+            raise Cancelled("The call was interrupted.")
+        return time.monotonic() <= self._until
+
     def _layers(
         self, one: _Waiting, entries: Sequence[FileFacts]
     ) -> tuple[tuple[str, Sequence[IgnoreRule]], ...]:
@@ -204,8 +223,12 @@ class _Walk:
         for entry in entries:
             small = entry.byte_count <= _LONGEST_IGNORE_FILE
             if entry.name == _IGNORE_FILE and entry.kind == "file" and small:
+                if self._rules >= _MOST_RULES:
+                    self.skipped["over_limit"] += 1
+                    return one.layers
                 with suppress(ToolError):
                     rules = read_rules(self._rt.fs.read_text(entry.path).text)
+                    self._rules += len(rules)
                     return ((one.below, rules), *one.layers)
         return one.layers
 

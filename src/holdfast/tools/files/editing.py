@@ -4,12 +4,15 @@ Pure: texts in, texts out. Line feeds stand for whatever line ending a file has.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from holdfast.contract.errors import InvalidArguments
 
-_NUMBERED = re.compile(r"[ \t]*[0-9]+(?:[ \t]*[:|→] ?|\t)")
+_NUMBERED = re.compile(r"[ \t]*+[0-9]++(?:[ \t]*+[:|→] ?|\t)")
+_WORD = re.compile(r"\S+")
 _LINES_NAMED = 5
 _SHOWN = 400
 _MOST_COMPARED = 10_000
@@ -86,12 +89,25 @@ def _starts(text: str, old: str) -> Iterator[int]:
 
 
 def alike(text: str, old: str) -> Iterator[tuple[int, int]]:
-    """Where the same stands with other runs of whitespace, from left to right."""
-    words = old.split()
+    """Where the same stands with other runs of whitespace, from left to right.
+
+    Each run becomes one blank, in which a plain search is linear; an expression for it is not.
+    """
+    words = " ".join(old.split())
     if not words:
-        return iter(())
-    pattern = re.compile(r"\s+".join(map(re.escape, words)))
-    return (found.span() for found in pattern.finditer(text))
+        return
+    spans = [found.span() for found in _WORD.finditer(text)]
+    places = [0, *accumulate(end - start + 1 for start, end in spans)]
+    plain = " ".join(text[start:end] for start, end in spans)
+    at = -len(words)
+    while (at := plain.find(words, at + len(words))) >= 0:
+        yield _origin(at, places, spans), _origin(at + len(words) - 1, places, spans) + 1
+
+
+def _origin(at: int, places: list[int], spans: list[tuple[int, int]]) -> int:
+    """Where a character of the words stands in the text they are from."""
+    word = bisect_right(places, at) - 1
+    return spans[word][0] + at - places[word]
 
 
 def _fitted(wanted: Replacement) -> str:
@@ -116,7 +132,7 @@ def _put(text: str, spans: list[tuple[int, int]], new: str) -> str:
 
 def near_miss(text: str, old: str) -> str:
     """What might have been meant."""
-    bare = "\n".join(_NUMBERED.sub("", line, count=1) for line in old.split("\n"))
+    bare = "\n".join(map(_without_number, old.split("\n")))
     if bare != old and bare in text:
         return "Its lines begin with line numbers, which are not in the file: leave them out."
     found = next(alike(text, old), None)
@@ -128,6 +144,11 @@ def near_miss(text: str, old: str) -> str:
             f" exactly, it begins: {shown!r}"
         )
     return _nearest_line(text, old)
+
+
+def _without_number(line: str) -> str:
+    number = _NUMBERED.match(line)
+    return line if number is None else line[number.end() :]
 
 
 def _nearest_line(text: str, old: str) -> str:

@@ -6,7 +6,7 @@ Pure. What cannot be read is raised with the argument at fault; how a chart look
 import csv
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from typing import Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 
 DataFormat = Literal["csv", "tsv", "json"]
 MOST_ROWS = 500
+MOST_COLUMNS = 1_000
 LONGEST_LABEL = 200
 _LARGEST = 1e300
 """Beyond it sums and differences would overflow."""
@@ -23,10 +24,12 @@ _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 
 
 class Table(NamedTuple):
-    """Named columns, and rows with a value for each."""
+    """Named columns, and those rows that are kept, with a value for each."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    """Sampled evenly where there are too many."""
+    total_rows: int
 
 
 class Series(NamedTuple):
@@ -51,18 +54,14 @@ def read_table(data: str, written_in: DataFormat) -> Table:
     """The table; InvalidArguments about `data` when there is none in it."""
     if written_in == "json":
         return _of_json(data)
-    delimiter = "," if written_in == "csv" else "\t"
     try:
-        lines = [row for row in csv.reader(StringIO(data, newline=""), delimiter=delimiter) if row]
+        return _of_lines(data, "," if written_in == "csv" else "\t", written_in)
     except csv.Error as problem:
         raise _unreadable(written_in, str(problem)) from None
-    if len(lines) < 2:
-        raise _unreadable(written_in, "it needs a line of column names and at least one row")
-    return _table(lines[0], lines[1:])
 
 
 def chart_of(table: Table, series: Sequence[str], x_column: str | None) -> Chart:
-    """The columns that were asked for, sampled evenly where there are too many rows."""
+    """The columns that were asked for."""
     for field, name in (*(("series", name) for name in series), ("xColumn", x_column)):
         if name is not None and name not in table.columns:
             raise InvalidArguments(
@@ -71,7 +70,7 @@ def chart_of(table: Table, series: Sequence[str], x_column: str | None) -> Chart
                 field=field,
                 expected="one of the columns",
             )
-    rows = [table.rows[place] for place in sampled(len(table.rows))]
+    rows = table.rows
     found = [_series(table, rows, name) for name in dict.fromkeys(series)]
     numeric = tuple(one for one in found if any(value is not None for value in one.values))
     if not numeric:
@@ -80,13 +79,13 @@ def chart_of(table: Table, series: Sequence[str], x_column: str | None) -> Chart
             f" numbers; the columns are: {', '.join(table.columns)[:2000]}."
         )
     x_name = x_column or next((name for name in table.columns if name not in series), None)
-    labels = (
-        [str(place) for place in range(1, len(rows) + 1)]
-        if x_name is None
-        else [row[table.columns.index(x_name)][:LONGEST_LABEL] for row in rows]
-    )
+    if x_name is None:
+        labels = [str(place) for place in range(1, len(rows) + 1)]
+    else:
+        at = table.columns.index(x_name)
+        labels = [row[at][:LONGEST_LABEL] for row in rows]
     missing = tuple(one.name for one in found if one not in numeric)
-    return Chart(x_name or "row", tuple(labels), numeric, len(table.rows), missing)
+    return Chart(x_name or "row", tuple(labels), numeric, table.total_rows, missing)
 
 
 def sampled(count: int, most: int = MOST_ROWS) -> list[int]:
@@ -112,16 +111,39 @@ def _series(table: Table, rows: Iterable[tuple[str, ...]], name: str) -> Series:
     return Series(name, tuple(number_in(row[place]) for row in rows))
 
 
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
-    columns: list[str] = []
+def _names(header: Iterable[str], written_in: str) -> tuple[str, ...]:
+    """The columns: each has a name of its own."""
+    names: dict[str, None] = {}
     for place, written in enumerate(header, 1):
+        if place > MOST_COLUMNS:
+            raise _unreadable(written_in, f"a table has at most {MOST_COLUMNS:,} columns")
         name = written.strip()[:LONGEST_LABEL] or f"column {place}"
-        while name in columns:
+        while name in names:
             name = f"{name} ({place})"
-        columns.append(name)
+        names[name] = None
+    return tuple(names)
+
+
+def _table(columns: tuple[str, ...], lines: Iterable[Sequence[str]], total: int) -> Table:
+    """A table of rows that may be too short or too long: only those that are kept are filled up."""
     width = len(columns)
-    rows = [(*line[:width], *[""] * (width - len(line))) for line in lines]
-    return Table(tuple(columns), tuple(rows))
+    rows = ((*line[:width], *[""] * (width - len(line))) for line in lines)
+    return Table(columns, tuple(rows), total)
+
+
+def _of_lines(data: str, delimiter: str, written_in: DataFormat) -> Table:
+    """Read twice, so that no more than the rows that are kept is in memory."""
+
+    def lines() -> Iterator[list[str]]:
+        return (row for row in csv.reader(StringIO(data, newline=""), delimiter=delimiter) if row)
+
+    total = sum(1 for _ in lines()) - 1
+    if total < 1:
+        raise _unreadable(written_in, "it needs a line of column names and at least one row")
+    reading = lines()
+    columns = _names(next(reading), written_in)
+    kept = frozenset(sampled(total))
+    return _table(columns, (row for at, row in enumerate(reading) if at in kept), total)
 
 
 def _of_json(data: str) -> Table:
@@ -134,12 +156,16 @@ def _of_json(data: str) -> Table:
     rows = value if isinstance(value, list) else []
     objects = [row for row in rows if isinstance(row, dict)]
     if objects and len(objects) == len(rows):
-        names = list(dict.fromkeys(name for row in objects for name in row))
-        return _table(names, [[_text(row.get(name)) for name in names] for row in objects])
+        keys = list(dict.fromkeys(name for row in objects for name in row))
+        found = (objects[place] for place in sampled(len(objects)))
+        lines = ([_text(row.get(name)) for name in keys] for row in found)
+        return _table(_names(keys, "json"), lines, len(objects))
     lists = [row for row in rows if isinstance(row, list)]
     if len(lists) == len(rows) > 1:
-        header, *lines = [[_text(cell) for cell in row] for row in lists]
-        return _table(header, lines)
+        header, *others = lists
+        columns = _names(map(_text, header), "json")
+        found = (others[place][: len(columns)] for place in sampled(len(others)))
+        return _table(columns, ([_text(cell) for cell in row] for row in found), len(others))
     raise _unreadable("json", "it is no list of objects, such as [{'month': 'May', 'sold': 3}]")
 
 
@@ -149,11 +175,12 @@ def _of_columns(value: JsonObject) -> Table:
     longest = max((len(cells) for cells in columns.values()), default=0)
     if not longest or len(columns) < len(value):
         raise _unreadable("json", "it is an object, and not every value of it is a list")
-    lines = [
+    names = _names(columns, "json")
+    lines = (
         [_text(cells[place]) if place < len(cells) else "" for cells in columns.values()]
-        for place in range(longest)
-    ]
-    return _table(list(columns), lines)
+        for place in sampled(longest)
+    )
+    return _table(names, lines, longest)
 
 
 def _text(cell: JsonValue) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from holdfast.contract.artifacts import CHART_END, CHART_START, Artifacts
 from holdfast.contract.builtin import builtin
 from holdfast.contract.errors import InvalidArguments, OperationFailed
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.tool import Limits, OutputBound
 from holdfast.tools.host.chart_data import Chart, DataFormat, chart_of, read_table
 from holdfast.tools.host.chart_svg import ChartType, Words, chart_svg, slices_of
@@ -63,32 +63,33 @@ def render_chart(  # noqa: PLR0913 - the arguments models know
         tooltipSuffix: What stands behind each value, such as " kg".
     """
     for field, text in (("data", data), ("title", title), ("tooltipSuffix", tooltipSuffix)):
-        if text is not None and holds_marker(text):
-            raise InvalidArguments(
-                f"{field} holds a marker, by which a surface finds charts in an answer. Leave it"
-                " out.",
-                field=field,
-            )
-    chart = chart_of(read_table(data, format), series, xColumn)
+        _refuse_marker(field, text or "")
+    table = read_table(data, format)
+    _refuse_marker("data", "\n".join(table.columns))
+    chart = chart_of(table, series, xColumn)
     if chartType == "pie" and not slices_of(chart):
         raise OperationFailed(
             f"A pie needs a value above nought, and {chart.series[0].name!r} has none. Draw"
             " another kind of chart."
         )
-    words = Words(title or "", tooltipSuffix or "")
-    picture = chart_svg(chartType, chart, words)
+    asked = given({"title": title, "tooltipSuffix": tooltipSuffix})
+    shown: JsonObject = {"chartType": chartType, **asked, **_numbers(chart)}
+    header = _header(chart)
+    _refuse_marker("data", f"{header}\n{encode_json(shown).decode()}")
+    picture = chart_svg(chartType, chart, Words(title or "", tooltipSuffix or ""))
     kept = artifacts.write(f"{_slug(title)}.svg", picture.encode())
     context = kept_facts(kept, artifacts.context_id, artifacts.context_type)
-    asked = given({"title": title, "tooltipSuffix": tooltipSuffix})
-    facts: JsonObject = {
-        "chartType": chartType,
-        **asked,
-        **_numbers(chart),
-        "filename": kept.name,
-        "mime_type": _SVG,
-        **context,
-    }
-    return RenderedChart(marker_block(_header(chart), CHART_START, facts, None, CHART_END))
+    facts: JsonObject = {**shown, "filename": kept.name, "mime_type": _SVG, **context}
+    return RenderedChart(marker_block(header, CHART_START, facts, None, CHART_END))
+
+
+def _refuse_marker(field: str, text: str) -> None:
+    """What is written may hold one only once it is read: quotes and escapes fall away."""
+    if holds_marker(text):
+        raise InvalidArguments(
+            f"{field} holds a marker, by which a surface finds charts in an answer. Leave it out.",
+            field=field,
+        )
 
 
 def _numbers(chart: Chart) -> JsonObject:

@@ -35,6 +35,8 @@ _MARKED = (
     " file, and share that by its path."
 )
 
+_LEFT_OUT = "{:,} left out: links, special files, and what may not be read"
+
 
 class SharedArtifact(msgspec.Struct, frozen=True):
     """The block a surface looks for."""
@@ -140,7 +142,7 @@ def _block(
 ) -> SharedArtifact:
     context = kept_facts(kept, artifacts.context_id, artifacts.context_type)
     said: JsonObject = {"filename": kept.name, **facts, **context}
-    left = f" ({kept.left_out} links or special files left out)" if kept.left_out else ""
+    left = f" ({_LEFT_OUT.format(kept.left_out)})" if kept.left_out else ""
     header = f"Shared {kept.name}{left}."
     return SharedArtifact(marker_block(header, ARTIFACT_START, said, content, ARTIFACT_END))
 

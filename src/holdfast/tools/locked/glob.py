@@ -14,7 +14,7 @@ from holdfast.contract.search import (
     WantedKind,
 )
 from holdfast.contract.tool import OutputBound
-from holdfast.tools.searching import search_options
+from holdfast.tools.searching import search_options, why_more
 
 
 class Globbed(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,10 +40,11 @@ async def glob(
 ) -> Globbed:
     """List files and directories whose path fits a pattern, sorted by path.
 
-    `*` stays within one directory level, `**` spans any number of them, `?` is one character; a
-    pattern without `**` is not recursive. A recursive search without `path` heeds ignore files and
-    passes over version-control, dependency and cache directories; `left_out` counts what was not
-    looked at. No link is followed; without `**`, links are listed. Example:
+    `*` stays within one directory level, `**` spans any number of them, `?` is one character;
+    braces are plain text. A pattern without `**` is not recursive. A recursive search without
+    `path` heeds ignore files and passes over version-control, dependency and cache directories;
+    `left_out` counts what was not looked at. No link is followed; without `**`, links are listed.
+    Example:
     {"pattern": "src/**/*.py"}
 
     Args:
@@ -57,5 +58,5 @@ async def glob(
         entries=found.entries,
         total=len(found.entries),
         left_out=found.left_out,
-        more=found.stopped and f"There may be more: {found.stopped}. Narrow the pattern to see it.",
+        more=why_more(found.stopped, pattern, found=bool(found.entries)),
     )

@@ -7,7 +7,7 @@ import msgspec
 from holdfast.contract.builtin import builtin
 from holdfast.contract.search import MOST_MATCHES, FileSearch, LeftOut, LineQuery, Match
 from holdfast.contract.tool import OutputBound
-from holdfast.tools.searching import search_options
+from holdfast.tools.searching import search_options, why_more
 
 
 class Grepped(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,8 @@ async def grep(  # noqa: PLR0913 - the arguments that the contract names, and th
     Args:
         pattern: A regular expression in ripgrep's syntax, matched line by line.
         path: The directory or file to search; the whole workspace if left out.
-        glob: Search only files whose path fits, such as `*.py` or `src/**/*.ts`.
+        glob: Search only files whose path fits, such as `*.py`, `src/**/*.ts` or `src/`;
+            braces are plain text.
         regex: False to search for the pattern as plain text.
         case_sensitive: False to ignore case.
         limit: Stop the search after so many lines; left out, all are found.
@@ -61,5 +62,5 @@ async def grep(  # noqa: PLR0913 - the arguments that the contract names, and th
         matches=found.matches,
         files_scanned=found.files_scanned,
         left_out=found.left_out,
-        more=found.stopped and f"There may be more: {found.stopped}. Narrow the search to see it.",
+        more=why_more(found.stopped, glob, found=bool(found.matches)),
     )

@@ -24,6 +24,9 @@ _WORDS = (
     *("copy from ", "copy to ", "rename from ", "rename to ", "rename old ", "rename new "),
     *("similarity index ", "dissimilarity index ", "index "),
 )
+_BEGINNINGS = tuple(word.encode() for word in _WORDS)
+_LONGEST_HEADER = 16_384
+"""Two of the longest paths there are, with room for escapes."""
 
 
 def read_diff(lines: list[bytes]) -> Iterator[FilePatch]:
@@ -67,7 +70,7 @@ def _begins_plain(lines: list[bytes], at: int) -> bool:
 
 
 def _plain(lines: list[bytes], at: int, hunks: tuple[NumberedHunk, ...]) -> FilePatch:
-    old, new = (header_name(_text(lines[at + side])[4:], at + 1 + side) for side in (0, 1))
+    old, new = (header_name(_header(lines, at + side)[4:], at + 1 + side) for side in (0, 1))
     old, new = stripped_pair(old, new, at + 1)
     if old == NOTHING == new:
         raise bad_patch(at + 1, "both sides are /dev/null.")
@@ -96,8 +99,12 @@ def _made(
     return FilePatch(kind=kind, at=at + 1, old=old, new=new, numbered=hunks)
 
 
-def _text(line: bytes) -> str:
-    return line.decode("utf-8", "surrogateescape").rstrip("\n")
+def _header(lines: list[bytes], at: int) -> str:
+    line = lines[at]
+    if len(line) > _LONGEST_HEADER:
+        raise bad_patch(at + 1, f"a line of a header has at most {_LONGEST_HEADER:,} bytes.")
+    # A diff that came with other line ends; git quotes a name that really ends so.
+    return line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
 
 
 class _GitHeader:
@@ -107,12 +114,10 @@ class _GitHeader:
         self._at = at
         self._said: dict[str, tuple[str, int]] = {}
         self.end = at + 1
-        self._both = git_names(_text(lines[at]), at + 1)
-        while self.end < len(lines):
-            text = _text(lines[self.end])
-            word = next((one for one in _WORDS if text.startswith(one)), None)
-            if word is None:
-                break
+        self._both = git_names(_header(lines, at), at + 1)
+        while self.end < len(lines) and lines[self.end].startswith(_BEGINNINGS):
+            text = _header(lines, self.end)
+            word = next(one for one in _WORDS if text.startswith(one))
             if (
                 word not in _REPEATED
                 and self._said.get(word, (text[len(word) :],))[0] != text[len(word) :]

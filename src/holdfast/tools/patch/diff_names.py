@@ -1,12 +1,14 @@
 """The names in the headers of a unified diff, as git reads them."""
 
 import re
+from collections.abc import Iterator
 
 from holdfast.tools.patch.model import bad_patch
 
 NOTHING = "/dev/null"
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_BLANK = re.compile(r"[ \t]")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 
 
@@ -17,8 +19,8 @@ def header_name(text: str, at: int) -> str:
 
 
 def whole_name(text: str, at: int) -> str:
-    """The name behind `rename from ` and its like: all of the line."""
-    quoted = _QUOTED.fullmatch(text)
+    """The name behind `rename from ` and its like: all of the line, or what is quoted in front."""
+    quoted = _QUOTED.match(text)
     return _unquoted(quoted[1], at) if quoted else text
 
 
@@ -48,13 +50,35 @@ def git_names(line: str, at: int) -> str | None:
     rest = line.removeprefix("diff --git ").rstrip("\n")
     quoted = _QUOTED.match(rest)
     if quoted:
-        first, second = _unquoted(quoted[1], at), whole_name(rest[quoted.end() + 1 :], at)
+        first, second = _unquoted(quoted[1], at), _second(rest[quoted.end() + 1 :], at)
         return _same(first, second)
-    for place in (found.start() for found in re.finditer(r"[ \t]", rest)):
-        name = _same(rest[:place], whole_name(rest[place + 1 :], at))
+    for place in _blanks_between(rest):
+        name = _same(rest[:place], _second(rest[place + 1 :], at))
         if name is not None:
             return name
     return None
+
+
+def _second(text: str, at: int) -> str:
+    quoted = _QUOTED.fullmatch(text)
+    return _unquoted(quoted[1], at) if quoted else text
+
+
+def _blanks_between(rest: str) -> Iterator[int]:
+    """The blanks that may stand between the two names: those behind which a name may be quoted,
+    and the one, if any, that leaves as much behind a slash on either side.
+    """
+    first, second = rest.find("/"), -1
+    for place in (found.start() for found in _BLANK.finditer(rest)):
+        if rest.startswith('"', place + 1):
+            yield place
+            continue
+        if second <= place:
+            second = rest.find("/", place)
+            if second < 0:
+                second = len(rest)
+        if place - first == len(rest) - second:
+            yield place
 
 
 def _same(first: str, second: str) -> str | None:
@@ -76,4 +100,10 @@ def _unquoted(text: str, at: int) -> str:
             raise bad_patch(at, f"a quoted name has an unknown escape \\{said}.")
         return bytes([_ESCAPES[said] if said in _ESCAPES else int(said, 8) & 255])
 
-    return _ESCAPE.sub(one, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+    written = _ESCAPE.sub(one, text.encode("utf-8", "surrogatepass"))
+    try:
+        return written.decode("utf-8")
+    except UnicodeDecodeError:
+        raise bad_patch(
+            at, f'"{text[:200]}" is no UTF-8, and only such names are patched.'
+        ) from None

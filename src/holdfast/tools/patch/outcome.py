@@ -11,6 +11,7 @@ from holdfast.contract.errors import FileNotFound
 from holdfast.contract.files import Files
 from holdfast.tools.files.writing import refuse_too_large
 from holdfast.tools.patch.applying import applied
+from holdfast.tools.patch.links import Links
 from holdfast.tools.patch.model import FilePatch, does_not_apply
 
 _EXECUTABLE = 0o111
@@ -40,6 +41,7 @@ class Outcome:
 
     def __init__(self, files: Files, bound: int, patches: Iterable[FilePatch]) -> None:
         self._files = files
+        self._links = Links(files)
         self._bound = bound
         self._disk: dict[str, FileState | None] = {}
         self._made: dict[str, FileState | None] = {}
@@ -94,7 +96,9 @@ class Outcome:
         try:
             facts = self._files.stat(path)
         except FileNotFound:
+            self._links.refuse_to_nothing(path)
             return None
+        self._links.refuse(path, facts)
         refuse_too_large(facts.byte_count, self._bound, path, field="patch")
         # Every byte is a character of Latin-1: nothing is lost, and the revision is told.
         found = self._files.read_text(path, encoding="latin-1")

@@ -8,15 +8,27 @@ from holdfast.tools.patch.model import FilePatch, bad_patch, lines_of, sources, 
 from holdfast.tools.patch.sections import has_sections, read_sections
 
 
-@lru_cache(maxsize=8)
 def read_patch(text: str) -> tuple[FilePatch, ...]:
     """What a patch says; InvalidArguments where it is none. Judging and running read it alike."""
+    found = _read(text)
+    if isinstance(found, InvalidArguments):
+        # A new one each time: it has a traceback of its own.
+        raise InvalidArguments(
+            str(found), field=found.field, expected=found.expected, extras=found.extras
+        )
+    return found
+
+
+@lru_cache(maxsize=8)
+def _read(text: str) -> tuple[FilePatch, ...] | InvalidArguments:
+    """Kept, refusals too: it is asked for once for each capability, and again to run."""
     ended = text if text.endswith("\n") else f"{text}\n"  # models leave out the last one
     lines = lines_of(ended.encode("utf-8", "surrogatepass"))
-    found = tuple(read_sections(lines) if has_sections(lines) else read_diff(lines))
-    if not found:
-        raise bad_patch(1, "there is no file in it.")
-    return found
+    try:
+        found = tuple(read_sections(lines) if has_sections(lines) else read_diff(lines))
+    except InvalidArguments as problem:
+        return problem.with_traceback(None)
+    return found or bad_patch(1, "there is no file in it.")
 
 
 def patch_targets(text: str, capability: str) -> list[str]:

@@ -30,16 +30,20 @@ def read_sections(lines: list[bytes]) -> Iterator[FilePatch]:
         if not bare[at].strip():
             at += 1
             continue
-        header = _FILE.fullmatch(bare[at].rstrip())
+        header = _file(bare[at])
         if header is None:
             raise bad_patch(
                 at + 1,
                 f"{_shown(bare[at])}: a file begins with *** Add File: PATH, *** Update File: PATH"
                 " or *** Delete File: PATH.",
             )
-        end = next((to for to in range(at + 1, last) if _FILE.fullmatch(bare[to].rstrip())), last)
+        end = next((to for to in range(at + 1, last) if _file(bare[to])), last)
         yield _section(header[1], _path(header[2]), bare, at, end)
         at = end
+
+
+def _file(line: bytes) -> re.Match[bytes] | None:
+    return _FILE.fullmatch(line.rstrip()) if line.startswith(b"*** ") else None
 
 
 def _path(written: bytes) -> str:
@@ -48,6 +52,8 @@ def _path(written: bytes) -> str:
 
 def _section(word: bytes, path: str, lines: list[bytes], at: int, end: int) -> FilePatch:
     body = lines[at + 1 : end]
+    if path.endswith("/"):
+        raise bad_patch(at + 1, f"{_shown(path.encode('utf-8', 'replace'))} is no path of a file.")
     if word == b"Delete":
         if any(line.strip() for line in body):
             raise bad_patch(at + 2, "nothing comes behind *** Delete File.")
@@ -64,14 +70,16 @@ def _section(word: bytes, path: str, lines: list[bytes], at: int, end: int) -> F
 
 
 def _added(body: list[bytes], at: int) -> bytes:
-    while body and not body[-1].strip():
-        body = body[:-1]
-    for place, line in enumerate(body):
+    end = len(body)
+    while end and not body[end - 1].strip():
+        end -= 1
+    lines = body[:end]
+    for place, line in enumerate(lines):
         if not line.startswith(b"+"):
             raise bad_patch(
                 at + 2 + place, f"{_shown(line)}: each line of a new file begins with +."
             )
-    return b"".join(line[1:] + b"\n" for line in body)
+    return b"".join(line[1:] + b"\n" for line in lines)
 
 
 class _Chunks:

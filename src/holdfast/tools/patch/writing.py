@@ -1,12 +1,24 @@
-"""Writing the files of a patch as one change: all of them, or every one as it was before."""
+"""Writing the files of a patch as one change: all of them, or every one as it was before.
+
+What somebody else did to a file meanwhile is theirs: it is neither overwritten nor taken back.
+"""
 
 import posixpath
 from collections.abc import Sequence
 from contextlib import suppress
 
-from holdfast.contract.errors import OperationFailed, ToolError
+from holdfast.contract.errors import (
+    FileNotFound,
+    InvalidArguments,
+    OperationFailed,
+    PolicyDenied,
+    ToolError,
+)
 from holdfast.contract.files import Files
 from holdfast.tools.patch.outcome import FileState, Step
+
+_UNTOUCHED = ("stale", "exists")
+"""Reasons for which a file is left as somebody else made it."""
 
 
 def write_all(files: Files, steps: Sequence[Step]) -> None:
@@ -15,12 +27,29 @@ def write_all(files: Files, steps: Sequence[Step]) -> None:
     done: list[Step] = []
     try:
         for step in steps:
-            _refuse_stale(files, step)
-            done.append(step)
-            _put(files, step.path, step.after, step.before)
+            _do(files, step, done)
     except BaseException as problem:
         _take_back(files, done, made, problem)
         raise
+    _remove_emptied(files, steps)
+
+
+def _do(files: Files, step: Step, done: list[Step]) -> None:
+    """One step. A fault of the system may come behind the change itself: then it counts as done."""
+    _refuse_stale(files, step)
+    try:
+        _put(files, step.path, step.after, step.before)
+    except BaseException as problem:
+        if not _is_untouched(problem):
+            done.append(step)
+        raise
+    done.append(step)
+
+
+def _is_untouched(problem: BaseException) -> bool:
+    """Whether a change was refused for what is there, and never happened."""
+    told = isinstance(problem, ToolError) and problem.extras.get("reason") in _UNTOUCHED
+    return told or isinstance(problem, FileNotFound | InvalidArguments | PolicyDenied)
 
 
 def _put(files: Files, path: str, after: FileState | None, before: FileState | None) -> None:
@@ -63,18 +92,31 @@ def _take_back(
 
 
 def _restore(files: Files, step: Step) -> None:
-    """Back to what was there; the last step may not have happened at all."""
-    before = step.before
-    if before is None:
-        if files.exists(step.path):
-            files.remove(step.path)
+    """Back to what was there, unless somebody else was at it since."""
+    now = _now(files, step.path)
+    if _holds(now, step.before):
         return
-    if files.exists(step.path):
-        now = files.stat(step.path)
-        same = files.read_text(step.path, encoding="latin-1").revision == before.revision
-        if same and now.mode == before.mode:
-            return
-    files.write(step.path, before.content, mode=before.mode)
+    if not _holds(now, step.after):
+        raise OperationFailed("somebody else changed it since; it is left as it is now")
+    if step.before is None:
+        files.remove(step.path)
+        return
+    revision = None if now is None else now.revision
+    before = step.before
+    files.write(step.path, before.content, mode=before.mode, new=now is None, revision=revision)
+
+
+def _now(files: Files, path: str) -> FileState | None:
+    if not files.exists(path):
+        return None
+    found = files.read_text(path, encoding="latin-1")
+    return FileState(found.text.encode("latin-1"), files.stat(path).mode, found.revision)
+
+
+def _holds(now: FileState | None, wanted: FileState | None) -> bool:
+    if now is None or wanted is None:
+        return now is wanted
+    return now.content == wanted.content and wanted.mode in (None, now.mode)
 
 
 def _missing_folders(files: Files, steps: Sequence[Step]) -> list[str]:
@@ -86,3 +128,15 @@ def _missing_folders(files: Files, steps: Sequence[Step]) -> list[str]:
             found[above] = None
             above = posixpath.dirname(above)
     return sorted(found, key=len, reverse=True)
+
+
+def _remove_emptied(files: Files, steps: Sequence[Step]) -> None:
+    """Remove directories that are left without entries, as git does; last, so that none is missed
+    when a patch is taken back. One that may not be removed stays.
+    """
+    for step in steps:
+        folder = posixpath.dirname(step.path) if step.after is None else ""
+        with suppress(ToolError):
+            while folder.strip("/") and files.stat(folder).path == folder:
+                files.remove(folder)
+                folder = posixpath.dirname(folder)
