@@ -9,6 +9,7 @@ from holdfast.execution.search.patterns import (
     DEEP,
     compiled,
     ending_of,
+    held_in,
     literal_part,
     ripgrep_glob,
     segments_of,
@@ -62,15 +63,29 @@ def test_what_fits_has_the_ending_that_is_looked_for_first(
 ) -> None:
     path = "/".join(names).encode()
     if compiled(segments)(path) is not None:
-        assert path.endswith(ending_of(segments))
+        ending = ending_of(segments)
+        assert path.endswith(ending)
+        if segments[-1] != "**":
+            name = path.rpartition(b"/")[2]
+            assert held_in(segments) in name[: len(name) - len(ending)]
 
 
-@given(st.lists(PATHS, max_size=6), st.text("ab.é", max_size=2))
-def test_paths_with_an_ending_are_found_in_a_text(paths: list[list[str]], ending: str) -> None:
-    given_paths = ["/".join([".", *names]).encode() for names in paths]
-    text = b"".join(path + b"\0" for path in given_paths)
-    wanted = [path for path in given_paths if path.endswith(ending.encode())]
-    assert [*paths_ending(text, ending.encode())] == wanted
+@given(
+    st.lists(PATHS, max_size=6), st.text("ab.é", min_size=1, max_size=2), st.text("ab", max_size=1)
+)
+def test_paths_with_an_ending_are_found_in_a_text(
+    paths: list[list[str]], ending: str, held: str
+) -> None:
+    given_paths = ["/".join([".", *names]) for names in paths]
+    text = "".join(path + "\0" for path in given_paths).encode()
+    names = [(path, path.rpartition("/")[2]) for path in given_paths]
+    wanted = [
+        path.encode()
+        for path, name in names
+        if name.endswith(ending) and held in name.removesuffix(ending)
+    ]
+    assert [*paths_ending(text, ending.encode(), held.encode())] == wanted
+    assert [*paths_ending(text, b"")] == [path.encode() for path in given_paths]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from holdfast.execution.search.patterns import (
     DEEP,
     compiled,
     ending_of,
+    held_in,
     literal_part,
     segments_of,
 )
@@ -80,7 +81,7 @@ class _Search:
         # Most patterns judge nothing but the name.
         self._named = segments[:-1] == (DEEP,) != segments[-1:]
         self._match = compiled(segments[-1:] if self._named else segments)
-        self._ending = ending_of(segments)
+        self._ending, self._held = ending_of(segments), held_in(segments)
         self._quick = self._named and segments[1] == f"*{self._ending.decode()}"
         self._judge = Judge(view, place)
 
@@ -103,7 +104,7 @@ class _Search:
 
     def _fitting(self, text: bytes) -> list[bytes]:
         """Of a text of paths, each of which ends with NUL."""
-        found, match = paths_ending(text, self._ending), self._match
+        found, match = paths_ending(text, self._ending, self._held), self._match
         if self._quick:
             return [*found]
         if self._named:

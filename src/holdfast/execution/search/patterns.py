@@ -66,6 +66,12 @@ def ending_of(segments: Sequence[str]) -> bytes:
     return b"" if last == DEEP else _WILD.split(last)[-1].encode("utf-8", "surrogateescape")
 
 
+def held_in(segments: Sequence[str]) -> bytes:
+    """What the name of every path that fits holds before its ending: the longest such text."""
+    *pieces, _ = _WILD.split(segments[-1])
+    return max(pieces, key=len, default="").encode("utf-8", "surrogateescape")
+
+
 def ripgrep_glob(segment: str) -> str:
     """A segment for ripgrep, whose brackets and braces mean something, and whose types end at a
     colon; what fits this and not the segment is told apart later.

@@ -130,14 +130,14 @@ class Paths:
         return False
 
 
-def paths_ending(text: bytes, ending: bytes) -> Iterator[bytes]:
-    """Those of a text of paths that end so. Most do not, and are never looked at by themselves."""
+def paths_ending(text: bytes, ending: bytes, held: bytes = b"") -> Iterator[bytes]:
+    """Those of a text of paths that end so, with a name that holds a text before that.
+
+    Most do not, and are never looked at by themselves.
+    """
     if not ending:
         yield from text.split(b"\0")[:-1]
         return
-    wanted = ending + b"\0"
-    at = text.find(wanted)
-    while at >= 0:
-        end = at + len(ending)
-        yield text[text.rfind(b"\0", 0, at) + 1 : end]
-        at = text.find(wanted, end)
+    for before in text.split(ending + b"\0")[:-1]:
+        if before.find(held, before.rfind(b"/") + 1) >= 0:
+            yield before[before.rfind(b"\0") + 1 :] + ending
