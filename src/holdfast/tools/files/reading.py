@@ -27,6 +27,7 @@ from holdfast.tools.files.line_counts import (
     start_of_line,
     start_of_tail,
 )
+from holdfast.tools.files.missing import hinting
 
 MOST_ENTRIES = 1000
 MOST_COUNTED = 32 * 1024 * 1024
@@ -77,7 +78,9 @@ def read_any(rt: Runtime, path: str, wanted: Wanted, bounds: FileBounds) -> File
     _refuse_mixed(wanted)
     files = rt.fs
     try:
-        if files.stat(path).kind == "directory":
+        with hinting(files, path):
+            kind = files.stat(path).kind
+        if kind == "directory":
             return listed(files, path)
         with files.opened(path) as file:
             _refuse_nul(file, path)

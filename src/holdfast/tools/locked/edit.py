@@ -9,6 +9,7 @@ from holdfast.contract.builtin import builtin
 from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.runtime import Runtime
 from holdfast.tools.files.editing import Replacement, replaced
+from holdfast.tools.files.missing import hinting
 from holdfast.tools.files.writing import path_key, refuse_too_large, utf8_size
 
 
@@ -52,7 +53,9 @@ def edit(  # noqa: PLR0913 - the arguments of the tool
         replace_all: Replace every occurrence.
     """
     files, bound = rt.fs, bounds.file_bytes
-    refuse_too_large(files.stat(path).byte_count, bound, path, field="path")
+    with hinting(files, path):
+        size = files.stat(path).byte_count
+    refuse_too_large(size, bound, path, field="path")
     wanted = Replacement(old_string, new_string, replace_all, bounds.ignore_whitespace)
     counts: list[int] = []
 
