@@ -8,11 +8,10 @@ from holdfast.contract.errors import InvalidArguments
 from holdfast.execution.search.patterns import (
     DEEP,
     compiled,
-    ending_of,
-    held_in,
     literal_part,
     ripgrep_glob,
     segments_of,
+    tail_of,
 )
 from holdfast.execution.search.reading import paths_ending
 
@@ -57,35 +56,32 @@ def test_a_path_fits_as_the_definition_says(names: list[str], segments: tuple[st
     assert found == path_fits(names, tuple(wanted))
 
 
-@given(PATHS, PATTERNS)
-def test_what_fits_has_the_ending_that_is_looked_for_first(
-    names: list[str], segments: tuple[str, ...]
+@given(st.lists(PATHS, max_size=6), PATTERNS)
+def test_what_fits_is_among_what_is_looked_for_first(
+    paths: list[list[str]], segments: tuple[str, ...]
 ) -> None:
-    path = "/".join(names).encode()
-    if compiled(segments)(path) is not None:
-        ending = ending_of(segments)
-        assert path.endswith(ending)
-        if segments[-1] != "**":
-            name = path.rpartition(b"/")[2]
-            assert held_in(segments) in name[: len(name) - len(ending)]
+    given_paths = ["/".join([".", *names]).encode() for names in paths]
+    text = b"".join(path + b"\0" for path in given_paths)
+    found = [*paths_ending(text, tail_of(segments))]
+    left = iter(given_paths)
+    assert all(path in left for path in found)  # in their order, and each once
+    fitting = [path for path in given_paths if compiled(segments)(path[2:]) is not None]
+    assert [path for path in found if path in fitting] == fitting
 
 
-@given(
-    st.lists(PATHS, max_size=6), st.text("ab.é", min_size=1, max_size=2), st.text("ab", max_size=1)
-)
-def test_paths_with_an_ending_are_found_in_a_text(
-    paths: list[list[str]], ending: str, held: str
-) -> None:
+@given(st.lists(PATHS, max_size=6), st.text("ab.é", max_size=2))
+def test_of_a_star_and_an_ending_the_tail_says_all(paths: list[list[str]], ending: str) -> None:
     given_paths = ["/".join([".", *names]) for names in paths]
     text = "".join(path + "\0" for path in given_paths).encode()
-    names = [(path, path.rpartition("/")[2]) for path in given_paths]
-    wanted = [
-        path.encode()
-        for path, name in names
-        if name.endswith(ending) and held in name.removesuffix(ending)
-    ]
-    assert [*paths_ending(text, ending.encode(), held.encode())] == wanted
-    assert [*paths_ending(text, b"")] == [path.encode() for path in given_paths]
+    wanted = [path.encode() for path in given_paths if path.endswith(ending)]
+    assert [*paths_ending(text, tail_of((DEEP, f"*{ending}")))] == wanted
+
+
+def test_a_hostile_name_costs_no_more_than_its_length_times_what_it_repeats() -> None:
+    """Each beginning is followed to the end of its name, and never back."""
+    tail = tail_of((DEEP, "*ab*ab*ab*ab*ab*.rs"))
+    text = (b"./" + b"ab" * 120 + b"\0") * 20_000
+    assert [*paths_ending(text, tail)] == []
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from holdfast.execution.search.directories import Directories
 from holdfast.execution.search.patterns import (
     DEEP,
     compiled,
-    ending_of,
-    held_in,
+    is_wild,
     literal_part,
     segments_of,
+    tail_of,
 )
 from holdfast.execution.search.places import Judge, Place, place_of
 from holdfast.execution.search.program import ripgrep
@@ -81,8 +81,10 @@ class _Search:
         # Most patterns judge nothing but the name.
         self._named = segments[:-1] == (DEEP,) != segments[-1:]
         self._match = compiled(segments[-1:] if self._named else segments)
-        self._ending, self._held = ending_of(segments), held_in(segments)
-        self._quick = self._named and segments[1] == f"*{self._ending.decode()}"
+        self._tail = tail_of(segments)
+        # Then the tail says all there is to say.
+        first, ending = segments[-1][:1], segments[-1][1:]
+        self._quick = self._named and first == "*" and not is_wild(ending)
         self._judge = Judge(view, place)
 
     async def found(self, *, skips: bool) -> FoundPaths:
@@ -104,7 +106,7 @@ class _Search:
 
     def _fitting(self, text: bytes) -> list[bytes]:
         """Of a text of paths, each of which ends with NUL."""
-        found, match = paths_ending(text, self._ending, self._held), self._match
+        found, match = paths_ending(text, self._tail), self._match
         if self._quick:
             return [*found]
         if self._named:

@@ -60,16 +60,18 @@ def compiled(segments: tuple[str, ...]) -> Fits:
     return re.compile(_source(segments).encode("utf-8", "surrogateescape"), re.DOTALL).fullmatch
 
 
-def ending_of(segments: Sequence[str]) -> bytes:
-    """What every path that fits ends with."""
-    last = segments[-1]
-    return b"" if last == DEEP else _WILD.split(last)[-1].encode("utf-8", "surrogateescape")
+def tail_of(segments: Sequence[str]) -> re.Pattern[bytes] | None:
+    """What stands at the end of every path that fits, of paths that end with NUL; None: anything.
 
-
-def held_in(segments: Sequence[str]) -> bytes:
-    """What the name of every path that fits holds before its ending: the longest such text."""
-    *pieces, _ = _WILD.split(segments[-1])
-    return max(pieces, key=len, default="").encode("utf-8", "surrogateescape")
+    More may end so. However many do, nothing is taken back that was looked at.
+    """
+    *held, ending = [
+        re.escape(piece.encode("utf-8", "surrogateescape")) for piece in _WILD.split(segments[-1])
+    ]
+    longest = max(held, key=len, default=b"")
+    if longest:
+        return re.compile(longest + rb"[^\0/]*+(?<=" + ending + rb")\0")
+    return re.compile(ending + rb"\0") if ending else None
 
 
 def ripgrep_glob(segment: str) -> str:

@@ -130,14 +130,10 @@ class Paths:
         return False
 
 
-def paths_ending(text: bytes, ending: bytes, held: bytes = b"") -> Iterator[bytes]:
-    """Those of a text of paths that end so, with a name that holds a text before that.
-
-    Most do not, and are never looked at by themselves.
-    """
-    if not ending:
+def paths_ending(text: bytes, tail: re.Pattern[bytes] | None) -> Iterator[bytes]:
+    """Those of a text of paths that end so. Most do not, and are never looked at by themselves."""
+    if tail is None:
         yield from text.split(b"\0")[:-1]
         return
-    for before in text.split(ending + b"\0")[:-1]:
-        if before.find(held, before.rfind(b"/") + 1) >= 0:
-            yield before[before.rfind(b"\0") + 1 :] + ending
+    for found in tail.finditer(text):
+        yield text[text.rfind(b"\0", 0, found.start()) + 1 : found.end() - 1]
