@@ -211,8 +211,10 @@ async def test_a_child_is_written_down_with_its_parent(workspace: Path) -> None:
 @pytest.mark.req("SPEC-TASK-10")
 async def test_what_runs_in_the_background_ends_with_its_parent(workspace: Path) -> None:
     cancelled: list[str] = []
+    runs = anyio.Event()
 
     async def forever(child: Holdfast, _prompt: str) -> str:
+        runs.set()
         try:
             await anyio.sleep_forever()
         finally:
@@ -222,7 +224,8 @@ async def test_what_runs_in_the_background_ends_with_its_parent(workspace: Path)
     agents = {"idler": Subagent(run=forever, description="Waits.")}
     async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
         begun = await result(hf, "task", subagent_type="idler", prompt="x", background=True)
-        await anyio.sleep(0.05)
+        with anyio.fail_after(10):
+            await runs.wait()
     assert cancelled == [begun["session_id"]]
     (ended,) = hf.finished_tasks
     assert (ended.output, ended.error) == (None, ABORTED_BY_PARENT)
