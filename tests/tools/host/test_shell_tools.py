@@ -3,16 +3,18 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from anyio import create_task_group
-from interrupts import TRIES, interrupted, until
+from interrupts import Running, ends_at_once, until
 from tool_kit import UNRECORDED, answer, failure, opened, result
 
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import CommandSettings, ProfileSettings
 from holdfast.contract.failure import FailureKind
+from holdfast.execution.processes.jobs import SessionJobs
 
 pytestmark = pytest.mark.anyio
 
@@ -240,26 +242,34 @@ async def test_the_host_decides_how_many(workspace: Path) -> None:
 @pytest.mark.parametrize("tool", ["sandbox_exec", "shell_run"])
 async def test_an_interrupt_ends_a_command_at_once(workspace: Path, tool: str) -> None:
     async with opened(workspace, "host") as hf:
-        took: list[float] = []
-        for turn in range(TRIES):
+
+        async def begun(turn: int) -> Running:
             mark = workspace / f"begun{turn}"
-            sent: dict[str, object] = {"command": f"touch {mark.name}; sleep 60"}
-            ended, seconds = await interrupted(hf, tool, sent, mark.exists)
-            assert ended.failure is not None
-            took.append(seconds)
-        assert min(took) < 0.25
+            return Running({"command": f"touch {mark.name}; sleep 60"}, mark.exists)
+
+        await ends_at_once(hf, tool, begun)
 
 
 @pytest.mark.parametrize("action", ["wait", "kill"])
-async def test_an_interrupt_ends_the_waiting_at_once(workspace: Path, action: str) -> None:
+async def test_an_interrupt_ends_the_waiting_at_once(
+    workspace: Path, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[str] = []
+    real = getattr(SessionJobs, action)
+
+    async def noted(jobs: SessionJobs, job: str, /, **how: Any) -> Any:
+        waited.append(job)
+        return await real(jobs, job, **how)
+
+    monkeypatch.setattr(SessionJobs, action, noted)
     async with background(workspace) as hf:
-        took: list[float] = []
-        for _ in range(TRIES):
-            deaf = "trap '' TERM; touch deaf; while true; do sleep 0.1; done"
+
+        async def begun(turn: int) -> Running:
+            mark = workspace / f"deaf{turn}"
+            deaf = f"trap '' TERM; touch {mark.name}; while true; do sleep 0.1; done"
             started = await result(hf, "sandbox_exec", command=deaf, background=True)
-            await until((workspace / "deaf").exists)
+            await until(mark.exists)
             sent: dict[str, object] = {"action": action, "pid": started["pid"]}
-            ended, seconds = await interrupted(hf, "sandbox_process", sent, lambda: True)
-            assert ended.failure is not None
-            took.append(seconds)
-        assert min(took) < 0.25
+            return Running(sent, lambda: len(waited) > turn)
+
+        await ends_at_once(hf, "sandbox_process", begun)

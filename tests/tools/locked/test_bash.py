@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from anyio import create_task_group
-from interrupts import TRIES, interrupted, until
+from interrupts import Running, ends_at_once, until
 from tool_kit import UNRECORDED, answer, failure, opened, result
 
 from holdfast.app.settings import CommandSettings, LimitSettings, Settings
@@ -229,13 +229,10 @@ async def test_a_person_may_end_it(workspace: Path) -> None:
 
 async def test_an_interrupt_ends_it_at_once(workspace: Path) -> None:
     async with opened(workspace, "locked") as hf:
-        took: list[float] = []
-        for turn in range(TRIES):
+
+        async def begun(turn: int) -> Running:
             mark = workspace / f"begun{turn}"
-            command = f"touch {mark.name}; sleep 61.25"
-            ended, seconds = await interrupted(hf, "bash", {"command": command}, mark.exists)
-            assert ended.failure is not None
-            assert ended.failure.retryable is False
-            took.append(seconds)
-        assert min(took) < 0.25
+            return Running({"command": f"touch {mark.name}; sleep 61.25"}, mark.exists)
+
+        await ends_at_once(hf, "bash", begun)
         assert not hf.commands.all() or {one.state for one in hf.commands.all()} == {"killed"}
