@@ -1,9 +1,9 @@
 """`repo_overview`: the shape of a repository at a glance, and honestly what was left out of it."""
 
-import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -144,7 +144,7 @@ class _Walk:
     def __init__(self, rt: Runtime) -> None:
         self._rt = rt
         self._seen = 0
-        self._until = time.monotonic() + MOST_SECONDS
+        self._until = monotonic() + MOST_SECONDS
         self.top = Folder("")
         self.byte_count = 0
         self.files_by_language: Counter[str] = Counter()
@@ -222,7 +222,7 @@ class _Walk:
             self.markers.append(Marker(entry.path, kind))
 
     def _is_over(self) -> bool:
-        return self._seen >= MOST_ENTRIES or time.monotonic() > self._until
+        return self._seen >= MOST_ENTRIES or monotonic() > self._until
 
     def _go_on(self) -> None:
         if self._rt.abort.aborted:
