@@ -11,6 +11,8 @@ from holdfast.app.profiles import PROFILES, TOOLSETS
 from holdfast.app.settings import SandboxSettings, Settings, Surroundings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
+from holdfast.envelope.dialects import mcp_result
+from holdfast.envelope.render import parse, render
 from holdfast.runtime.definitions import full_definition, openai_definition
 from holdfast.runtime.visibility import Visibility
 
@@ -38,6 +40,12 @@ async def test_every_profile_has_them_under_these_names_on_every_wire(
 ) -> None:
     async with opened(workspace, profile) as hf:
         locked = [one for one in hf.tools if one.name in LOCKED_NAMES]
+        for one in locked:
+            refused = await answer(hf, one.name, no_such_argument=1)
+            assert refused.tool == one.name
+            assert parse(render(refused)).tool == one.name
+            assert parse(render(refused, "typed"), "typed").tool == one.name
+            assert mcp_result.parse(mcp_result.render(refused), ours=True).tool == one.name
     assert tuple(one.name for one in locked) == THIRTEEN
     for one in locked:
         assert one.alias is None

@@ -8,18 +8,9 @@ counted, and who names such a directory gets everything in it.
 SKIPPED = (
     *(".git", ".hg", ".svn", ".jj", ".bzr", "CVS"),
     *("node_modules", "bower_components", ".yarn", ".pnpm-store", ".venv", "venv", ".tox", ".nox"),
-    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".cache", ".gradle"),
-    *(
-        "build",
-        "dist",
-        "target",
-        ".next",
-        ".nuxt",
-        ".turbo",
-        ".parcel-cache",
-        ".terraform",
-        ".eggs",
-    ),
+    *("build", "dist", "target", ".next", ".nuxt", ".eggs", ".gradle", ".terraform"),
+    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".cache", ".turbo"),
+    *(".parcel-cache",),
 )
 
 _BASE = ("--no-config", "--color=never", "--hidden", "--no-follow", "--no-ignore-global")
