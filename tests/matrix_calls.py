@@ -12,6 +12,7 @@ from tool_kit import UNRECORDED, opened, result
 from web_site import Reply, consenting, serving
 
 from holdfast import Subagent
+from holdfast import tool as granted
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.options import Options
 from holdfast.app.profiles import PROFILES, TOOLSETS
@@ -26,7 +27,10 @@ from holdfast.app.settings import (
 from holdfast.contract.person import Inquiry, Replies
 
 Arguments = dict[str, Any]
-NOT_IN_THE_WORKSPACE = ("/etc/passwd", "../outside.txt", "link_to_outside/passwd")
+OUTSIDE = "outside"
+"""A folder beside the workspace with the same project in it."""
+NOT_IN_THE_WORKSPACE = ("../outside/{}", "link_to_outside/{}", "{outside}/{}")
+"""How the same path is named there."""
 
 PATCH = """--- a/src/app.py
 +++ b/src/app.py
@@ -94,12 +98,19 @@ async def at_work(
             approver=consenting,
             person=_replying,
             subagents={"reviewer": Subagent(run=_reviewed, description="Looks at things.")},
+            on_demand=["weather"] if tool == "tool_search" else [],
         )
         async with opened(workspace, _profile_with(tool), tools=tools, **options) as hf:
             if tool == "sandbox_process":
                 begun = await result(hf, "sandbox_exec", command="sleep 60", background=True)
                 call["pid"] = begun["pid"]
             yield AtWork(hf, call)
+
+
+@granted
+def weather(place: str) -> str:
+    """Tell the weather of a place."""
+    return f"fair in {place}"
 
 
 def _served(tool: str, call: Arguments, workspace: Path, servers: ExitStack) -> object:
@@ -116,7 +127,7 @@ def _served(tool: str, call: Arguments, workspace: Path, servers: ExitStack) -> 
         call["url"] = host.url("project.git")
         site.place = f"127.0.0.1:{host.port}"
         return site.granting()
-    return None
+    return weather if tool == "tool_search" else None
 
 
 def _settings(workspace: Path, limits: LimitSettings) -> Settings:
@@ -153,11 +164,13 @@ def _furnish(workspace: Path) -> None:
     (skill / "SKILL.md").write_text(
         "---\nname: greeting\ndescription: How to greet.\n---\nSay hello.\n", "utf-8"
     )
-    (workspace / "src").mkdir()
-    (workspace / "src" / "app.py").write_text("def add(a, b):\n    return a + b\n", "utf-8")
-    (workspace / "README.md").write_text("# A project\n\nIt adds.\n", "utf-8")
-    Image.new("RGB", (8, 8), "red").save(workspace / "picture.png")
-    (workspace.parent / "outside.txt").write_text("secret\n", "utf-8")
-    (workspace / "link_to_outside").symlink_to("/etc")
+    outside = workspace.parent / OUTSIDE
+    outside.mkdir()
+    for project in (workspace, outside):
+        (project / "src").mkdir()
+        (project / "src" / "app.py").write_text("def add(a, b):\n    return a + b\n", "utf-8")
+        (project / "README.md").write_text("# A project\n\nIt adds.\n", "utf-8")
+        Image.new("RGB", (8, 8), "red").save(project / "picture.png")
+    (workspace / "link_to_outside").symlink_to(outside)
     documents = [{"title": "Tides", "url": "https://example.com/tides", "text": "High at noon."}]
     (workspace.parent / "index.json").write_text(json.dumps(documents), "utf-8")

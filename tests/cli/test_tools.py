@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
 from command import Cli, Terminal
 
+from holdfast.app.profiles import PROFILES, TOOLSETS
+from holdfast.contract.tool import LOCKED_NAMES
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.tools import add_arguments, run
@@ -36,6 +39,28 @@ def test_one_tool_is_shown_in_full(cli: Cli, tool_file: Path) -> None:
         assert part in out
     assert "The second line." in cli("tools", "add", "--from", str(tool_file)).out
     assert "requires    nothing" in cli("tools", "add", "--from", str(tool_file)).out
+
+
+@pytest.mark.req("SPEC-LOCK-02")
+@pytest.mark.parametrize("profile", sorted({*PROFILES} - {"bare"}))
+def test_the_locked_tools_are_listed_under_their_names(cli: Cli, profile: str) -> None:
+    listed = json.loads(cli("tools", "--profile", profile, "--json").out)
+    names = [one["name"] for one in listed]
+    assert [name for name in names if name in LOCKED_NAMES] == [
+        one.name for one in TOOLSETS["locked"]
+    ]
+    shown = [row.split()[0] for row in cli("tools", "--profile", profile).out.splitlines()[1:]]
+    assert shown == names
+
+
+def test_what_is_told_of_results_names_the_cut_form(cli: Cli) -> None:
+    told = json.loads(cli("tools", "glob", "--profile", "locked", "--json").out)["output_schema"]
+    assert [form["required"] for form in told["anyOf"]] == [
+        ["entries", "total", "left_out"],
+        ["head"],
+    ]
+    shown = cli("tools", "glob", "--profile", "locked").out
+    assert json.loads(shown.partition("\nresult\n")[2]) == told
 
 
 def test_doubtful_schemas_are_warned_about(cli: Cli, tmp_path: Path) -> None:

@@ -58,17 +58,17 @@ async def test_findings_are_told_and_content_is_silence(workspace: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "seconds", "said"),
     [
-        (("sleep", "30"), "`sleep 30` took longer than 0.5 s and was stopped."),
-        (("no-such-program",), "`no-such-program` could not be started"),
-        (("rm", "{path}"), "`rm a.py` left a.py so that it cannot be read: There is no a.py."),
+        (("sleep", "30"), 0.5, "`sleep 30` took longer than 0.5 s and was stopped."),
+        (("no-such-program",), 10, "`no-such-program` could not be started"),
+        (("rm", "{path}"), 10, "`rm a.py` left a.py so that it cannot be read: There is no a.py."),
     ],
 )
 async def test_a_program_that_fails_is_a_warning(
-    workspace: Path, command: tuple[str, ...], said: str
+    workspace: Path, command: tuple[str, ...], seconds: float, said: str
 ) -> None:
-    async with opened(workspace, settings=hooked(*command, seconds=0.5)) as hf:
+    async with opened(workspace, settings=hooked(*command, seconds=seconds)) as hf:
         (told,) = await warned(hf, path="a.py", content="x\n")
     assert told.startswith(said)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tool_kit import opened, result
 
 from holdfast import tool
+from holdfast.app.settings import Surroundings
 from holdfast.contract.errors import Cancelled, PolicyDenied, SandboxNotRunning, ToolError
 from holdfast.contract.gates import Refusal
 from holdfast.contract.runtime import Runtime
@@ -52,7 +53,21 @@ async def done(answer: CommandReport) -> Done:
 
 @pytest.mark.anyio
 @pytest.mark.req("SPEC-BASH-12")
-async def test_a_program_that_cannot_be_started_is_told_in_stderr() -> None:
+async def test_a_program_that_cannot_be_started_is_no_exception(workspace: Path) -> None:
+    nowhere = Surroundings(
+        data_home=workspace.parent / "data",
+        state_home=workspace.parent / "state",
+        environment={"PATH": str(workspace / "nowhere")},
+    )
+    (workspace / "a.txt").write_text("text", "utf-8")
+    async with opened(workspace, "managed", surroundings=nowhere) as hf:
+        told = await result(hf, "bash", command="cat a.txt")
+    assert (told["exit_code"], told["stdout"], told["timed_out"]) == (-1, "", False)
+    assert "could not be started: cat: there is no such program" in told["stderr"]
+
+
+@pytest.mark.anyio
+async def test_what_kept_it_from_being_started_is_told_in_stderr() -> None:
     told = await done(report(exit_code=None, unstarted="No such file or directory"))
     assert told.exit_code == -1
     assert "No such file or directory" in told.stderr

@@ -11,6 +11,8 @@ from holdfast.app.profiles import PROFILES, TOOLSETS
 from holdfast.app.settings import SandboxSettings, Settings, Surroundings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
+from holdfast.envelope.dialects import mcp_result
+from holdfast.envelope.render import parse, render
 from holdfast.runtime.definitions import full_definition, openai_definition
 from holdfast.runtime.visibility import Visibility
 
@@ -20,7 +22,8 @@ THIRTEEN = (
     *("read", "write", "edit", "glob", "grep", "bash", "todo", "task", "question"),
     *("web_search", "web_fetch", "skill", "tool_search"),
 )
-GREEDY = "x=$(head -c 900000000 /dev/zero | tr '\\0' a)"
+TAKES = "python3 -c \"print(len(b'a' * ({} << 20)))\""
+"""So many MiB of memory."""
 WITH_THE_LOCK = sorted({*PROFILES} - {"bare"})
 
 
@@ -37,6 +40,12 @@ async def test_every_profile_has_them_under_these_names_on_every_wire(
 ) -> None:
     async with opened(workspace, profile) as hf:
         locked = [one for one in hf.tools if one.name in LOCKED_NAMES]
+        for one in locked:
+            refused = await answer(hf, one.name, no_such_argument=1)
+            assert refused.tool == one.name
+            assert parse(render(refused)).tool == one.name
+            assert parse(render(refused, "typed"), "typed").tool == one.name
+            assert mcp_result.parse(mcp_result.render(refused), ours=True).tool == one.name
     assert tuple(one.name for one in locked) == THIRTEEN
     for one in locked:
         assert one.alias is None
@@ -143,15 +152,17 @@ async def test_what_was_kept_of_an_output_is_gone_after_the_session(workspace: P
 
 @pytest.mark.req("OSA-STR-09")
 async def test_commands_without_a_clock_are_bounded_by_what_they_use(workspace: Path) -> None:
-    limits = SandboxSettings(cpu_seconds=1, memory_bytes=200 << 20)
-    settings = Settings(store=UNRECORDED.store, sandbox=limits)
-    async with opened(workspace, "host", settings=settings, approver=consenting) as hf:
+    for limits, within, beyond in (
+        (SandboxSettings(cpu_seconds=1), "true", "while :; do :; done"),
+        (SandboxSettings(memory_bytes=200 << 20), TAKES.format(20), TAKES.format(400)),
+    ):
+        settings = Settings(store=UNRECORDED.store, sandbox=limits)
+        async with opened(workspace, "host", settings=settings, approver=consenting) as hf:
+            assert (await result(hf, "sandbox_exec", command=within))["exit_code"] == 0
+            assert (await result(hf, "sandbox_exec", command=beyond))["exit_code"] != 0
+    async with opened(workspace, "host", approver=consenting) as hf:
         hf.new_turn()
-        busy = await result(hf, "sandbox_exec", command="while :; do :; done")
-        assert busy["exit_code"] != 0
-        greedy = await result(hf, "sandbox_exec", command=GREEDY)
-        assert greedy["exit_code"] != 0
-        for _ in range(8):
+        for _ in range(10):
             await result(hf, "sandbox_exec", command="true")
         refused = await failure(hf, "sandbox_exec", command="true")
         assert (refused.kind, refused.retryable) == (FailureKind.REJECTED, False)

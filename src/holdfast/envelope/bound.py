@@ -29,6 +29,20 @@ _BESIDE_BYTES = 4_096
 _FEW_EXTRAS_BYTES = 16_384
 """So much a failure may explain whatever the bound is."""
 
+CUT_FORM: JsonObject = {
+    "type": "object",
+    "properties": {
+        "head": {
+            "type": "string",
+            "description": "The beginning of what was too large. metadata.tail holds its end, and"
+            " metadata.output_path names the file with all of it.",
+        },
+    },
+    "required": ["head"],
+    "description": "What was too large to show; the fields beside what was cut stay.",
+}
+"""The schema of every result that was cut, whatever its tool declares of whole ones."""
+
 Keep = Callable[[bytes], StoredOutput | None]
 """Stores the whole output and says where; None when it could not be kept."""
 

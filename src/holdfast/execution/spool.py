@@ -92,7 +92,9 @@ class Spool:
         """Bytes that were taken and are kept nowhere."""
         if self.path is None and not self._failed:
             return 0
-        return max(0, self._taken - max(self._written + len(self._waiting), in_memory))
+        # What waits is as good as written, up to the quota; what failed once is not tried again.
+        kept = self._written if self._failed else min(self._quota, self._taken)
+        return max(0, self._taken - max(kept, in_memory))
 
     def close(self) -> None:
         """Write the rest and close the file."""

@@ -1,9 +1,11 @@
 """What a model, an editor and a person are told of a tool. All of it reads one definition."""
 
 from collections.abc import Mapping
+from typing import cast
 
-from holdfast.contract.json_value import plain
+from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.tool import Tool
+from holdfast.envelope.bound import CUT_FORM
 
 
 def function_definition(
@@ -41,6 +43,38 @@ def full_definition(tool: Tool) -> dict[str, object]:
     }
     if tool.description is not None:
         definition["description"] = tool.description
-    if tool.output_schema is not None:
-        definition["output_schema"] = tool.output_schema
+    if (results := published_results(tool)) is not None:
+        definition["output_schema"] = results
     return definition
+
+
+def published_results(tool: Tool) -> JsonObject | None:
+    """The schema that every result of the tool fits: whole as it is declared, or cut."""
+    own = tool.output_schema
+    if own is None:
+        return None
+    whole = dict(own if "$id" in own else cast("JsonObject", _moved(own)))
+    top: JsonObject = {"$schema": whole.pop("$schema")} if "$schema" in own else {}
+    if _tells_objects(own):
+        top["type"] = "object"  # MCP takes nothing else, and asks for the word at the top
+    return {**top, "anyOf": [whole, CUT_FORM]}
+
+
+def _tells_objects(schema: JsonObject) -> bool:
+    forms = schema.get("anyOf")
+    if isinstance(forms, list):
+        return all(isinstance(form, dict) and form.get("type") == "object" for form in forms)
+    return schema.get("type") == "object"
+
+
+def _moved(schema: JsonValue) -> JsonValue:
+    """What points into the schema from its top, after it has moved below another."""
+    if isinstance(schema, list):
+        return [_moved(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    moved = {name: _moved(one) for name, one in schema.items()}
+    target = schema.get("$ref")
+    if isinstance(target, str) and (target == "#" or target.startswith("#/")):
+        moved["$ref"] = f"#/anyOf/0{target[1:]}"
+    return moved

@@ -3,8 +3,8 @@
 The names of arguments and of result fields are the faces' business.
 """
 
-import signal
 from collections.abc import Iterator
+from signal import Signals
 
 import msgspec
 from anyio import to_thread
@@ -126,7 +126,7 @@ def _done(report: CommandReport) -> Done:
 def signal_name(number: int) -> str:
     """As people write it."""
     try:
-        return signal.Signals(number).name
+        return Signals(number).name
     except ValueError:
         return f"signal {number}"
 

@@ -1,6 +1,6 @@
 """What kind of text an answer from the web holds, by what it says and how it begins. Pure."""
 
-import codecs
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from typing import NamedTuple
 
 from holdfast.contract.extraction import DocumentKind
@@ -20,7 +20,7 @@ _PDF_BEGINS = b"%PDF-"
 _PDF_WITHIN = 1024
 _LOOKED_AT = 4096
 _PAGE_BEGINS = (b"<!doctype html", b"<html", b"<head", b"<body")
-_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = (BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE)
 
 
 class MediaType(NamedTuple):

@@ -24,6 +24,8 @@ from holdfast.execution.spool import Spool, SpoolFile
 TIERS: dict[str, Tier] = {tier.name: tier for tier in (*STRONGEST_FIRST, UNCONFINED)}
 UNLIMITED = Limits()
 IS_ROOT = os.geteuid() == 0
+_LOOKS = 800
+"""So often it is looked before what still runs is told: sooner than a test's time is up."""
 
 
 def each(*names: str) -> pytest.MarkDecorator:
@@ -154,5 +156,21 @@ def running_in(workspace: Path) -> list[int]:
 
 async def until_empty(workspace: Path) -> None:
     """They have the signal that nothing survives; the kernel may still be taking them down."""
-    while running_in(workspace):
+    for _ in range(_LOOKS):
+        if not running_in(workspace):
+            return
         await asyncio.sleep(0.01)
+    left = {pid: _command_of(pid) for pid in running_in(workspace)}
+    assert not left, f"they still run: {left}"
+
+
+def _command_of(pid: int) -> str:
+    try:
+        return (
+            Path(f"/proc/{pid}/cmdline")
+            .read_bytes()
+            .replace(b"\0", b" ")
+            .decode("utf-8", "replace")
+        )
+    except OSError:
+        return "gone meanwhile"

@@ -60,11 +60,33 @@ async def test_it_ends_with_the_event_loop(tmp_path: Path, kind: str) -> None:
         others = asyncio.all_tasks()
         running = begun(ground, "/bin/sh", "-c", "sleep 60; sleep 60")
         (ending,) = asyncio.all_tasks() - others
-        deadline = time.monotonic() + 10
-        while not running_in(ground.workspace) and time.monotonic() < deadline:
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(10):
+            await asyncio.sleep(0)  # the task takes its first step: it waits for the end
+            while not running_in(ground.workspace):
+                await asyncio.sleep(0.005)
         ending.cancel()  # as a loop does with all that is left when it is closed
         with pytest.raises(asyncio.CancelledError):
             await running.ended()
         await until_empty(ground.workspace)
         assert not ground.warden.lost
+
+
+@each("landlock")
+async def test_it_ends_with_a_loop_that_is_closed_right_after_its_start(
+    tmp_path: Path, kind: str
+) -> None:
+    async with opened(tmp_path, kind) as ground:
+        others = asyncio.all_tasks()
+        running = begun(ground, "/bin/sh", "-c", "sleep 60; sleep 60")
+        (ending,) = asyncio.all_tasks() - others
+        for _ in range(2_000):  # without the loop: the task has not taken its first step
+            if running_in(ground.workspace):
+                break
+            time.sleep(0.005)  # noqa: ASYNC251 - so that it has not
+        assert running_in(ground.workspace)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running.ended()
+        await until_empty(ground.workspace)
+        assert not ground.warden.lost
+        assert await begun(ground, "/bin/true").ended() == 0

@@ -1,9 +1,12 @@
 """A ripgrep that fails, or no sandbox: never an answer that nothing was found."""
 
+import uuid
 from collections.abc import Generator
 from pathlib import Path
 
+import anyio
 import pytest
+from interrupts import Running, interrupted, until
 from tool_kit import failure, opened, result
 
 from holdfast import tool
@@ -44,7 +47,7 @@ async def test_what_ripgrep_says_of_its_failure_is_told(workspace: Path, broken:
         assert failed.message == "The search failed: out of memory"
 
 
-@pytest.mark.parametrize(
+each_search = pytest.mark.parametrize(
     ("name", "arguments"),
     [
         ("grep", {"pattern": "hit"}),
@@ -52,6 +55,36 @@ async def test_what_ripgrep_says_of_its_failure_is_told(workspace: Path, broken:
         ("glob", {"pattern": "**"}),
     ],
 )
+
+
+@each_search
+async def test_an_interrupt_ends_a_search_and_its_program(
+    workspace: Path, broken: Path, name: str, arguments: dict[str, object]
+) -> None:
+    seconds = f"61.{uuid.uuid4().int}"  # nobody else sleeps for so long
+    broken.write_text(f"#!/bin/sh\nexec sleep {seconds}\n", "utf-8")
+
+    def runs() -> bool:
+        return _runs("sleep", seconds)
+
+    async with opened(workspace, "locked") as hf:
+        await interrupted(hf, name, Running(arguments, runs))
+        with anyio.fail_after(10):
+            await until(lambda: not runs())
+
+
+def _runs(*argv: str) -> bool:
+    wanted = b"".join(f"{word}\0".encode() for word in argv)
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted:
+                return True
+        except OSError:
+            continue  # it has ended
+    return False
+
+
+@each_search
 async def test_a_search_that_is_killed_is_a_failure(
     workspace: Path, broken: Path, name: str, arguments: dict[str, object]
 ) -> None:

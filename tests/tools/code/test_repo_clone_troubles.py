@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from git_server import GitHost, git, git_host
-from interrupts import interrupted
+from interrupts import Running, interrupted
 from tool_kit import failure, result
 from tools.code.test_repo_clone import session
 
@@ -92,7 +92,7 @@ async def test_a_long_clone_says_that_it_goes_on(workspace: Path, host: GitHost)
 
     url = host.url("project.git")
     async with session(workspace, heard) as hf:
-        await interrupted(hf, "repo_clone", {"url": url}, told_twice)
+        await interrupted(hf, "repo_clone", Running({"url": url}, told_twice))
     assert [one.message for one in heard[:3]] == [
         f"Cloning {url}",
         "Cloning for 1 s",

@@ -7,9 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from anyio import create_task_group
-from interrupts import TRIES, interrupted, until
+from execution.processes.ground import running_in
+from interrupts import Running, ends_at_once, until
 from tool_kit import UNRECORDED, answer, failure, opened, result
 
+from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import CommandSettings, LimitSettings, Settings
 from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
@@ -85,14 +87,22 @@ async def test_it_runs_where_it_is_told_and_only_inside(workspace: Path) -> None
 
 @pytest.mark.req("SPEC-BASH-07")
 async def test_at_its_deadline_it_is_ended_and_keeps_what_it_printed(workspace: Path) -> None:
+    async def check(hf: Holdfast, asked: str, said: str, least: float) -> None:
+        command = f"trap '{asked}' TERM; echo begun; while :; do sleep 0.05; done"
+        for deadline in (300, 3_000):  # a busy machine may not have begun it by the first
+            before = time.monotonic()
+            ran = await result(hf, "bash", command=command, timeout_ms=deadline)
+            assert (ran["timed_out"], ran["exit_code"]) == (True, None)
+            if ran["stdout"]:
+                break
+        assert ran["stdout"] == said
+        assert time.monotonic() - before >= least
+
     async with opened(workspace, "locked") as hf:
-        ran = await result(hf, "bash", command="echo begun; sleep 60", timeout_ms=300)
-        assert (ran["timed_out"], ran["exit_code"], ran["stdout"]) == (True, None, "begun\n")
-        deaf = "trap '' TERM; echo begun; while true; do sleep 1; done"
-        before = time.monotonic()
-        ran = await result(hf, "bash", command=deaf, timeout_ms=100)
-        assert (ran["timed_out"], ran["exit_code"]) == (True, None)
-        assert time.monotonic() - before >= 3.0
+        async with create_task_group() as group:
+            group.start_soon(check, hf, "echo asked; exit", "begun\nasked\n", 0.0)
+            group.start_soon(check, hf, "", "begun\n", 3.0)  # killed after the grace period
+        assert not running_in(workspace)
 
 
 async def test_the_host_decides_how_long_a_command_may_take(workspace: Path) -> None:
@@ -161,6 +171,7 @@ async def test_a_hundred_megabytes_go_to_the_file_and_not_through_memory(workspa
     limits = LimitSettings(sidecar_call_bytes=128 * 1024 * 1024)
     async with opened(workspace, "locked", settings=with_settings(limits=limits)) as hf:
         await result(hf, "bash", command="true")
+        Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak begins anew
         before = _own_peak()
         cut = await answer(hf, "bash", command="head -c 100000000 /dev/zero")
         assert cut.metadata.output_bytes == 100_000_000
@@ -229,13 +240,10 @@ async def test_a_person_may_end_it(workspace: Path) -> None:
 
 async def test_an_interrupt_ends_it_at_once(workspace: Path) -> None:
     async with opened(workspace, "locked") as hf:
-        took: list[float] = []
-        for turn in range(TRIES):
+
+        async def begun(turn: int) -> Running:
             mark = workspace / f"begun{turn}"
-            command = f"touch {mark.name}; sleep 61.25"
-            ended, seconds = await interrupted(hf, "bash", {"command": command}, mark.exists)
-            assert ended.failure is not None
-            assert ended.failure.retryable is False
-            took.append(seconds)
-        assert min(took) < 0.25
+            return Running({"command": f"touch {mark.name}; sleep 61.25"}, mark.exists)
+
+        await ends_at_once(hf, "bash", begun)
         assert not hf.commands.all() or {one.state for one in hf.commands.all()} == {"killed"}

@@ -53,6 +53,7 @@ async def test_the_managed_one_runs_a_program_without_a_shell(workspace: Path) -
         assert "SHLVL" not in shown["stdout"]  # every shell sets it
     async with opened(workspace, "locked") as hf:
         assert "SHLVL" in (await result(hf, "bash", command="env"))["stdout"]
+        assert (await result(hf, "bash", command="false | true"))["exit_code"] == 1
 
 
 @pytest.mark.req("BOA-HAND-18", "BOA-HAND-19")

@@ -126,35 +126,39 @@ async def test_a_thousand_are_shown_and_the_rest_is_kept(workspace: Path) -> Non
 @pytest.mark.req("SPEC-GLOB-07", "SPEC-GLOB-09")
 async def test_what_is_passed_over_is_counted(workspace: Path) -> None:
     passed = [".git/x", "node_modules/x", "sub/__pycache__/x", "sub/.venv/x", ".cache/x"]
-    make(workspace, *passed, "sub/y", "sub/a.log", "sub/b.bin")
+    built = ["sub/build/x", "dist/x", "target/x"]
+    make(workspace, *passed, *built, "sub/y", "sub/a.log", "sub/b.bin", "y/build")
     (workspace / ".gitignore").write_text("*.log\n")
     (workspace / "sub/b.bin").write_bytes(b"\0x")
     async with opened(workspace, "locked") as hf:
         told = await result(hf, "glob", pattern="**")
-        assert found(told) == [".gitignore", "sub/", "sub/b.bin", "sub/y"]
-        assert told["left_out"] == {"ignored": 6}
+        assert found(told) == [".gitignore", "sub/", "sub/b.bin", "sub/y", "y/", "y/build"]
+        assert told["left_out"] == {"ignored": 9}
         lines = await result(hf, "grep", pattern="x")
-        assert [one["path"] for one in lines["matches"]] == ["sub/y"]
-        assert lines["left_out"] == {"ignored": 6, "binary": 1}
+        assert [one["path"] for one in lines["matches"]] == ["sub/y", "y/build"]
+        assert lines["left_out"] == {"ignored": 9, "binary": 1}
         everything = ["sub/.venv/", "sub/.venv/x", "sub/__pycache__/", "sub/__pycache__/x"]
-        everything += ["sub/a.log", "sub/b.bin", "sub/y"]
+        everything += ["sub/a.log", "sub/b.bin", "sub/build/", "sub/build/x", "sub/y"]
         assert found(await result(hf, "glob", pattern="**", path="sub")) == everything
         assert found(await result(hf, "glob", pattern="node_modules/**")) == ["node_modules/x"]
+        assert found(await result(hf, "glob", pattern="sub/build/**")) == ["sub/build/x"]
         assert ".git/" in found(await result(hf, "glob", pattern="*"))
         assert found(await result(hf, "glob", pattern="*/x")) == [
             ".cache/x",
             ".git/x",
+            "dist/x",
             "node_modules/x",
+            "target/x",
         ]
-        for named in ("node_modules", "sub/a.log"):
+        for named in ("node_modules", "target", "sub/a.log"):
             assert (await result(hf, "grep", pattern="x", path=named))["left_out"] == {}
             assert len((await result(hf, "grep", pattern="x", path=named))["matches"]) == 1
     async with opened(workspace, "managed") as hf:
         told = await result(hf, "glob", pattern="**", kind="file")
-        assert told["total"] == 9
+        assert told["total"] == 13
         assert told["left_out"] == {}
         lines = await result(hf, "grep", pattern="x")
-        assert len(lines["matches"]) == 7
+        assert len(lines["matches"]) == 11
         assert lines["left_out"] == {"binary": 1}
 
 

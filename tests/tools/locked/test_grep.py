@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from anyio import fail_after
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tool_kit import answer, failure, opened, result
@@ -244,21 +242,6 @@ async def test_the_newer_ripgrep_is_taken(workspace: Path, monkeypatch: pytest.M
         assert program.ripgrep() == str(workspace / "new")
     finally:
         program.ripgrep.cache_clear()
-
-
-async def test_an_interrupt_ends_the_search(workspace: Path) -> None:
-    """A named pipe is not opened, so that nothing but the interrupt could be waited for."""
-    for number in range(400):
-        (workspace / str(number)).write_text("abcdefgh" * 20_000)
-    slow = "(a|b|ab|bc|cd|abc)*z" * 3
-    async with opened(workspace, "locked") as hf:
-        await result(hf, "grep", pattern="a", limit=1)
-        with fail_after(15):
-            async with anyio.create_task_group() as group:
-                group.start_soon(hf.settle, "grep", {"pattern": slow})
-                await anyio.sleep(0.05)
-                group.cancel_scope.cancel()
-        assert (await result(hf, "grep", pattern="nothing here"))["matches"] == []
 
 
 LINE = st.text("ab \t.é", max_size=8)

@@ -253,11 +253,12 @@ async def test_what_is_kept_with_a_child_holds_no_secret_and_says_truly_who_it_i
     assert not any(secret.encode() in one.read_bytes() for one in files)
 
 
-@pytest.mark.req("SPEC-TASK-10")
 async def test_what_runs_in_the_background_ends_with_its_parent(workspace: Path) -> None:
     cancelled: list[str] = []
+    runs = anyio.Event()
 
     async def forever(child: Holdfast, _prompt: str) -> str:
+        runs.set()
         try:
             await anyio.sleep_forever()
         finally:
@@ -267,7 +268,8 @@ async def test_what_runs_in_the_background_ends_with_its_parent(workspace: Path)
     agents = {"idler": Subagent(run=forever, description="Waits.")}
     async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
         begun = await result(hf, "task", subagent_type="idler", prompt="x", background=True)
-        await anyio.sleep(0.05)
+        with anyio.fail_after(10):
+            await runs.wait()
     assert cancelled == [begun["session_id"]]
     (ended,) = hf.finished_tasks
     assert (ended.output, ended.error) == (None, ABORTED_BY_PARENT)
@@ -298,6 +300,42 @@ async def test_an_abort_of_the_call_stops_the_child_it_waits_for(workspace: Path
     assert envelope.failure is not None
     assert "cancelled" in envelope.failure.message
     assert stopped == [True]
+
+
+@pytest.mark.req("SPEC-TASK-10")
+async def test_an_abort_of_a_parent_aborts_its_children_in_the_background(workspace: Path) -> None:
+    abort = Abort()
+    sessions: dict[str, str] = {}
+
+    async def middle(child: Holdfast, _prompt: str) -> str:
+        sessions["middle"] = child.session_id
+        await child.settle("task", {"subagent_type": "idler", "prompt": "x", "background": True})
+        await anyio.sleep_forever()
+        return "never"
+
+    async def forever(child: Holdfast, _prompt: str) -> str:
+        abort.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            sessions["stopped"] = child.session_id
+        return "never"
+
+    agents = {
+        "middle": Subagent(run=middle, description="Hands it on."),
+        "idler": Subagent(run=forever, description="Waits."),
+    }
+    async with opened(workspace, "locked", settings=Settings(), subagents=agents) as hf:
+        with anyio.fail_after(10):
+            sent = {"subagent_type": "middle", "prompt": "x"}
+            envelope = await hf.settle("task", sent, abort=abort)
+        assert envelope.failure is not None
+        assert envelope.failure.message == "Tool 'task' was cancelled."
+        journal = await hf._journal()  # pyright: ignore[reportPrivateUsage] - to look
+        told = [one.payload for one in await journal.events(sessions["middle"])]
+    (end,) = [one for one in told if isinstance(one, ChildIdle)]
+    assert end.child_session_id == sessions["stopped"]
+    assert (end.child_stop_reason, end.summary) == ("terminated", ABORTED_BY_PARENT)
 
 
 async def test_a_child_asks_no_person_and_has_its_own_profile(workspace: Path) -> None:

@@ -11,7 +11,9 @@ from pdf_texts import pdf_with
 from tool_kit import answer, failure, opened, result
 from web_site import Reply, Site, consenting, serving, stopped, wait_until_asked
 
+from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.ports import Answer
 from holdfast.contract.runtime import Progress
 from holdfast.policy.scope import shared
 from holdfast.sources.intake import built_in
@@ -164,13 +166,23 @@ async def test_what_is_no_address_of_the_web_is_refused(workspace: Path, url: st
     assert told.kind in (FailureKind.INVALID_ARGS, FailureKind.REJECTED)
 
 
+@pytest.mark.req("SPEC-WEB-10")
 @pytest.mark.parametrize("url", ["http://example.com/x", "https://example.com/x"])
 async def test_http_and_https_are_asked_about_and_nothing_runs_unasked(
     workspace: Path, url: str
 ) -> None:
-    async with opened(workspace, "locked") as hf:
+    asked: list[object] = []
+
+    async def denying(ask: Ask) -> Answer:
+        asked.append(ask.prepared.arguments["url"])
+        return Answer(allowed=False, by="test")
+
+    async with opened(workspace, "locked", approver=denying) as hf:
         told = await failure(hf, "web_fetch", url=url)
-    assert told.kind is FailureKind.REJECTED
+        assert told.kind is FailureKind.USER_DENIED
+    assert asked == [url]
+    async with opened(workspace, "locked") as hf:
+        assert (await failure(hf, "web_fetch", url=url)).kind is FailureKind.REJECTED
 
 
 async def test_redirects_are_followed_and_each_is_judged(workspace: Path, site: Site) -> None:

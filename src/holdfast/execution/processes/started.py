@@ -21,6 +21,7 @@ class Started:
         self._spawner = spawner
         self._loop = asyncio.get_running_loop()
         self._ending = self._loop.create_task(self._to_its_end(spawner.start(start)))
+        self._ending.add_done_callback(self._given_up)
 
     def kill(self) -> None:
         """End it at once, from any thread. Once more is harmless."""
@@ -35,14 +36,16 @@ class Started:
         if not self._ending.done():
             self._spawner.signal(signal.SIGKILL)
 
+    def _given_up(self, ending: "asyncio.Task[int | None]") -> None:
+        # Not where it waits: a task that is cancelled before its first step never comes there.
+        if ending.cancelled():
+            self._spawner.close()
+
     async def _to_its_end(self, ended: "asyncio.Future[Ended]") -> int | None:
         try:
             told = await ended
         except (OSError, SandboxUnavailable):
             told = None
-        except BaseException:
-            self._spawner.close()
-            raise
         await self._warden.give_back(self._spawner)
         return None if told is None else told.exit
 

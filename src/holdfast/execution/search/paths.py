@@ -28,6 +28,9 @@ from holdfast.execution.search.running import Run, run
 from holdfast.execution.search.skipping import SKIPPED, passing_over
 from holdfast.execution.threads import in_thread
 
+# Walking is waiting: with a thread for each core, some of them look for work in vain.
+_THREADS = (f"--threads={min(2 * (os.cpu_count() or 1), 12)}",)
+
 
 async def find_paths(view: View, wanted: PathQuery, *, skips: bool) -> FoundPaths:
     """Every path that fits; raises what the model is told."""
@@ -89,7 +92,7 @@ class _Search:
 
     async def found(self, *, skips: bool) -> FoundPaths:
         """Everything that fits."""
-        words = (*passing_over(skips=skips), "--debug", "--files", "--null", "--", ".")
+        words = (*passing_over(skips=skips), *_THREADS, "--debug", "--files", "--null", "--", ".")
         shown = _none if self._kind == "directory" else self._shown
         paths = Paths(shown, self._limit, keeps_all=self._kind != "file")
         ran = await run(self._view, (ripgrep(), *words), self._place.directory, paths)

@@ -6,7 +6,7 @@ from holdfast.app.holdfast import Holdfast
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonValue, encode_json, plain
 from holdfast.contract.tool import Tool
-from holdfast.runtime.definitions import full_definition
+from holdfast.runtime.definitions import full_definition, published_results
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
@@ -73,9 +73,9 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
     )
     look.text("\narguments")
     look.json(indented(encode_json(tool.input_schema)))
-    if tool.output_schema is not None:
+    if (results := published_results(tool)) is not None:
         look.text("\nresult")
-        look.json(indented(encode_json(tool.output_schema)))
+        look.json(indented(encode_json(results)))
     for warning in holdfast.remarks_on(tool):
         look.text(f"\nwarning: {printable(warning)}")
 

@@ -1,9 +1,9 @@
 """`repo_overview`: the shape of a repository at a glance, and honestly what was left out of it."""
 
-import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -147,7 +147,7 @@ class _Walk:
         self._rt = rt
         self._seen = 0
         self._rules = 0
-        self._until = time.monotonic() + MOST_SECONDS
+        self._until = monotonic() + MOST_SECONDS
         self.top = Folder("")
         self.byte_count = 0
         self.files_by_language: Counter[str] = Counter()
@@ -214,7 +214,7 @@ class _Walk:
         """Asked between two rules: a stranger's file may have many slow ones."""
         if self._rt.abort.aborted:
             raise Cancelled("The call was interrupted.")
-        return time.monotonic() <= self._until
+        return monotonic() <= self._until
 
     def _layers(
         self, one: _Waiting, entries: Sequence[FileFacts]
@@ -245,7 +245,7 @@ class _Walk:
             self.markers.append(Marker(entry.path, kind))
 
     def _is_over(self) -> bool:
-        return self._seen >= MOST_ENTRIES or time.monotonic() > self._until
+        return self._seen >= MOST_ENTRIES or monotonic() > self._until
 
     def _go_on(self) -> None:
         if self._rt.abort.aborted:

@@ -1,7 +1,7 @@
 """What to say of a path that is not there: which one like it is, as far as may be seen."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
@@ -14,7 +14,7 @@ _ALIKE = 0.7
 
 
 @contextmanager
-def hinting(files: Files, path: str) -> Iterator[None]:
+def hinting(files: Files, path: str) -> Generator[None]:
     """A file that is not found is told with the one that may be meant."""
     try:
         yield
