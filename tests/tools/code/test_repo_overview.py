@@ -3,7 +3,6 @@
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -132,7 +131,7 @@ async def test_the_time_is_looked_at_between_two_rules(
 ) -> None:
     """Each look at the clock takes a second; the entries alone would take a few."""
     fill(workspace, {".gitignore": MANY_RULES, "a/b/c/d.py": ""})
-    monkeypatch.setattr(OVERVIEW, "time", SimpleNamespace(monotonic=count().__next__))
+    monkeypatch.setattr(OVERVIEW, "monotonic", count().__next__)
     monkeypatch.setattr(OVERVIEW, "MOST_SECONDS", 100)
     async with opened(workspace, "code") as hf:
         found = await result(hf, "repo_overview")
@@ -152,7 +151,7 @@ async def test_an_interrupt_is_heard_between_two_rules(
             abort.set()
         return 0.0
 
-    monkeypatch.setattr(OVERVIEW, "time", SimpleNamespace(monotonic=counted))
+    monkeypatch.setattr(OVERVIEW, "monotonic", counted)
     async with opened(workspace, "code") as hf:
         envelope = await hf.settle("repo_overview", {}, abort=abort)
         assert envelope.failure is not None
