@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -15,9 +16,11 @@ from app.recorded import LAUNCHED, SECRET, YES, around, events_of, launch, opene
 from app.test_answers_elsewhere import Waiting, launched, question
 
 from holdfast import Answer, Question, answer_question, blocking, open_questions
+from holdfast.app.answering import write_answer
 from holdfast.app.settings import Settings
-from holdfast.contract.events import ApprovalAnswered
-from holdfast.contract.journal import NotFitting, UnknownSession
+from holdfast.contract.events import ApprovalAnswered, ApprovalAsked
+from holdfast.contract.journal import EventQuery, NotFitting, UnknownSession
+from holdfast.envelope.redact import Redactor
 
 pytestmark = pytest.mark.anyio
 
@@ -196,3 +199,48 @@ def test_synchronous_code_is_told_when_it_is_not_open(tmp_path: Path) -> None:
     for ask in (hf.questions, hf.resume, lambda: hf.answer("apr_1", YES)):
         with pytest.raises(RuntimeError, match="with Holdfast"):
             ask()
+
+
+class Pages:
+    """A journal whose questions of before come page by page; ids that are damaged repeat one."""
+
+    def __init__(self, *pages: list[str]) -> None:
+        self._pages = iter(pages)
+        self.written: list[object] = []
+
+    async def session(self, _session_id: str) -> object:
+        return SimpleNamespace(state=SimpleNamespace(calls={}))
+
+    async def find(self, _session_id: str, _query: EventQuery) -> list[object]:
+        page = next(self._pages, list[str]())
+        return [
+            SimpleNamespace(
+                id="damaged" if name == "x" else name,
+                payload=ApprovalAsked(
+                    approval_id=f"apr_{name}",
+                    call_id=f"cal_{name}",
+                    tool="launch",
+                    arguments_hash="",
+                    reason="",
+                ),
+            )
+            for name in page
+        ]
+
+    async def append(self, _session_id: str, payloads: list[object]) -> None:
+        self.written += payloads
+
+
+async def test_a_question_of_long_ago_is_found_page_by_page() -> None:
+    journal = Pages(["e", "f"], ["c", "d"], ["a", "b"])
+    await write_answer(cast("Any", journal), "ses_1", "apr_c", YES, Redactor(()))
+    (written,) = journal.written
+    assert isinstance(written, ApprovalAnswered)
+    assert (written.approval_id, written.call_id) == ("apr_c", "cal_c")
+
+
+async def test_a_page_that_comes_again_ends_the_search() -> None:
+    journal = Pages(*[["x"]] * 1000)
+    with pytest.raises(NotFitting, match="has no question apr_y"):
+        await write_answer(cast("Any", journal), "ses_1", "apr_y", YES, Redactor(()))
+    assert not journal.written

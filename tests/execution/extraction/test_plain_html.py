@@ -30,6 +30,7 @@ def whole(markup: str) -> str:
         ("</pre></ul></a></blockquote>a", "a"),
         ("a <b>b</b> <i>c</i> <code>d</code>", "a **b** *c* `d`"),
         ("<b></b><code></code>a", "a"),
+        ("a<a href=x> </a>b", "a b"),
         ("<blockquote>a<blockquote>b</blockquote></blockquote>c", "> a\n\n> > b\n\nc"),
         ("<table><tr><th>a<th>b<tr><td>1<td>2</table>", "a | b\n1 | 2"),
         ("a<hr>b", "a\n\n---\n\nb"),

@@ -85,7 +85,7 @@ async def opened(
     folder = tmp_path.resolve()
     places = [folder / name for name in ("workspace", "scratch", "root", "temporary", "outside")]
     for place in places:
-        place.mkdir()
+        place.mkdir(exist_ok=True)
     workspace, scratch, root, temporary, outside = places
     home = Scratch(str(root), str(temporary), str(folder / "home"))
     warden = await start_in(_tier(kind), measurable(policy or policy_of(workspace)), home)

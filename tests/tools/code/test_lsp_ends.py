@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -9,6 +10,7 @@ from tool_kit import answer, failure
 from tools.code.lsp_kit import hover, noted, with_server
 
 from holdfast.app.holdfast import Holdfast
+from holdfast.contract.errors import OperationTimedOut
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.language_servers import server, session_servers
@@ -117,6 +119,13 @@ async def test_one_that_hangs_is_ended_and_the_next_call_begins_another(
         envelope = await answer(hf, "lsp", action="hover", path="a.odd", line=1, column=1)
         assert "started again" in envelope.warnings[0]
         assert [one.state for one in hf.commands.all()].count("running") == 1
+
+
+def test_a_question_to_one_that_is_gone_says_nothing_of_its_successor() -> None:
+    held = session_servers._Held(server.ServerCommand("odd", ("odd",), (".odd",)))  # pyright: ignore[reportPrivateUsage] - two ends in one moment
+    gone, problem = cast("Any", object()), OperationTimedOut("late")
+    assert held.unanswered(gone, None, problem) is problem
+    assert held.doubted is None
 
 
 async def test_calls_side_by_side_are_one_silence(

@@ -180,6 +180,14 @@ async def test_what_cannot_be_read_is_counted(workspace: Path) -> None:
         (workspace / "shut").chmod(0o700)
 
 
+async def test_below_what_is_no_directory_there_is_nothing(workspace: Path) -> None:
+    make(workspace, "file")
+    async with opened(workspace, "locked") as hf:
+        for pattern in ("file/**", "nowhere/**"):
+            told = await result(hf, "glob", pattern=pattern)
+            assert (told["entries"], told["left_out"]) == ([], {})
+
+
 @pytest.mark.req("SPEC-GLOB-08")
 async def test_no_link_is_entered(workspace: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
