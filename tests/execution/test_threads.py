@@ -27,9 +27,12 @@ async def test_a_value_or_an_error_comes_back() -> None:
 
 
 async def test_a_thread_is_used_again() -> None:
-    first = await in_thread(threading.get_ident)
-    await sleep(0.05)
-    assert await in_thread(threading.get_ident) == first
+    idents: list[object] = []
+    for _ in range(30):
+        idents.append(await in_thread(threading.get_ident))
+        await sleep(0.002)
+    # Not always the one before: another that was still busy may have come back meanwhile.
+    assert len(set(idents)) < len(idents)
 
 
 async def test_context_goes_along() -> None:
