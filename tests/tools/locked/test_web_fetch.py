@@ -210,6 +210,7 @@ async def test_what_lies_inside_needs_to_be_named(workspace: Path, site: Site) -
     assert not site.asked
 
 
+@pytest.mark.timeout(90)  # megabytes of a page are read
 async def test_a_packed_bomb_is_read_only_so_far(workspace: Path, site: Site) -> None:
     line = b"<p>all work and no play</p>\n"
     packed = gzip.compress(line * (40 * 1024 * 1024 // len(line)))
