@@ -294,10 +294,10 @@ async def test_a_silent_host_is_a_gateway_timeout() -> None:
 
 
 async def test_what_moves_is_not_closed() -> None:
-    limits = ProxyLimits(idle_seconds=0.5)
+    limits = ProxyLimits(idle_seconds=2)
     async with served(echo) as port, proxied(Gate(LOOPBACK), limits=limits) as town:
         reader, writer = await _opened(town, port)
-        for _ in range(15):
+        for _ in range(50):
             writer.write(b"x")
             assert await reader.readexactly(1) == b"x"
             await asyncio.sleep(0.05)

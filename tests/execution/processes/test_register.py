@@ -50,16 +50,16 @@ async def test_commands_are_shown_while_they_run_and_shortly_after(
         )
         assert (live.state, live.exit_code, live.killed_by) == ("running", None, None)
         assert (live.stdout_tail, live.started_at.endswith("+00:00")) == ("out\n", True)
-        monkeypatch.setattr(registering, "LINGER_SECONDS", 0.3)
+        monkeypatch.setattr(registering, "LINGER_SECONDS", 2)
         (here.workspace / "go").touch()
         await finishing
         (over,) = here.register.all()
         assert (over.state, over.exit_code, over.killed_by) == ("exited", 4, None)
         assert (over.stdout_tail, over.stderr_tail) == ("out\n", "err\n")
         await asyncio.sleep(0.2)
-        await (await started(here, "true"))[1]
-        assert len(here.register.all()) == 2
-        await until(lambda: len(here.register.all()) == 1)
+        second, ending = await started(here, "true")
+        await ending
+        await until(lambda: [one.id for one in here.register.all()] == [second])
         await until(lambda: here.register.all() == ())
 
 
