@@ -64,6 +64,7 @@ def test_a_call_hears_the_same(backup: Path, tool_file: Path) -> None:
     assert f"({backup / 'data'} may only be read, and a store is" in answered.out
 
 
+@pytest.mark.timeout(90)  # several programs, one after the other
 def test_a_copy_can_be_read(backup: Path) -> None:
     copy = backup.with_name("copy")
     shutil.copytree(backup, copy)

@@ -215,6 +215,7 @@ def test_one_that_was_closed_and_taken_up_is_followed_until_it_is_closed_again(h
     assert (process.returncode, json.loads(out)["sequence"], err) == (0, 7, "")
 
 
+@pytest.mark.timeout(90)  # several programs, one after the other
 def test_whoever_follows_is_told_once_that_its_program_is_gone(home: Path) -> None:
     made(home, "ses_1", TALK[:1])
 

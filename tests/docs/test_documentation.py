@@ -90,6 +90,7 @@ def test_a_toml_example_can_be_used_as_it_is(page: Path, block: str, tmp_path: P
 THEIRS = '[[rule]]\npermission = "save"\npattern = "notes/*"\naction = "allow"\n'
 
 
+@pytest.mark.timeout(90)  # several programs, one after the other
 def test_the_output_of_commands_is_what_the_page_on_policy_shows(tmp_path: Path) -> None:
     page = ROOT / "docs" / "policy.md"
     rules = next(block for block in _blocks(page, "toml") if block.startswith("[[rule]]"))

@@ -50,6 +50,7 @@ def restored(text: bytes) -> Everything:
 
 @settings(max_examples=60)
 @given(sessions())
+@pytest.mark.timeout(90)  # many examples
 def test_what_is_exported_imported_and_exported_again_is_the_same(steps: list[Step]) -> None:
     there = everything(steps)
     (text, _chat), written = there

@@ -338,6 +338,7 @@ async def test_the_settings_say_what_stays(own: Home) -> None:
         assert await ids(store) == ["ses_1", "ses_2"]
 
 
+@pytest.mark.timeout(90)  # several programs, one after the other
 async def test_a_prune_that_is_killed_leaves_whole_sessions_and_can_be_run_again(
     own: Home,
 ) -> None:

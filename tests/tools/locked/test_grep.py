@@ -256,6 +256,7 @@ PIECE = st.sampled_from(["a", "b", ".", "é", "a*", "b+", "[ab]", "^", "$", "(a|
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+@pytest.mark.timeout(90)  # many examples
 async def test_it_finds_what_python_finds(
     tmp_path_factory: pytest.TempPathFactory,
     files: list[list[str]],
