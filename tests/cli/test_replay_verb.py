@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import pytest
@@ -233,24 +234,16 @@ def test_it_can_be_told_with_its_pauses(
 ) -> None:
     pauses: list[float] = []
 
-    class Hurried:
-        """What does not wait, and says how long it would have."""
+    async def note(seconds: float) -> None:
+        pauses.append(seconds)
 
-        def __getattr__(self, name: str) -> object:
-            return self.note if name == "sleep" else getattr(anyio, name)
-
-        async def note(self, seconds: float) -> None:
-            pauses.append(seconds)
-
-    monkeypatch.setattr(replay, "anyio", Hurried())
+    monkeypatch.setattr(replay, "anyio", SimpleNamespace(run=anyio.run, sleep=note))
     session_in(home, *CONVERSATION)  # 1.1 seconds
     at_once = cli("replay", "last", "--json", "--speed", "0").out
-    assert sum(pauses) == 0
-    assert cli("replay", "last", "--json", "--speed", "2").out == at_once
-    assert sum(pauses) == pytest.approx(0.55)
-    pauses.clear()
-    assert cli("replay", "last", "--json", "--speed", "100").out == at_once
-    assert sum(pauses) == pytest.approx(0.011)
+    for speed, waited in ((0, 0), (2, 0.55), (100, 0.011)):
+        pauses.clear()
+        assert cli("replay", "last", "--json", "--speed", str(speed)).out == at_once
+        assert sum(pauses) == pytest.approx(waited)
 
 
 @pytest.mark.parametrize(
