@@ -17,8 +17,8 @@ from holdfast.app.spelling import advice
 Table = dict[str, object]
 """A table as TOML gives it."""
 
-_NOT_KEYS = frozenset({"at_most", "source"})
-"""Fields that are found out while loading."""
+_NOT_KEYS = frozenset({"at_most", "source", "capability"})
+"""Fields that no table has: found out while loading, or said by what ships alone."""
 
 _WORDS = {
     "int": "a whole number",

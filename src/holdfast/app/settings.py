@@ -136,7 +136,7 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     reason: str | None = None
     pinned: bool = False
     capability: str | None = None
-    """Of a tool with several uses: only this one."""
+    """Of a tool with several uses: only this one. For rules that ship; not a key of the table."""
     source: str = ""
     """Where it stands. Found out while loading; not a key of the table."""
 

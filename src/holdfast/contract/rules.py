@@ -34,7 +34,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     pinned: bool = False
     """An ask of the manifest that no session or project rule can turn into an allow."""
     capability: str | None = None
-    """Of a remembered answer: it was about this use, and holds for no other."""
+    """It is about this use alone: of a remembered answer, and of rules that ship for a tool with
+    several."""
     remembered: bool = False
     """A person's answer kept for later: a grant. It never outranks a deny of any scope."""
 

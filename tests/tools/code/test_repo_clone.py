@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from git_server import GitHost, git, git_host
 from interrupts import Running, ends_at_once
-from tool_kit import failure, opened, result
+from tool_kit import answer, failure, opened, result
 
 from holdfast import Rule, tool
 from holdfast.app.holdfast import Holdfast
@@ -113,6 +113,26 @@ async def test_the_directory_that_the_url_names_is_judged_as_a_named_one(
         assert asked == []
         await result(hf, "repo_clone", url=host.url("project.git"))
         assert ("fs.write", "project") in asked[0]
+
+
+async def test_to_allow_its_host_is_enough(workspace: Path, host: GitHost) -> None:
+    """Nobody is there to be asked: without the rule it is refused."""
+
+    def about(pattern: str) -> Rule:
+        return Rule(
+            permission="repo_clone",
+            pattern=pattern,
+            action="allow",
+            scope="project",
+            source="a test",
+        )
+
+    for pattern, clones in (("127.0.0.1", True), ("other.example", False)):
+        made = opened(workspace, "code", tools=[reaches_loopback], rules=[about(pattern)])
+        async with made as hf:
+            settled = await answer(hf, "repo_clone", url=host.url("project.git"), directory=pattern)
+        assert settled.ok is clones, settled
+        assert (workspace / pattern).exists() is clones
 
 
 async def test_nothing_that_the_repository_brings_is_run(workspace: Path, host: GitHost) -> None:
