@@ -54,8 +54,8 @@ def hand_for(setup: HandSetup) -> SessionHand:
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
             leaves=partial(_leaves, setup),
-            # What a session may reach never changes, nor do the denies it begins with: what a person
-            # refuses later is about calls. Compiling it costs more than a decision.
+            # What a session may reach never changes, nor do the denies it begins with (what a
+            # person refuses later is about calls); compiling it costs more than a decision.
             policy=cache(partial(_policy, setup)),
             environment=around.environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
