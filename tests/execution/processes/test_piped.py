@@ -14,9 +14,10 @@ from execution.processes.ground import opened, until_empty
 from execution.processes.session import descriptors
 from execution.processes.shell_kit import until
 
+from holdfast.contract.programs import Listener
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.processes.command import Command
-from holdfast.execution.processes.piped import MOST_UNSENT, Listener, Piped, PipedProcesses
+from holdfast.execution.processes.piped import MOST_UNSENT, Piped, PipedProcesses
 from holdfast.execution.processes.wardens import Warden
 
 LARGE_PIPE = """

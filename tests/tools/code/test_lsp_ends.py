@@ -12,10 +12,11 @@ from tools.code.lsp_kit import hover, noted, with_server
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.errors import OperationTimedOut
 from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.programs import Listener
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.language_servers import server, session_servers
 from holdfast.execution.processes.command import Command
-from holdfast.execution.processes.piped import Listener, Piped, PipedProcesses
+from holdfast.execution.processes.piped import Piped, PipedProcesses
 from holdfast.execution.processes.sandbox import Sandbox
 from holdfast.execution.processes.spawners import SandboxUnavailable
 from holdfast.execution.processes.wardens import Warden

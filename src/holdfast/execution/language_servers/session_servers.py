@@ -11,11 +11,12 @@ from typing import NamedTuple, Protocol, TypeVar
 from anyio import Lock, sleep
 
 from holdfast.contract.errors import OperationTimedOut, ToolError, Unavailable
+from holdfast.contract.programs import Listener
 from holdfast.contract.shell import KilledBy
 from holdfast.execution.language_servers.connection import Connection
 from holdfast.execution.language_servers.server import LanguageServer, ServerCommand
 from holdfast.execution.language_servers.watching import Seen, changes
-from holdfast.execution.processes.piped import Listener, Piped
+from holdfast.execution.processes.piped import Piped
 
 FIRST_PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 8.0

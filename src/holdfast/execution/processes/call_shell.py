@@ -14,6 +14,7 @@ from holdfast.contract.errors import PolicyDenied, Unavailable
 from holdfast.contract.gates import Refusal
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import Clock
+from holdfast.contract.programs import Listener
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import (
     NO_LIMITS,
@@ -32,7 +33,7 @@ from holdfast.execution.processes.command import Command, Report, start
 from holdfast.execution.processes.jobs import SessionJobs
 from holdfast.execution.processes.limits import Limits
 from holdfast.execution.processes.persistent import SessionShell
-from holdfast.execution.processes.piped import Listener, Piped, PipedProcesses
+from holdfast.execution.processes.piped import Piped, PipedProcesses
 from holdfast.execution.processes.register import Ending, Entered, LiveRegister, exit_of
 from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox

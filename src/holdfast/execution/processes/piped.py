@@ -8,8 +8,8 @@ the latest.
 import asyncio
 import os
 from collections.abc import Callable
-from typing import NamedTuple
 
+from holdfast.contract.programs import Listener
 from holdfast.contract.shell import KilledBy, Printed
 from holdfast.execution.processes.capture import StreamName
 from holdfast.execution.processes.command import Command
@@ -22,15 +22,6 @@ START_SECONDS = 10.0
 _PIECE = 64 * 1024
 _LAST_WORDS = 4096
 _LONGEST_SAID = 300
-
-
-class Listener(NamedTuple):
-    """Who hears of a process."""
-
-    printed: Callable[[bytes], None]
-    """With every piece of its standard output, in order, on the event loop."""
-    over: Callable[[str, KilledBy | None], None]
-    """Once, when it has ended or was let go: how, and who ended it if it was not itself."""
 
 
 class Piped:
