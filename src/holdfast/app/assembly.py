@@ -160,6 +160,7 @@ def assembled(wanted: Wanted) -> Whole:
                     depth=own.tasks.depth + 1,
                     metadata=metadata,
                     reach=reach,
+                    tools=catalog.get,
                     rules=judge.as_parent,
                     commands=commands,
                     turn=turn,
@@ -270,6 +271,7 @@ def _judging(
         answered=options.get("person") is not None,
         parents=() if above is None else above.rules,
         above=None if above is None else above.reach,
+        tools_above=_no_tools if above is None else above.tools,
         commands_above=() if above is None else above.commands,
     )
 
@@ -304,6 +306,10 @@ def _asker(options: Options, log: SessionLog | None) -> Asker | None:
 
 async def _somebody_elsewhere(_inquiry: Inquiry) -> Replies | None:
     await sleep_forever()
+
+
+def _no_tools(_name: str) -> None:
+    return None
 
 
 async def _nobody(_ask: Ask) -> Answer | None:
