@@ -7,7 +7,8 @@ import pytest
 from tool_kit import UNRECORDED, answer, opened, result
 
 from holdfast import Holdfast, Runtime, Subagent, tool
-from holdfast.app.settings import PolicySettings, RequirementSettings
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import PolicySettings
 from holdfast.contract.requirements import requirement_set
 from holdfast.contract.tool import Alone, Tool
 

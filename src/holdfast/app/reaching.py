@@ -7,8 +7,8 @@ from typing import NamedTuple
 from holdfast.app.judging import JudgeParts
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import ceilings_of
+from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.requirement_tables import requirements_of
-from holdfast.app.settings import RequirementSettings
 from holdfast.contract.ports import PathView
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.tool import Tool, ToolDefinitionError
