@@ -58,6 +58,7 @@ def hand_for(setup: HandSetup) -> SessionHand:
             # person refuses later is about calls); compiling it costs more than a decision.
             policy=cache(partial(_policy, setup)),
             environment=around.environment,
+            parent_environment=around.parent_environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
             changes=changes_of(around.data_home, setup.session.id, setup.clock),
             clock=setup.clock,
