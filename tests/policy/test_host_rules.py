@@ -14,6 +14,7 @@ from holdfast.policy.places import NOWHERE
 from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleBook, RuleProblem, ToolNames
 from holdfast.policy.scope import EffectiveScope, compile_scope
+from holdfast.policy.tool_scopes import ToolScopes
 from holdfast.policy.uses import uses_of_requirements
 
 FETCH = ToolNames("get")
@@ -24,7 +25,9 @@ SCOPE = EffectiveScope(
 
 
 def called(written: str) -> Use:
-    looked = Reach(SCOPE, DiskPaths(), NOWHERE)(make_tool(), use("net.fetch", written))
+    looked = Reach(ToolScopes(SCOPE, NOWHERE), DiskPaths(), NOWHERE)(
+        make_tool(), use("net.fetch", written)
+    )
     assert looked.refusal is None
     return looked.use
 

@@ -14,6 +14,7 @@ from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.places import NOWHERE, places_of
 from holdfast.policy.reach import Folders, Reach
 from holdfast.policy.scope import EffectiveScope, compile_scope
+from holdfast.policy.tool_scopes import ToolScopes
 
 REQUIRES = requirement_set(
     {
@@ -35,7 +36,8 @@ def reach(
     places = places_of({"workspace": [str(workspace)]}, facts)
     layers = [compile_scope(one, places) for one in (REQUIRES, ceiling) if one is not None]
     scope = EffectiveScope(layers[0], facts, *layers[1:])
-    return Reach(scope, facts, places, strict=strict, folders=Folders((own,) if own else ()))
+    scopes = ToolScopes(scope, places, strict=strict)
+    return Reach(scopes, facts, places, Folders((own,) if own else ()))
 
 
 def within_one_text(text: str, capability: str, target: str) -> Use:
@@ -141,7 +143,7 @@ def test_a_command_text_is_judged_as_a_whole(tmp_path: Path) -> None:
 def nowhere() -> Reach:
     facts = DiskPaths()
     anything = compile_scope(requirement_set({"shell": [{"cmd": "*"}]}), NOWHERE)
-    return Reach(EffectiveScope(anything, facts), facts, NOWHERE)
+    return Reach(ToolScopes(EffectiveScope(anything, facts), NOWHERE), facts, NOWHERE)
 
 
 @pytest.mark.parametrize(

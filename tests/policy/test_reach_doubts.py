@@ -12,6 +12,7 @@ from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.places import places_of
 from holdfast.policy.reach import Reach
 from holdfast.policy.scope import EffectiveScope, compile_scope
+from holdfast.policy.tool_scopes import ToolScopes
 
 REQUIRES = requirement_set(
     {
@@ -44,7 +45,8 @@ def test_a_use_keeps_its_doubt_and_the_text_around_it(
     (tmp_path / "link").symlink_to(tmp_path / "docs")
     facts = DiskPaths()
     places = places_of({"workspace": [str(tmp_path)]}, facts)
-    seeing = Reach(EffectiveScope(compile_scope(REQUIRES, places), facts), facts, places)
+    scope = EffectiveScope(compile_scope(REQUIRES, places), facts)
+    seeing = Reach(ToolScopes(scope, places), facts, places)
     doubtful = msgspec.structs.replace(
         use(capability, written, doubt="it is not known"), within=within
     )

@@ -16,12 +16,13 @@ from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
 from holdfast.app.doubts import doubts_of
-from holdfast.app.hands import HandSetup, hand_for, remarks_of
-from holdfast.app.judging import JudgeParts, judge_for, reach_of
+from holdfast.app.hands import HandSetup, KnownTools, hand_for, remarks_of
+from holdfast.app.judging import JudgeParts, judge_for
 from holdfast.app.locations import project_root
 from holdfast.app.options import Options, configuration_of
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
+from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.skill_places import skill_places
@@ -116,7 +117,7 @@ def assembled(wanted: Wanted) -> Whole:
     hand = hand_for(
         HandSetup(
             session=session,
-            tools={tool.name: tool for tool in (*judging.unseen, *catalog)},
+            tools=KnownTools(judging.unseen, catalog),
             reach=reach,
             bounds=lambda: judge.bounds,
             settings=settings.sandbox,

@@ -1,18 +1,20 @@
 """Putting a session's hand together: gates and policies from what its tools reach."""
 
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import msgspec
 
 from holdfast.app.settings import SandboxSettings, Surroundings
 from holdfast.app.undo import changes_of
 from holdfast.contract.audit import AuditLog
-from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.ports import Clock, IdSource, PathView
+from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
-from holdfast.contract.tool import Tool
+from holdfast.contract.tool import Alone, Tool
 from holdfast.envelope.redact import Redactor
+from holdfast.execution.path_facts import DiskPaths
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.hand import HandParts, SessionHand
 from holdfast.execution.sidecars import SidecarFiles
@@ -21,7 +23,8 @@ from holdfast.policy.command_gate import command_refusal
 from holdfast.policy.containment import reads_all_below
 from holdfast.policy.denied_places import within_rules
 from holdfast.policy.reach import Reach
-from holdfast.policy.sandbox_policy import sandbox_policy
+from holdfast.policy.sandbox_policy import outermost, sandbox_policy
+from holdfast.runtime.catalog import Catalog
 
 UNCONFINED_REMARK = (
     "Processes of this session run unconfined: the configuration says so"
@@ -33,7 +36,8 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What a hand is made from."""
 
     session: SessionFacts
-    tools: Mapping[str, Tool]
+    tools: Callable[[str], Tool]
+    """The tool of a name, as it was last declared."""
     reach: Reach
     bounds: Callable[[], Bounds]
     """What the rules say of what its calls come upon."""
@@ -46,6 +50,24 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     audit: AuditLog
 
 
+class KnownTools:
+    """The tools of a session by name, those that the host itself runs as included.
+
+    A call of a tool may still run when its source has none of that name any more.
+    """
+
+    def __init__(self, unseen: Iterable[Tool], catalog: Catalog) -> None:
+        self._seen = {tool.name: tool for tool in unseen}
+        self._catalog = catalog
+
+    def __call__(self, name: str) -> Tool:
+        """The tool as it was last declared."""
+        tool = self._catalog.get(name)
+        if tool is not None:
+            self._seen[name] = tool
+        return self._seen[name]
+
+
 def hand_for(setup: HandSetup) -> SessionHand:
     """The hand of a session. Nothing is started or made before a call needs it."""
     around = setup.surroundings
@@ -54,9 +76,7 @@ def hand_for(setup: HandSetup) -> SessionHand:
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
             leaves=partial(_leaves, setup),
-            # What a session may reach never changes, nor do the denies it begins with (what a
-            # person refuses later is about calls); compiling it costs more than a decision.
-            policy=cache(partial(_policy, setup)),
+            policy=_Policies(setup),
             environment=around.environment,
             parent_environment=around.parent_environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
@@ -88,8 +108,27 @@ def moved_remark(session: SessionFacts, begun_in: str | None) -> str | None:
     )
 
 
+class _Policies:
+    """What the processes of tools are confined to, compiled once for what each one requires.
+
+    What a session may reach changes with that alone, nor do the denies it begins with change (what
+    a person refuses later is about calls); compiling it costs more than a decision.
+    """
+
+    def __init__(self, setup: HandSetup) -> None:
+        self._setup = setup
+        self._known: dict[tuple[str, RequirementSet, Alone | None], SandboxPolicy] = {}
+
+    def __call__(self, name: str) -> SandboxPolicy:
+        tool = self._setup.tools(name)
+        key = name, tool.requires, tool.alone
+        if key not in self._known:
+            self._known[key] = _policy(self._setup, tool)
+        return self._known[key]
+
+
 def _leaves(setup: HandSetup, name: str, call_id: str | None) -> Leaves:
-    tool = setup.tools[name]
+    tool = setup.tools(name)
     reach, bounds = setup.reach, setup.bounds()
     scope = reach.scope(tool)
     against = partial(bounds.against, tool, call_id)
@@ -110,10 +149,10 @@ def _not_all(_directory: str) -> bool:
 
 
 def _most_shown(setup: HandSetup, name: str) -> int:
-    return setup.tools[name].limits.output.max_bytes
+    return setup.tools(name).limits.output.max_bytes
 
 
-def _policy(setup: HandSetup, name: str) -> SandboxPolicy:
+def _policy(setup: HandSetup, tool: Tool) -> SandboxPolicy:
     wanted = setup.settings
     limits = SandboxLimits(
         cpu_seconds=wanted.cpu_seconds,
@@ -121,6 +160,16 @@ def _policy(setup: HandSetup, name: str) -> SandboxPolicy:
         processes=wanted.processes,
         file_bytes=wanted.file_bytes,
     )
-    tool, reach = setup.tools[name], setup.reach
+    reach = setup.reach
     policy = sandbox_policy(reach.scope(tool), limits)
+    if tool.alone is not None:
+        readable = outermost((*policy.readable, *_on_the_disk(tool.alone.started_from)))
+        policy = msgspec.structs.replace(policy, readable=readable)
     return within_rules(policy, setup.bounds().scales, tool, reach.places)
+
+
+def _on_the_disk(paths: Iterable[str]) -> Iterator[str]:
+    """Where they really lie; what cannot be found is not read."""
+    facts = DiskPaths()
+    seen = (facts.look(path, None) for path in paths)
+    return (one.physical for one in seen if isinstance(one, PathView))

@@ -1,22 +1,20 @@
 """Putting a judge together: rules from files and profiles, capabilities of tools, hooks, grants."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.profiles import ceilings_of
-from holdfast.app.requirement_tables import requirements_of
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
     ProfileSettings,
-    RequirementSettings,
     RuleSettings,
     Settings,
     Surroundings,
@@ -25,10 +23,10 @@ from holdfast.app.settings import (
 from holdfast.app.spelling import advice
 from holdfast.contract.audit import NO_AUDIT, AuditLog
 from holdfast.contract.commanding import CommandPolicy
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import GrantStore, PathView
-from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Rule
-from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
 from holdfast.execution.hook_program import HookProgram
 from holdfast.execution.path_facts import DiskPaths
@@ -40,19 +38,9 @@ from holdfast.policy.hooks.profile_commands import ProfileCommands
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.powers import AgentRules, Powers
-from holdfast.policy.reach import Beside, Folders, Reach
+from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleProblem
-from holdfast.policy.scope import (
-    EffectiveScope,
-    Scope,
-    child_of,
-    compile_scope,
-    has_hosts_of_its_own,
-    shared,
-    union,
-)
 from holdfast.policy.source_grants import together
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
@@ -79,6 +67,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     hooks: Sequence[Hook] = ()
     granted: Sequence[AgentRules] = ()
     """Grants that came with the sources of tools."""
+    vouched: Mapping[str, str] = {}
+    """By tool, the grants of sources whose tools change; it is looked at with each judgement."""
     protects: Protects = lambda _tool: True
     """Whether a tool's commands are kept from protected places."""
     audit: AuditLog = NO_AUDIT
@@ -99,8 +89,10 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = manifest_rules(parts.profile_settings, parts.profile)
-    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"}
+    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.alone is None}
     granted = together([*parts.granted, AgentRules(standing=handed_over)])
+    # What sources grant changes when their tools do.
+    standing = ChainMap(dict(granted.standing), cast("dict[str, str]", parts.vouched))
     local = partial(
         from_the_workspace, workspace=parts.workspace, tools=parts.tools, facts=DiskPaths()
     )
@@ -108,13 +100,13 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
         powers = Powers(
             own=AgentRules(
                 rules=local((*granted.rules, *manifest, *parts.found.rules, *parts.rules)),
-                standing=granted.standing,
+                standing=standing,
             ),
             narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
             parents=parts.parents,
             look=reach,
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
-            manifest={"agent": parts.profile, "tools": [tool.name for tool in parts.tools]},
+            manifest=agent_manifest(parts.profile, parts.tools),
             doubts=_who_lets_doubts_run(parts.settings),
             headless=parts.headless,
             answered=parts.answered,
@@ -122,6 +114,11 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
         return PolicyJudge(powers, parts.grants or grants_of(parts), now)
     except RuleProblem as problem:
         raise ConfigurationError(str(problem)) from None
+
+
+def agent_manifest(profile: str, tools: Iterable[Tool]) -> JsonObject:
+    """What the watchdog is told of the agent."""
+    return {"agent": profile, "tools": [tool.name for tool in tools]}
 
 
 def _who_lets_doubts_run(settings: Settings) -> str | None:
@@ -151,94 +148,6 @@ def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
         pinned=written.pinned,
         capability=written.capability,
     )
-
-
-def reach_of(parts: JudgeParts) -> Reach:
-    """What the calls of a session reach; ConfigurationError says what cannot be compiled."""
-    facts = DiskPaths()
-    data = str(parts.surroundings.data_home)
-    variables = {
-        "workspace": [] if parts.workspace is None else [str(parts.workspace)],
-        # Without a place for it the variable stands for nothing, and what needs it is refused.
-        "user-data": [data] if isinstance(facts.look(data, None), PathView) else [],
-    }
-    policy = parts.settings.policy
-    try:
-        places = places_of(variables, facts)
-    except PlaceProblem as problem:
-        raise ConfigurationError(f"workspace: {problem}") from None
-    given = () if policy.reach is None else (_given(policy.reach, places),)
-    declared = _declared(parts.tools, places, *given)
-    ceiling: list[Scope] = []
-    bounds = [] if policy.ceiling is None else [("policy", policy.ceiling)]
-    whose = f"profile.{parts.profile}"
-    bounds += [(whose, one) for one in ceilings_of(parts.profile_settings, parts.profile)]
-    for whose, bound in bounds:
-        with _belongs_to(f"{whose}.ceiling"):
-            ceiling.append(compile_scope(requirements_of(bound), places))
-    above = parts.above
-    scope = EffectiveScope(declared, facts, *ceiling)
-    apart = {
-        tool.name: EffectiveScope(
-            _declared(parts.tools, places, tool.requires, *given), facts, *ceiling
-        )
-        for tool in (*parts.unseen, *parts.tools)
-        if tool in parts.unseen or has_hosts_of_its_own(tool)
-    }
-    if above is not None:
-        scope = child_of(above.agent, scope)
-        tools = {tool.name: tool for tool in (*parts.unseen, *parts.tools)}
-        apart = {name: child_of(above.scope(tools[name]), own) for name, own in apart.items()}
-    own = f"{data}/sessions/{parts.session_id}"
-    return Reach(
-        scope,
-        facts,
-        places,
-        strict=policy.strict,
-        beside=Beside(apart, given),
-        folders=Folders((own,), tuple(_kept(parts, facts))),
-    )
-
-
-def _given(table: RequirementSettings, places: Places) -> RequirementSet:
-    """What `[policy.reach]` adds for all tools."""
-    with _belongs_to("policy.reach"):
-        requirements = requirements_of(table)
-        compile_scope(requirements, places)
-    return requirements
-
-
-def _declared(tools: Sequence[Tool], places: Places, *more: RequirementSet) -> Scope:
-    wanted = [*map(shared, tools), *more]
-    try:
-        return compile_scope(union(wanted), places)
-    except ValueError:
-        for tool in tools:
-            with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):
-                compile_scope(tool.requires, places)
-        raise
-
-
-@contextmanager
-def _belongs_to(whose: str, problem: type[ValueError] = ConfigurationError) -> Generator[None]:
-    """Say whose pattern it is that cannot be one."""
-    try:
-        yield
-    except ValueError as said:
-        raise problem(f"{whose}: {said}; correct or remove that entry") from None
-
-
-def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
-    """Where rules, grants, trust and outputs lie, by text and on the disk."""
-    around = parts.surroundings
-    for home in (around.config_home, around.state_home, around.data_home):
-        seen = None if home is None else facts.look(str(home), None)
-        if not isinstance(seen, PathView):
-            continue
-        for path in (seen.lexical, seen.physical):
-            # Whoever works inside of it was given that place on purpose.
-            if not f"{parts.workspace}/".startswith(f"{path}/"):
-                yield path
 
 
 def _hooks(parts: JudgeParts) -> list[Hook]:

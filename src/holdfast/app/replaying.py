@@ -11,9 +11,10 @@ import msgspec
 
 from holdfast.app.configuration import Configuration
 from holdfast.app.hands import UNCONFINED_REMARK, remarks_of
-from holdfast.app.judging import JudgeParts, grants_of, judge_for, reach_of
+from holdfast.app.judging import JudgeParts, grants_of, judge_for
 from holdfast.app.locations import project_root
 from holdfast.app.profiles import catalog_of, profile_settings
+from holdfast.app.reaching import reach_of
 from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings
 from holdfast.contract.archive import Archive
 from holdfast.contract.events import ApprovalAsked, CallRefused, Event, SessionCreated

@@ -137,6 +137,17 @@ class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Where an argument is no target itself but names some: which ones, for the capability."""
 
 
+class Alone(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool with processes of its own: they reach what it requires itself, and nobody else does.
+
+    Without this a tool shares what all tools of a session require together.
+    """
+
+    started_from: tuple[str, ...] = ()
+    """Files and folders that its program is made of: its processes read them, whatever bounds it.
+    """
+
+
 class ToolDefinitionError(ValueError):
     """A tool cannot be registered as it is; the message names the field at fault."""
 
@@ -178,6 +189,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     required."""
     guarded: frozenset[str] = frozenset()
     """Arguments that are paths below the workspace, checked by their text before anything else."""
+    alone: Alone | None = None
+    """Of a program or a server that a source brings along."""
     alias: str | None = None
     """``mcp:<server>:<tool>``: another name rules may use."""
     keep_empty: frozenset[str] = frozenset()

@@ -14,6 +14,7 @@ from anyio import to_thread
 
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer, GrantStore
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
@@ -73,15 +74,8 @@ class PolicyJudge:
         considered = self.consider(prepared)
         judged = self._judged(prepared, considered, headless=False)
         verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
-        return explained(prepared, considered, verdict, self._lifted(prepared.tool, considered))
-
-    def _lifted(self, tool: Tool, considered: Considered) -> list[bool]:
-        """Of each use, whether a rule that fits it exactly would allow it, as far as rules go."""
-        rules = [exact_allow(tool.name, one.use) for one in considered.looked]
-        scales = self._scales.with_more(
-            [rule for rule in rules if len(rule.pattern) <= LONGEST_PATTERN]
-        )
-        return [scales.weigh(tool, one).action == "allow" for one in considered.looked]
+        lifted = _lifted(self._scales, prepared.tool, considered)
+        return explained(prepared, considered, verdict, lifted)
 
     def _judged(
         self, prepared: Prepared, considered: Considered, *, headless: bool
@@ -231,6 +225,12 @@ class PolicyJudge:
         self._fixed.clear()
         self._quick.clear()
 
+    def tools_changed(self, manifest: JsonObject) -> None:
+        """Tools were declared anew: nothing that was found out about them counts any more."""
+        self._powers = msgspec.structs.replace(self._powers, manifest=manifest)
+        for known in (self._declared, self._fixed, self._quick):
+            known.clear()
+
     @property
     def as_parent(self) -> tuple[AgentRules, ...]:
         """What agents below never exceed: what counts here now, and what stands above."""
@@ -242,6 +242,13 @@ class PolicyJudge:
     def session_rules(self) -> tuple[Rule, ...]:
         """What was answered for this session alone."""
         return tuple(rule for rule in self._given if rule.scope == "session")
+
+
+def _lifted(scales: Scales, tool: Tool, considered: Considered) -> list[bool]:
+    """Of each use, whether a rule that fits it exactly would allow it, as far as rules go."""
+    rules = [exact_allow(tool.name, one.use) for one in considered.looked]
+    wider = scales.with_more([rule for rule in rules if len(rule.pattern) <= LONGEST_PATTERN])
+    return [wider.weigh(tool, one).action == "allow" for one in considered.looked]
 
 
 def _permitted(prepared: Prepared, considered: Considered, bounds: Bounds) -> Permit:

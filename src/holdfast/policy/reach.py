@@ -5,13 +5,11 @@ whole. What is out of reach is told with the requirement that would admit it. Ru
 what a call comes upon, and not known here.
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import NamedTuple, cast
 
 from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
-from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.command_gate import BOUND_FROM_ABOVE, what_would_admit
@@ -21,7 +19,8 @@ from holdfast.policy.hosts import Host, HostProblem, host_of
 from holdfast.policy.paths import Refused, judge_path, normal_text
 from holdfast.policy.places import Places
 from holdfast.policy.powers import Looked
-from holdfast.policy.scope import AdmittedHost, EffectiveScope, compile_scope, strictly, union
+from holdfast.policy.scope import AdmittedHost, EffectiveScope
+from holdfast.policy.tool_scopes import ToolScopes
 from holdfast.policy.uses import analysed
 from holdfast.policy.words import described
 
@@ -29,18 +28,6 @@ Against = Callable[[Use], str | None]
 """What rules say against something that a call comes upon; None: nothing."""
 
 _CAPABILITY: dict[Access, str] = {"read": "fs.read", "write": "fs.write"}
-
-
-class Beside(NamedTuple):
-    """What tools reach beside what they require together."""
-
-    single: Mapping[str, EffectiveScope] = MappingProxyType({})
-    """What counts for tools, by name, that reach more than the others."""
-    given: tuple[RequirementSet, ...] = ()
-    """What every tool has, also in strict mode."""
-
-
-NOTHING_BESIDE = Beside()
 
 
 class Folders(NamedTuple):
@@ -60,27 +47,23 @@ class Reach:
 
     def __init__(
         self,
-        scope: EffectiveScope,
+        scopes: ToolScopes,
         facts: PathFacts,
         places: Places,
-        *,
-        strict: bool = False,
-        beside: Beside = NOTHING_BESIDE,
         folders: Folders = NO_FOLDERS,
     ) -> None:
-        self.agent = scope
+        self.scope = scopes.of
+        """What counts for a tool."""
+        self.agent = scopes.agent
         """What all tools of the session reach together."""
         self._facts = facts
         self.places = places
         self._base = places.base
-        self._strict = strict
-        self._beside = beside
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in folders.own)
         self._kept = tuple(f"{folder.rstrip('/')}/" for folder in folders.kept)
         self._roots = [
             f"{text.rstrip('/')}/" for place in places.workspace for text in dict.fromkeys(place)
         ]
-        self._by_tool: dict[str, EffectiveScope] = {}
         self._last_text: tuple[EffectiveScope, str, str | None] | None = None
 
     def __call__(self, tool: Tool, use: Use) -> Looked:
@@ -99,16 +82,6 @@ class Reach:
                 return self._of_command(scope, use)
             case _:
                 return Looked(use, _refusal(scope.admits_capability(use.capability)))
-
-    def scope(self, tool: Tool) -> EffectiveScope:
-        """What counts for a tool: the agent's, or in strict mode its own within that."""
-        shared = self._beside.single.get(tool.name, self.agent)
-        if not self._strict:
-            return shared
-        if tool.name not in self._by_tool:
-            own = compile_scope(union((tool.requires, *self._beside.given)), self.places)
-            self._by_tool[tool.name] = strictly(shared, own)
-        return self._by_tool[tool.name]
 
     def _of_declared(self, scope: EffectiveScope, use: Use) -> Looked:
         """What a tool declares is in its own scope; a ceiling or parent has to hold all of it."""

@@ -17,7 +17,12 @@ import msgspec
 
 from holdfast.contract.gates import Access
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
-from holdfast.contract.requirements import FsRequirement, NetRequirement, RequirementSet
+from holdfast.contract.requirements import (
+    NOTHING_REQUIRED,
+    FsRequirement,
+    NetRequirement,
+    RequirementSet,
+)
 from holdfast.contract.tool import Tool
 from holdfast.contract.variables import expand
 from holdfast.policy.addresses import Address
@@ -118,8 +123,10 @@ def shared(tool: Tool) -> RequirementSet:
     """What of a tool's requirements counts for all: not `*` as a host, where an argument names it.
 
     Each such call is judged by its host. Processes are not asked about theirs: what one tool may
-    fetch anywhere must not let every command send anywhere.
+    fetch anywhere must not let every command send anywhere. What a tool has alone counts for it.
     """
+    if tool.alone is not None:
+        return NOTHING_REQUIRED
     if not has_hosts_of_its_own(tool):
         return tool.requires
     named = tuple(host for host in tool.requires.net.hosts if host != ANY_HOST)

@@ -1,6 +1,7 @@
 """The tools a session can call: one name each, compiled at registration.
 
-A duplicate name is an error and so is a locked one; nothing is ever replaced silently.
+A duplicate name is an error and so is a locked one; nothing is ever replaced silently. The tools of
+a source that changes are exchanged as a whole, or not at all.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,24 @@ class Catalog:
             )
         self._refuse_second(tool)
         self._plans[tool.name] = compiled(tool)
+
+    def exchange(self, before: Iterable[str], tools: Iterable[Tool]) -> None:
+        """Have these tools instead of those of the names; ToolDefinitionError, and nothing changes.
+
+        A tool that is the same keeps its place and its compiled preflight.
+        """
+        gone = set(before)
+        plans = {name: plan for name, plan in self._plans.items() if name not in gone}
+        fresh = Catalog()
+        for tool in tools:
+            known = self._plans.get(tool.name)
+            if tool.name in plans:
+                self._refuse_second(tool)
+            if known is not None and known.tool == tool and tool.name not in fresh:
+                fresh._plans[tool.name] = known
+            else:
+                fresh.register(tool)
+        self._plans = {**plans, **fresh._plans}
 
     def _refuse_second(self, tool: Tool) -> None:
         if tool.name in self._plans:

@@ -1,0 +1,133 @@
+"""What the calls of a session reach: requirements of its tools, ceilings, and what stands above."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from holdfast.app.judging import JudgeParts
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.profiles import ceilings_of
+from holdfast.app.requirement_tables import requirements_of
+from holdfast.app.settings import RequirementSettings
+from holdfast.contract.ports import PathView
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.places import PlaceProblem, Places, places_of
+from holdfast.policy.reach import Folders, Reach
+from holdfast.policy.scope import (
+    EffectiveScope,
+    Scope,
+    child_of,
+    compile_scope,
+    has_hosts_of_its_own,
+    shared,
+    union,
+)
+from holdfast.policy.tool_scopes import Beside, ToolScopes
+
+
+def reach_of(parts: JudgeParts) -> Reach:
+    """What the calls of a session reach; ConfigurationError says what cannot be compiled."""
+    facts = DiskPaths()
+    data = str(parts.surroundings.data_home)
+    variables = {
+        "workspace": [] if parts.workspace is None else [str(parts.workspace)],
+        # Without a place for it the variable stands for nothing, and what needs it is refused.
+        "user-data": [data] if isinstance(facts.look(data, None), PathView) else [],
+    }
+    policy = parts.settings.policy
+    try:
+        places = places_of(variables, facts)
+    except PlaceProblem as problem:
+        raise ConfigurationError(f"workspace: {problem}") from None
+    given = () if policy.reach is None else (_given(policy.reach, places),)
+    bounding = _Bounding(places, facts, _ceiling(parts, places), parts.above)
+    declared = _declared(parts.tools, places, *given)
+    apart = {
+        tool.name: bounding.of(tool, _declared(parts.tools, places, tool.requires, *given))
+        for tool in (*parts.unseen, *parts.tools)
+        if tool.alone is None and (tool in parts.unseen or has_hosts_of_its_own(tool))
+    }
+    own = f"{data}/sessions/{parts.session_id}"
+    beside = Beside(apart, given, bounding.alone)
+    scopes = ToolScopes(bounding.agent(declared), places, strict=policy.strict, beside=beside)
+    return Reach(scopes, facts, places, Folders((own,), tuple(_kept(parts, facts))))
+
+
+class _Bounding(NamedTuple):
+    """Puts scopes within what bounds them all."""
+
+    places: Places
+    facts: DiskPaths
+    ceiling: tuple[Scope, ...]
+    above: Reach | None
+    """What the agent above reaches."""
+
+    def agent(self, declared: Scope) -> EffectiveScope:
+        """What all tools together reach."""
+        own = EffectiveScope(declared, self.facts, *self.ceiling)
+        return own if self.above is None else child_of(self.above.agent, own)
+
+    def of(self, tool: Tool, declared: Scope) -> EffectiveScope:
+        """What one tool reaches."""
+        own = EffectiveScope(declared, self.facts, *self.ceiling)
+        return own if self.above is None else child_of(self.above.scope(tool), own)
+
+    def alone(self, tool: Tool) -> EffectiveScope:
+        """What one tool reaches that shares nothing with the others; ToolDefinitionError."""
+        with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):
+            return self.of(tool, compile_scope(tool.requires, self.places))
+
+
+def _ceiling(parts: JudgeParts, places: Places) -> tuple[Scope, ...]:
+    policy = parts.settings.policy
+    bounds = [] if policy.ceiling is None else [("policy", policy.ceiling)]
+    whose = f"profile.{parts.profile}"
+    bounds += [(whose, one) for one in ceilings_of(parts.profile_settings, parts.profile)]
+    found: list[Scope] = []
+    for whose, bound in bounds:
+        with _belongs_to(f"{whose}.ceiling"):
+            found.append(compile_scope(requirements_of(bound), places))
+    return tuple(found)
+
+
+def _given(table: RequirementSettings, places: Places) -> RequirementSet:
+    """What `[policy.reach]` adds for all tools."""
+    with _belongs_to("policy.reach"):
+        requirements = requirements_of(table)
+        compile_scope(requirements, places)
+    return requirements
+
+
+def _declared(tools: Sequence[Tool], places: Places, *more: RequirementSet) -> Scope:
+    wanted = [*map(shared, tools), *more]
+    try:
+        return compile_scope(union(wanted), places)
+    except ValueError:
+        for tool in tools:
+            with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):
+                compile_scope(tool.requires, places)
+        raise
+
+
+@contextmanager
+def _belongs_to(whose: str, problem: type[ValueError] = ConfigurationError) -> Generator[None]:
+    """Say whose pattern it is that cannot be one."""
+    try:
+        yield
+    except ValueError as said:
+        raise problem(f"{whose}: {said}; correct or remove that entry") from None
+
+
+def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
+    """Where rules, grants, trust and outputs lie, by text and on the disk."""
+    around = parts.surroundings
+    for home in (around.config_home, around.state_home, around.data_home):
+        seen = None if home is None else facts.look(str(home), None)
+        if not isinstance(seen, PathView):
+            continue
+        for path in (seen.lexical, seen.physical):
+            # Whoever works inside of it was given that place on purpose.
+            if not f"{parts.workspace}/".startswith(f"{path}/"):
+                yield path
