@@ -115,7 +115,11 @@ class Plan:
         if self._as_sent is not None and not parsed.repairs and isinstance(raw, (str, bytes)):
             return self._as_sent(raw)
         arguments = parsed.arguments
-        return cast("dict[str, object]", arguments) if self._decode is None else self._decode(arguments)
+        return (
+            cast("dict[str, object]", arguments)
+            if self._decode is None
+            else self._decode(arguments)
+        )
 
     def _problem(self, arguments: JsonObject) -> Failure | None:
         if depth_of(arguments) > MAX_DEPTH:

@@ -66,8 +66,8 @@ def _signal_name(number: int) -> str:
 def _unstarted(report: CommandReport, entry: ManifestEntry) -> Unavailable:
     program = entry.command[0]
     return Unavailable(
-        f"The program of {entry.name} could not be started: {report.unstarted}. Check that"
-        f" {program!r} is there, that it can be executed, and that the interpreter in its first"
-        " line is within what the entry requires (requires.fs.read).",
+        f"The program of {entry.name} could not be started: {report.unstarted}. Check that it is"
+        " there, that it can be executed, and that the interpreter in its first line is within"
+        " what the entry requires (requires.fs.read).",
         extras={"program": program},
     )

@@ -145,7 +145,7 @@ def _entry(written: WrittenEntry, folder: str) -> ManifestEntry:
     requires = written.requires
     return ManifestEntry(
         name=written.name or "",
-        description=written.description,
+        description=written.description or None,
         schema=written.schema,
         command=(program_path(program, folder), *fixed),
         timeout_seconds=seconds if seconds is not None and seconds > 0 else None,

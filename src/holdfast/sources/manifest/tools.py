@@ -4,17 +4,16 @@ The program gets the call's arguments on its standard input, as they were sent w
 changed nothing. Which sandbox it runs in, and what is written down of it, is not known here.
 """
 
-import re
 from collections.abc import Mapping
 
 import msgspec
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.programs import DeclaredProgram, Programs
-from holdfast.contract.requirements import FsRequirement, RequirementSet
+from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import CommandLimits
-from holdfast.contract.tool import Body, Limits, OutputBound, Tool
+from holdfast.contract.tool import Alone, Body, Limits, OutputBound, Tool
 from holdfast.sources.manifest.answers import answer_of
 from holdfast.sources.manifest.entries import Manifest, ManifestEntry
 from holdfast.sources.manifest.program_path import TOOLS_FOLDER
@@ -27,7 +26,6 @@ _AROUND_SECONDS = 15.0
 
 _STDIN = "stdin"
 _NOTHING = b"{}"
-_GLOB_CHARACTER = re.compile(r"[*?\[\]{},\\]")
 _SHOWN = OutputBound(fields=("text",))
 
 
@@ -56,14 +54,14 @@ def seconds_of(entry: ManifestEntry, defaults: ManifestDefaults) -> float:
 
 def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool:
     seconds = seconds_of(entry, defaults)
-    declared = defaults.requires if entry.requires is None else entry.requires
     return Tool(
         name=entry.name,
         description=entry.description,
-        requires=_with_program(declared, entry.command[0], folder),
+        requires=defaults.requires if entry.requires is None else entry.requires,
         body=_body(entry, seconds),
         input_schema=entry.schema or {},
         ownership="managed",
+        alone=Alone(started_from=(_started_from(entry.command[0], folder),)),
         read_only=False,
         interrupt_behavior="cancel",
         acp_kind="execute",
@@ -72,18 +70,10 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
     )
 
 
-def _with_program(declared: RequirementSet, program: str, folder: str) -> RequirementSet:
-    """What it declares, and to read what it is started from."""
+def _started_from(program: str, folder: str) -> str:
+    """The folder of tools for a program in it, which may need what lies beside; else its file."""
     own = f"{folder.rstrip('/')}/{TOOLS_FOLDER}"
-    pattern = f"{_literal(own)}/**" if program.startswith(f"{own}/") else _literal(program)
-    read = tuple(dict.fromkeys((*declared.fs.read, pattern)))
-    files = FsRequirement(read=read, write=declared.fs.write)
-    return msgspec.structs.replace(declared, fs=files)
-
-
-def _literal(path: str) -> str:
-    """A pattern that fits this path alone."""
-    return _GLOB_CHARACTER.sub(lambda found: "\\" + found.group(0), path)
+    return own if program.startswith(f"{own}/") else program
 
 
 def _body(entry: ManifestEntry, seconds: float) -> Body:

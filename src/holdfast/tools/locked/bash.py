@@ -6,6 +6,7 @@ import msgspec
 
 from holdfast.contract.builtin import builtin
 from holdfast.contract.commanding import Commanding
+from holdfast.contract.kept_report import kept_output
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.shell import CommandLimits
 from holdfast.contract.told import Told
