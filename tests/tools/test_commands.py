@@ -12,9 +12,10 @@ from holdfast import tool
 from holdfast.app.settings import Surroundings
 from holdfast.contract.errors import Cancelled, PolicyDenied, SandboxNotRunning, ToolError
 from holdfast.contract.gates import Refusal
+from holdfast.contract.kept_report import kept_output
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import NO_LIMITS, CommandReport, Printed
-from holdfast.tools.commands import Done, Job, kept_output, run_command, signal_name
+from holdfast.tools.commands import Done, Job, run_command, signal_name
 
 Stream = Literal["stdout", "stderr"]
 

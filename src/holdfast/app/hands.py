@@ -78,6 +78,7 @@ def hand_for(setup: HandSetup) -> SessionHand:
             leaves=partial(_leaves, setup),
             policy=_Policies(setup),
             environment=around.environment,
+            parent_environment=around.parent_environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
             changes=changes_of(around.data_home, setup.session.id, setup.clock),
             clock=setup.clock,

@@ -20,6 +20,7 @@ from holdfast.contract.language_servers import LanguageServers
 from holdfast.contract.person import Asker, Person
 from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.programs import Programs
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
 from holdfast.contract.search import FileSearch
 from holdfast.contract.searching import WebSearch
@@ -119,6 +120,7 @@ class SessionPorts:
             Extraction: lambda _call: self._parsers,
             WebSearch: self._search.of_call,
             FileBounds: self._bounds,
+            Programs: self.parts.hand.programs,
             AfterEdit: lambda call: CallHooks(call, self._hooks),
             FileSearch: lambda call: RipgrepSearch(self.parts.hand.view(call), skips=self._skips),
         }

@@ -284,11 +284,17 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """Where grants and trust are kept; None: nothing is remembered beyond the session."""
     environment: Mapping[str, str] = {}
     """What programs of our own are started with."""
+    parent_environment: Mapping[str, str] = {}
+    """All of it, for declared programs that are allowed some of it by name."""
     secrets: tuple[str, ...] = ()
     search_keys: Mapping[str, str] = {}
     """By variable, the keys of search providers."""
     model_keys: tuple[str, ...] = ()
     """Values of the variables that hold a model's key: however short, no audit log shows them."""
+
+    def __repr__(self) -> str:
+        """Where things are, and no value of any variable."""
+        return f"Surroundings(data_home={self.data_home!r}, ...)"
 
 
 def limited(tool: Tool, limits: LimitSettings) -> Tool:

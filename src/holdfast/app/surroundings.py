@@ -45,6 +45,7 @@ def surroundings_of_this_process(
         config_home=None if own_file is None else own_file.parent,
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
+        parent_environment=dict(told),
         secrets=_secrets(told, declared, settings.store.url or ""),
         search_keys={name: told[name] for name in keys if told.get(name)},
         model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),

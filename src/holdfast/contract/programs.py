@@ -65,3 +65,11 @@ class Programs(CallPort, Protocol):
         What is printed is read while ``stdin`` is written. One that cannot be started is a report.
         """
         ...
+
+    async def converse(self, program: DeclaredProgram, listener: Listener, /) -> Conversation:
+        """Start one that is spoken with while it runs; it goes on after the call.
+
+        It ends with its session at the latest. Unavailable: there is no sandbox, or it cannot be
+        started.
+        """
+        ...

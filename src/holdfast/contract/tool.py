@@ -123,6 +123,9 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Beside `decode`, and giving the same values; None where only `decode` can give them."""
     exact: frozenset[str] = frozenset()
     """Arguments whose decoding refuses a float where an integer belongs."""
+    verbatim: bool = False
+    """The text itself counts: wherever preflight changed nothing, `read` is given what was sent.
+    Blank text is then a call without arguments."""
 
 
 class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

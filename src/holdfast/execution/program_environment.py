@@ -19,9 +19,9 @@ class ProgramEnvironment(NamedTuple):
 def program_environment(parent: Mapping[str, str], allowed: Iterable[str]) -> ProgramEnvironment:
     """The base as far as the parent has it, and the allowed variables that the parent has.
 
-    An empty value is passed on; an empty PATH or HOME is not.
+    An empty value is passed on; an empty PATH or HOME is not, whether or not it is allowed.
     """
-    variables = {name: parent[name] for name in _BASE if parent.get(name)}
-    wanted = [name for name in dict.fromkeys(allowed) if name not in _BASE]
-    passed = tuple(name for name in wanted if name in parent)
-    return ProgramEnvironment(variables | {name: parent[name] for name in passed}, passed)
+    has = {name for name, value in parent.items() if value or name not in _BASE}
+    passed = tuple(name for name in dict.fromkeys(allowed) if name in has)
+    base = [name for name in _BASE if name in has]
+    return ProgramEnvironment({name: parent[name] for name in (*base, *passed)}, passed)

@@ -38,6 +38,7 @@ class Plan:
         """Compile; raises SchemaProblem for a schema that cannot be enforced."""
         self.tool = tool
         self._decode = tool.body.decode
+        self._as_sent = tool.body.read if tool.body.verbatim else None
         try:
             self._compile(tool)
         except RecursionError:
@@ -64,6 +65,8 @@ class Plan:
         if isinstance(raw, (str, bytes)) and type(raw) not in _EXACT:
             raw = str.__str__(raw) if isinstance(raw, str) else bytes.__bytes__(raw)
             call = msgspec.structs.replace(call, arguments=raw)
+        if self._as_sent is not None and isinstance(raw, (str, bytes)) and not raw.strip():
+            raw = ""
         # A character takes up to four bytes.
         if self._read is not None and isinstance(raw, (str, bytes)) and 4 * len(raw) <= max_bytes:
             try:
@@ -81,7 +84,7 @@ class Plan:
         arguments = parsed.arguments
         floats = self._floats
         if self._is_clean(arguments) and (floats is None or not floats.found_in(arguments)):
-            values = arguments if self._decode is None else self._decode(arguments)
+            values = self._values(call, parsed)
             if isinstance(values, dict):
                 return Prepared(
                     call=call,
@@ -98,12 +101,24 @@ class Plan:
         problem = self._problem(arguments)
         if problem is not None:
             return Rejected(call=call, failure=problem, sent=arguments, repairs=repairs)
-        values = arguments if self._decode is None else self._decode(arguments)
+        values = self._values(call, Parsed(arguments, repairs))
         if isinstance(values, ArgumentFault):
             failure = explain_fault(self._schema, arguments, values)
             return Rejected(call=call, failure=failure, sent=arguments, repairs=repairs)
         return Prepared(
             call=call, tool=self.tool, values=values, checked=arguments, repairs=repairs
+        )
+
+    def _values(self, call: ToolCall, parsed: Parsed) -> dict[str, object] | ArgumentFault:
+        """What the body takes: of the arguments, or of their text where that alone counts."""
+        raw = call.arguments
+        if self._as_sent is not None and not parsed.repairs and isinstance(raw, (str, bytes)):
+            return self._as_sent(raw)
+        arguments = parsed.arguments
+        return (
+            cast("dict[str, object]", arguments)
+            if self._decode is None
+            else self._decode(arguments)
         )
 
     def _problem(self, arguments: JsonObject) -> Failure | None:

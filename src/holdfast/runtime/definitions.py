@@ -9,20 +9,20 @@ from holdfast.envelope.bound import CUT_FORM
 
 
 def function_definition(
-    name: str, description: str | None, parameters: Mapping[str, object]
+    name: str, description: str | None, parameters: Mapping[str, object] | None
 ) -> dict[str, object]:
     """An OpenAI-style function tool. What a source left open stays absent."""
     function: dict[str, object] = {"name": name}
     if description is not None:
         function["description"] = description
-    if parameters:
+    if parameters is not None:
         function["parameters"] = parameters
     return {"type": "function", "function": function}
 
 
 def openai_definition(tool: Tool) -> dict[str, object]:
     """The tool as an OpenAI-style function."""
-    return function_definition(tool.name, tool.description, tool.input_schema)
+    return function_definition(tool.name, tool.description, tool.input_schema or None)
 
 
 def full_definition(tool: Tool) -> dict[str, object]:

@@ -27,6 +27,6 @@ def build_table(
 def table_schemas(table: Mapping[str, FlowToolCall]) -> list[dict[str, object]]:
     """What the model is told: every tool of the table, sorted by name."""
     return [
-        function_definition(name, table[name].description, table[name].parameters)
+        function_definition(name, table[name].description, table[name].parameters or None)
         for name in sorted(table)
     ]

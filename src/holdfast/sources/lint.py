@@ -20,17 +20,22 @@ _SUBSCHEMA_MAPS = ("properties", "patternProperties", "$defs", "definitions", "d
 def lint(tool: Tool) -> list[str]:
     """What is doubtful about the tool's input schema; nothing for a derived one."""
     schema = tool.input_schema
-    warnings = [
-        f"{tool.name}: {keyword} at the top level: providers refuse such schemas;"
-        " check the rule in the body"
-        for keyword in _REFUSED_AT_TOP
-        if keyword in schema
-    ]
+    warnings = top_level_doubts(tool)
     for path, node in _nodes(schema, ""):
         warnings += [
             f"{tool.name}: {path or 'the top level'}: {text}" for text in _doubts(path, node)
         ]
     return warnings
+
+
+def top_level_doubts(tool: Tool) -> list[str]:
+    """What providers refuse at the top level of a schema."""
+    return [
+        f"{tool.name}: {keyword} at the top level: providers refuse such schemas;"
+        " check the rule in the body"
+        for keyword in _REFUSED_AT_TOP
+        if keyword in tool.input_schema
+    ]
 
 
 def _doubts(path: str, node: JsonObject) -> Iterator[str]:

@@ -26,6 +26,8 @@ from holdfast.execution.warden.wire import Ended
 __all__ = ["Command", "Left", "Limits", "Report", "Running", "run", "start"]
 
 DRAIN_SECONDS = 0.25
+REST_SECONDS = 5.0
+"""For what was printed and is not read yet, where nothing more can come."""
 OUTER_SECONDS = 10.0
 """Past every other limit: then the command is given up, whatever it waits for."""
 
@@ -117,6 +119,7 @@ class Running:
         self._spawner = spawner
         self._watch = Watch(limits)
         self._ended: asyncio.Future[Ended]
+        self._leaves_some = True
         self.when_over: Callable[[Report | None], None] = _tell_nobody
         """Called when it is over, with its report; None: whoever waited for it gave up."""
 
@@ -138,9 +141,10 @@ class Running:
         """End it. Once more is harmless; safe from any thread."""
         self._watch.terminate(by, grace)
 
-    async def finish(self, abort: AbortSignal | None = None) -> Report:
-        """Take it to its end."""
+    async def finish(self, abort: AbortSignal | None = None, *, leaves_some: bool = True) -> Report:
+        """Take it to its end; ``leaves_some``: what outlives its leader may be left running."""
         self._watch.follow(abort)
+        self._leaves_some = leaves_some
         try:
             report = await self._to_the_end()
         except BaseException:
@@ -188,10 +192,12 @@ class Running:
             return self._report(None, None)._replace(unstarted=problem.strerror or str(problem))
         except SandboxLost:
             return self._given_up("lost")
-        if killed_by is None and not await self.capture.wait_closed(DRAIN_SECONDS):
+        closed = killed_by is None and await self.capture.wait_closed(DRAIN_SECONDS)
+        if killed_by is None and not closed and self._leaves_some:
             return self._report(ended, None, left=Left(self._spawner, self.capture))
         await self._warden.give_back(self._spawner)
-        await self.capture.wait_closed(DRAIN_SECONDS)
+        # Nobody is left who could hold the pipes open: all that was printed can be read.
+        await self.capture.wait_closed(DRAIN_SECONDS if killed_by else REST_SECONDS)
         return self._report(ended, killed_by)._replace(waiting_for=prompt)
 
     def _report(

@@ -30,7 +30,9 @@ from holdfast.execution.network.resolving import SystemResolver
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.all_jobs import AllJobs
 from holdfast.execution.processes.appearances import Watch
-from holdfast.execution.processes.call_shell import Audit, CallShell, Notices, Processes
+from holdfast.execution.processes.call_processes import Audit, CallProcesses, Notices, Processes
+from holdfast.execution.processes.call_programs import CallPrograms
+from holdfast.execution.processes.call_shell import CallShell
 from holdfast.execution.processes.capture import Scrubber
 from holdfast.execution.processes.claims import JOBS
 from holdfast.execution.processes.jobs import JobsParts, SessionJobs
@@ -60,6 +62,8 @@ class HandParts(NamedTuple):
     policy: Callable[[str], SandboxPolicy]
     """What the processes of a tool are confined to."""
     environment: Mapping[str, str]
+    parent_environment: Mapping[str, str]
+    """All of the parent's: declared programs get of it what they were allowed."""
     spools: Spools
     changes: Changes
     """What its calls changed in files, to be taken back."""
@@ -108,6 +112,13 @@ class SessionHand:
         leaves = self._parts.leaves(runtime.tool, runtime.call_id)
         processes = self._processes(self._parts.policy(runtime.tool), runtime.tool)
         return CallShell(runtime, processes, leaves)
+
+    def programs(self, runtime: Runtime, /) -> CallPrograms:
+        """The declared programs of the call's source, in its tool's sandbox."""
+        leaves = self._parts.leaves(runtime.tool, runtime.call_id)
+        processes = self._processes(self._parts.policy(runtime.tool), runtime.tool)
+        call = CallProcesses(runtime, processes, leaves)
+        return CallPrograms(call, self._parts.parent_environment)
 
     def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""

@@ -133,9 +133,12 @@ class Sandbox:
         parent, temporary = self.parts.environment, self.temporary
         base = {name: parent[name] for name in _BASE if parent.get(name)}
         places = {"HOME": f"{temporary}/home", "TMPDIR": temporary}
-        door = {} if self._proxy is None else proxy_environment(self._proxy.port)
         told = {**self.parts.variables} | {**(own or {})}
-        return {"LANG": "C.UTF-8"} | base | places | door | told
+        return {"LANG": "C.UTF-8"} | base | places | self.door() | told
+
+    def door(self) -> dict[str, str]:
+        """The variables by which its processes find the way to granted hosts; none: no host is."""
+        return {} if self._proxy is None else proxy_environment(self._proxy.port)
 
     def capture(self, name: str) -> Callable[[Callable[[], None]], Capture]:
         """Makes the capture of one command, whose whole output is kept under the name."""

@@ -1,4 +1,4 @@
-"""The extra suite: builders, raised errors, truncation, classification, program output, paths."""
+"""The extra suite: builders, raised errors, truncation, classification, programs, paths."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,12 +12,11 @@ from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.contract.results import FileText
 from holdfast.contract.truncate import truncate_for_model
 from holdfast.envelope.detect import failure_kind, is_error, is_success, success_payload
-from holdfast.envelope.dialects import ok, program
+from holdfast.envelope.dialects import ok
 from holdfast.envelope.from_error import failure_from
-from holdfast.execution.program_environment import program_environment
 from holdfast.execution.shell_warnings import shell_warnings
 from holdfast.policy.path_guard import PathRefusal, guard_path, require_path
-from holdfast.record.audit_redaction import MODEL_KEYS, Redaction
+from holdfast.testing.conformance import programs
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 
 
@@ -166,31 +165,6 @@ def _class_of(given: str) -> str:
     return classify(builders.failure(kind, given))
 
 
-def _runner_content(case: Case) -> Iterator[str]:
-    if "expect_content" not in case and "expect_error_length" not in case:
-        raise NotForUs
-    unknown = case.get("unknown_tool")
-    if isinstance(unknown, str):
-        missing = builders.failure(FailureKind.TOOL_NOT_FOUND, "unknown", tool=unknown)
-        yield from differs("content", program.render(missing), case.get("expect_content"))
-        return
-    exit_code = case.get("exit")
-    left = program.ProgramExit(
-        stdout=text(case, "stdout"),
-        stderr=text(case, "stderr"),
-        exit_code=exit_code if isinstance(exit_code, int) else 0,
-        timed_out=case.get("timed_out") is True,
-    )
-    content = program.content_from(left)
-    if "expect_content" in case:
-        yield from differs("content", content, case["expect_content"])
-    if "expect_error_length" in case:
-        error = decode_json(content)
-        found = error.get("error") if isinstance(error, dict) else None
-        size = len(found.encode()) if isinstance(found, str) else None
-        yield from differs("error length", size, case["expect_error_length"])
-
-
 def _path_guard(case: Case) -> Iterator[str]:
     home, path, expect = text(case, "home"), text(case, "path"), part(case, "expect")
     roots = {"home": home}
@@ -234,32 +208,14 @@ def _shell_warnings(case: Case) -> Iterator[str]:
     yield from differs("kinds", [one.kind for one in found], case.get("expect_kinds"))
 
 
-def _runner_env(case: Case) -> Iterator[str]:
-    parent = {name: value for name, value in part(case, "parent").items() if isinstance(value, str)}
-    found = program_environment(parent, texts(case, "envPassthrough"))
-    yield from differs("child", found.variables, case.get("expect_child"))
-    yield from differs("envKeys", list(found.passed), case.get("expect_envKeys"))
-
-
-def _audit_redact(case: Case) -> Iterator[str]:
-    told = {name: value for name, value in part(case, "env").items() if isinstance(value, str)}
-    values = [told.get(name, "") for name in MODEL_KEYS]
-    redaction = Redaction(told.get(_PATTERNS, ""), values)
-    found = [redaction.text(word) for word in texts(case, "argv")]
-    yield from differs("argv", found, case.get("expect_argv"))
-
-
-_PATTERNS = "GOAGENT_REDACT"
-"""What the cases call the setting that is `audit.redact` here."""
-
 _SUITES: dict[str, Check] = {
     "shell_warnings": _shell_warnings,
-    "runner_env": _runner_env,
-    "audit_redact": _audit_redact,
+    "runner_env": programs.environment,
+    "audit_redact": programs.redaction,
     "envelope_build": _envelope_build,
     "from_error": _from_error,
     "truncate": _truncate,
     "classify": _classify,
-    "runner_content": _runner_content,
+    "runner_content": programs.content,
     "path_guard": _path_guard,
 }

@@ -6,10 +6,11 @@ import msgspec
 
 from holdfast.contract.builtin import builtin
 from holdfast.contract.commanding import Commanding
+from holdfast.contract.kept_report import kept_output
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.shell import CommandLimits
 from holdfast.contract.told import Told
-from holdfast.tools.commands import Job, command_options, kept_output, run_command
+from holdfast.tools.commands import Job, command_options, run_command
 
 OUTPUT_BYTES = 200 * 1024
 """Of stdout and stderr together; the rest is read from the file that the answer names."""

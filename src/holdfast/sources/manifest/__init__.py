@@ -1,0 +1,1 @@
+"""Tools that a manifest declares: programs that read JSON and print JSON."""

@@ -1,0 +1,154 @@
+"""A manifest's text as entries that can be called, or as what is wrong with it.
+
+Pure: the text and the folder it lies in are handed in, and nothing else is looked at. The order of
+the checks and the words of their errors are the format's.
+"""
+
+from collections.abc import Iterator
+from typing import cast
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.requirements import RequirementSet, requirement_set
+from holdfast.sources.manifest.blanks import trimmed
+from holdfast.sources.manifest.parsing import Unparsed, WrittenEntry, parsed
+from holdfast.sources.manifest.program_path import PathFault, program_path
+from holdfast.sources.manifest.quoting import quoted
+from holdfast.sources.manifest.variable_names import NameFault, variable_names
+
+_NUL = "\x00"
+
+
+class ManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool as a manifest declares it, checked."""
+
+    name: str
+    description: str | None = None
+    schema: JsonObject | None = None
+    """As written; None: there is none, and any object is accepted."""
+    command: tuple[str, ...]
+    """The program's absolute path, and its fixed arguments."""
+    timeout_seconds: int | None = None
+    """None: the default counts."""
+    passed: tuple[str, ...] = ()
+    """Names of variables of the parent's environment."""
+    requires: RequirementSet | None = None
+    """None: it says nothing, and the default of manifests counts."""
+
+
+class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a manifest."""
+
+    text: str
+    index: int | None = None
+    """Which entry; None: the whole file."""
+    name: str | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """The entries of a manifest, in order, and the folder that their programs are below."""
+
+    folder: str
+    entries: tuple[ManifestEntry, ...] = ()
+
+
+def load_manifest(content: bytes, folder: str) -> Manifest | ManifestProblem:
+    """All entries, or the first thing that is wrong. ``folder`` is absolute."""
+    looked = look_through(content, folder)
+    return looked if isinstance(looked, Manifest) else looked[0]
+
+
+def look_through(content: bytes, folder: str) -> Manifest | tuple[ManifestProblem, ...]:
+    """All entries, or everything that is wrong, in the order in which it is checked."""
+    try:
+        written = parsed(content)
+    except Unparsed as problem:
+        return (ManifestProblem(text=f"parse manifest: {problem}"),)
+    problems: list[ManifestProblem] = []
+    taken: set[str] = set()
+    for index, entry in enumerate(written):
+        problems += [_problem(index, entry, fault) for fault in _faults(entry, taken, folder)]
+        taken.add(entry.name or "")
+    if not problems:
+        problems = [
+            _problem(index, entry, fault)
+            for index, entry in enumerate(written)
+            for fault in _uncallable(entry)
+        ]
+    if problems:
+        return tuple(problems)
+    return Manifest(folder=folder, entries=tuple(_entry(one, folder) for one in written))
+
+
+def _problem(index: int, entry: WrittenEntry, fault: str) -> ManifestProblem:
+    name = _name(entry)
+    place = f"tool[{index}]" if name is None else f"tool[{index}] {quoted(name)}"
+    return ManifestProblem(text=f"{place}: {fault}", index=index, name=name)
+
+
+def _name(entry: WrittenEntry) -> str | None:
+    return entry.name if entry.name is not None and trimmed(entry.name) else None
+
+
+def _faults(entry: WrittenEntry, taken: set[str], folder: str) -> Iterator[str]:
+    """What is wrong with an entry; the first one is what a loader reports."""
+    name = _name(entry)
+    if name is None:
+        yield "name is required"
+        return
+    if name in taken:
+        yield "duplicate name"
+    if not entry.command:
+        yield "command must have at least program name"
+    try:
+        variable_names(entry.env_passthrough or ())
+    except NameFault as fault:
+        yield str(fault)
+    if entry.command:
+        try:
+            program_path(entry.command[0], folder)
+        except PathFault as fault:
+            yield str(fault)
+    if entry.schema is not None and not isinstance(entry.schema, dict):
+        yield "schema must be an object"
+    yield from _of_requires(entry)
+
+
+def _of_requires(entry: WrittenEntry) -> Iterator[str]:
+    declared: object = entry.requires
+    if declared is None:
+        return
+    if not isinstance(declared, dict):
+        yield "requires must be an object"
+        return
+    try:
+        requirement_set(cast("JsonObject", declared))
+    except ValueError as problem:
+        said = str(problem)
+        yield said if said.startswith("requires") else f"requires: {said}"
+
+
+def _uncallable(entry: WrittenEntry) -> Iterator[str]:
+    """What the format lets pass, and no machine can call."""
+    if not (entry.name or "").isprintable():
+        yield "name cannot hold control characters"
+    for at, word in enumerate(entry.command or ()):
+        if _NUL in word:
+            yield f"command[{at}] cannot hold a NUL character"
+
+
+def _entry(written: WrittenEntry, folder: str) -> ManifestEntry:
+    """An entry in which nothing is wrong."""
+    program, *fixed = written.command or ("",)
+    seconds = written.timeout_sec
+    requires = written.requires
+    return ManifestEntry(
+        name=written.name or "",
+        description=written.description or None,
+        schema=written.schema,
+        command=(program_path(program, folder), *fixed),
+        timeout_seconds=seconds if seconds is not None and seconds > 0 else None,
+        passed=variable_names(written.env_passthrough or ()),
+        requires=None if requires is None else requirement_set(requires),
+    )

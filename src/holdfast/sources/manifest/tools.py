@@ -1,0 +1,98 @@
+"""Entries of a manifest as tools: what a model is told, what each needs, and the program that runs.
+
+The program gets the call's arguments on its standard input, as they were sent where preflight
+changed nothing. Which sandbox it runs in, and what is written down of it, is not known here.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.programs import DeclaredProgram, Programs
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.runtime import Runtime
+from holdfast.contract.shell import CommandLimits
+from holdfast.contract.tool import Alone, Body, Limits, OutputBound, Tool
+from holdfast.sources.manifest.answers import answer_of
+from holdfast.sources.manifest.entries import Manifest, ManifestEntry
+from holdfast.sources.manifest.program_path import TOOLS_FOLDER
+
+DEFAULT_SECONDS = 30.0
+GRACE_SECONDS = 1.0
+"""Between asking a program to end and ending it."""
+_AROUND_SECONDS = 15.0
+"""For opening the sandbox before the program's own time, and ending the program after it."""
+
+_STDIN = "stdin"
+_NOTHING = b"{}"
+_SHOWN = OutputBound(fields=("text",))
+
+
+class ManifestDefaults(msgspec.Struct, frozen=True, kw_only=True):
+    """What counts for entries that say nothing of it."""
+
+    requires: RequirementSet
+    """What a program may reach beside itself."""
+    tool_seconds: float | None = None
+    """How long a call may take, by the operator's word on tools; None: the general one counts."""
+    seconds: float = DEFAULT_SECONDS
+    """How long anything may take, by the operator's general word."""
+
+
+def manifest_tools(manifest: Manifest, defaults: ManifestDefaults) -> tuple[Tool, ...]:
+    """A tool for every entry, in order; ToolDefinitionError where an entry can be none."""
+    return tuple(_tool(entry, manifest.folder, defaults) for entry in manifest.entries)
+
+
+def seconds_of(entry: ManifestEntry, defaults: ManifestDefaults) -> float:
+    """How long a call of it may take: its own word, else the operator's on tools, else on all."""
+    if entry.timeout_seconds is not None:
+        return float(entry.timeout_seconds)
+    return defaults.seconds if defaults.tool_seconds is None else defaults.tool_seconds
+
+
+def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool:
+    seconds = seconds_of(entry, defaults)
+    return Tool(
+        name=entry.name,
+        description=entry.description,
+        requires=defaults.requires if entry.requires is None else entry.requires,
+        body=_body(entry, seconds),
+        input_schema=entry.schema or {},
+        ownership="managed",
+        alone=Alone(started_from=(_started_from(entry.command[0], folder),)),
+        read_only=False,
+        interrupt_behavior="cancel",
+        acp_kind="execute",
+        effects=("sandbox_execute",),
+        limits=Limits(wall_seconds=seconds + _AROUND_SECONDS, output=_SHOWN),
+    )
+
+
+def _started_from(program: str, folder: str) -> str:
+    """The folder of tools for a program in it, which may need what lies beside; else its file."""
+    own = f"{folder.rstrip('/')}/{TOOLS_FOLDER}"
+    return own if program.startswith(f"{own}/") else program
+
+
+def _body(entry: ManifestEntry, seconds: float) -> Body:
+    program = DeclaredProgram(argv=entry.command, passed=entry.passed)
+    limits = CommandLimits(wall=seconds, grace=GRACE_SECONDS)
+
+    async def call(values: Mapping[str, object], runtime: Runtime) -> object:
+        told = values[_STDIN]
+        stdin = told if isinstance(told, bytes) else _NOTHING
+        report = await runtime.port(Programs).run(program, stdin=stdin, limits=limits)
+        return answer_of(report, entry)
+
+    return Body(style="async", invoke=call, decode=_as_object, read=_as_sent, verbatim=True)
+
+
+def _as_object(arguments: JsonObject) -> dict[str, object]:
+    return {_STDIN: msgspec.json.encode(arguments)}
+
+
+def _as_sent(text: str | bytes) -> dict[str, object]:
+    content = text.encode() if isinstance(text, str) else text
+    return {_STDIN: content.strip() or _NOTHING}
