@@ -54,6 +54,8 @@ class Above(NamedTuple):
     reach: Reach
     tools: Callable[[str], Tool | None]
     """Those of the session above, by name."""
+    from_elsewhere: tuple[Tool, ...]
+    """What came to that one from its sources."""
     rules: tuple[AgentRules, ...]
     commands: tuple[CommandPolicy, ...]
     """What the profiles above hold commands to."""
