@@ -41,7 +41,7 @@ class ManifestDefaults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def manifest_tools(manifest: Manifest, defaults: ManifestDefaults) -> tuple[Tool, ...]:
-    """A tool for every entry, in order; ToolDefinitionError where an entry can be none."""
+    """A tool for every entry, in order."""
     return tuple(_tool(entry, manifest.folder, defaults) for entry in manifest.entries)
 
 
