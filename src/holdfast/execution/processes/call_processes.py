@@ -32,6 +32,7 @@ from holdfast.execution.processes.jobs import SessionJobs
 from holdfast.execution.processes.limits import Limits
 from holdfast.execution.processes.persistent import SessionShell
 from holdfast.execution.processes.piped import Piped, PipedProcesses
+from holdfast.execution.processes.program_places import located
 from holdfast.execution.processes.register import Ending, Entered, LiveRegister, exit_of
 from holdfast.execution.processes.reports import argv_of, reported
 from holdfast.execution.processes.sandbox import Sandbox
@@ -99,6 +100,8 @@ class Asked(NamedTuple):
     limits: CommandLimits = NO_LIMITS
     leaves_jobs: bool = True
     """Whether what outlives it goes on as a job; else it is ended."""
+    declared: bool = False
+    """Whether its first word is the path of a file, which is looked for where it really lies."""
 
 
 class CallProcesses:
@@ -207,8 +210,11 @@ class CallProcesses:
         return verdict.path
 
     def _begun(self, asked: Asked, place: str, record: Record) -> Command:
-        environment = asked.environment(self.of.sandbox)
-        return Command(argv_of(asked.command), place, environment, asked.stdin, record)
+        sandbox = self.of.sandbox
+        argv = argv_of(asked.command)
+        if asked.declared:
+            argv[0] = located(argv[0], sandbox.parts.policy)
+        return Command(argv, place, asked.environment(sandbox), asked.stdin, record)
 
     def _show(self, running: Piped, text: str) -> None:
         """Let a person see it and end it."""

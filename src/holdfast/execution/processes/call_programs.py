@@ -53,4 +53,5 @@ class CallPrograms:
             env_keys=tuple(dict.fromkeys((*found.passed, *program.variables))),
             cwd=program.cwd,
             leaves_jobs=False,
+            declared=True,
         )

@@ -6,7 +6,7 @@ last good tools, and says what is wrong.
 
 from pathlib import Path
 
-from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.contract.tool import Tool
 from holdfast.sources.lint import top_level_doubts
 from holdfast.sources.manifest.entries import Manifest, ManifestProblem
 from holdfast.sources.manifest.presence import MissingProgram, missing_programs
@@ -64,9 +64,15 @@ class ManifestSource:
         if isinstance(found, ManifestProblem):
             self._problem = found.text
             return
-        try:
-            tools = manifest_tools(found, self._defaults)
-        except ToolDefinitionError as problem:
-            self._problem = str(problem)
-            return
-        self._manifest, self._tools, self._problem = found, tools, None
+        made = manifest_tools(found, self._defaults)
+        # What is declared as before stays the same tool: nobody has to look at it anew.
+        known = () if self._manifest is None else self._manifest.entries
+        before = {one.name: (one, tool) for one, tool in zip(known, self._tools, strict=True)}
+        same_folder = self._manifest is not None and self._manifest.folder == found.folder
+        self._tools = tuple(
+            before[entry.name][1]
+            if same_folder and entry.name in before and before[entry.name][0] == entry
+            else tool
+            for entry, tool in zip(found.entries, made, strict=True)
+        )
+        self._manifest, self._problem = found, None

@@ -41,7 +41,7 @@ class ManifestDefaults(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def manifest_tools(manifest: Manifest, defaults: ManifestDefaults) -> tuple[Tool, ...]:
-    """A tool for every entry, in order; ToolDefinitionError where an entry can be none."""
+    """A tool for every entry, in order."""
     return tuple(_tool(entry, manifest.folder, defaults) for entry in manifest.entries)
 
 
@@ -61,7 +61,7 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
         body=_body(entry, seconds),
         input_schema=entry.schema or {},
         ownership="managed",
-        alone=Alone(started_from=(_started_from(entry.command[0], folder),)),
+        alone=Alone(started_from=_started_from(entry.command[0], folder)),
         read_only=False,
         interrupt_behavior="cancel",
         acp_kind="execute",
@@ -70,10 +70,10 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
     )
 
 
-def _started_from(program: str, folder: str) -> str:
-    """The folder of tools for a program in it, which may need what lies beside; else its file."""
+def _started_from(program: str, folder: str) -> tuple[str, ...]:
+    """Its file; and for one in the folder of tools all of that: it may need what lies beside it."""
     own = f"{folder.rstrip('/')}/{TOOLS_FOLDER}"
-    return own if program.startswith(f"{own}/") else program
+    return (own, program) if program.startswith(f"{own}/") else (program,)
 
 
 def _body(entry: ManifestEntry, seconds: float) -> Body:

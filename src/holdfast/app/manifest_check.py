@@ -1,0 +1,112 @@
+"""A manifest looked at from all sides before anything of it is called: nothing is started.
+
+What its format says, whether its programs are there, whether its schemas and requirements can be
+enforced, and what a model would be told.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.places import Places, places_of
+from holdfast.policy.scope import compile_scope
+from holdfast.policy.source_grants import DEFAULT_REQUIREMENTS
+from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.definitions import function_definition
+from holdfast.sources.lint import top_level_doubts
+from holdfast.sources.manifest.entries import (
+    Manifest,
+    ManifestEntry,
+    ManifestProblem,
+    look_through,
+)
+from holdfast.sources.manifest.presence import missing_programs
+from holdfast.sources.manifest.quoting import quoted
+from holdfast.sources.manifest.reading import content_of, folder_of
+from holdfast.sources.manifest.tools import ManifestDefaults, manifest_tools, seconds_of
+
+DEFAULTS = ManifestDefaults(requires=DEFAULT_REQUIREMENTS["manifest"])
+"""What counts for an entry where no configuration says otherwise."""
+
+
+class CheckedTool(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry, as it would be called."""
+
+    name: str
+    description: str | None
+    parameters: tuple[str, ...]
+    """The names of its arguments."""
+    command: tuple[str, ...]
+    seconds: float
+    passed: tuple[str, ...]
+    requires: RequirementSet
+    definition: dict[str, object]
+    """What a model is told."""
+
+
+class ManifestCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found."""
+
+    problems: tuple[ManifestProblem, ...] = ()
+    warnings: tuple[str, ...] = ()
+    tools: tuple[CheckedTool, ...] = ()
+
+
+def checked_manifest(path: Path) -> ManifestCheck:
+    """Everything that is wrong with a manifest, and its tools if its format is right."""
+    content = content_of(path)
+    if isinstance(content, ManifestProblem):
+        return ManifestCheck(problems=(content,))
+    found = look_through(content, folder_of(path))
+    if not isinstance(found, Manifest):
+        return ManifestCheck(problems=found)
+    tools = manifest_tools(found, DEFAULTS)
+    places = places_of({"workspace": [str(Path.cwd())]}, DiskPaths())
+    wrong = (
+        (index, entry, words)
+        for index, (entry, tool) in enumerate(zip(found.entries, tools, strict=True))
+        for words in _wrong_with(entry, tool, places)
+    )
+    return ManifestCheck(
+        problems=tuple(
+            ManifestProblem(
+                text=f"tool[{index}] {quoted(entry.name)}: {words}", index=index, name=entry.name
+            )
+            for index, entry, words in wrong
+        ),
+        warnings=tuple(text for tool in tools for text in top_level_doubts(tool)),
+        tools=tuple(map(_checked, found.entries, tools)),
+    )
+
+
+def _wrong_with(entry: ManifestEntry, tool: Tool, places: Places) -> list[str]:
+    """What is right by the format, and does not work all the same."""
+    wrong = [missing.text for missing in missing_programs((entry,))]
+    try:
+        compile_scope(tool.requires, places)
+    except ValueError as problem:
+        wrong.append(f"requires: {problem}")
+    try:
+        Catalog((tool,))
+    except ToolDefinitionError as problem:
+        wrong.append(str(problem).removeprefix(f"tool {entry.name!r}: "))
+    return wrong
+
+
+def _checked(entry: ManifestEntry, tool: Tool) -> CheckedTool:
+    properties = (entry.schema or {}).get("properties")
+    named: JsonObject = properties if isinstance(properties, dict) else {}
+    return CheckedTool(
+        name=entry.name,
+        description=entry.description,
+        parameters=tuple(named),
+        command=entry.command,
+        seconds=seconds_of(entry, DEFAULTS),
+        passed=entry.passed,
+        requires=tool.requires,
+        definition=function_definition(entry.name, entry.description, entry.schema),
+    )
