@@ -73,7 +73,7 @@ async def test_signs_of_life_are_passed_on(workspace: Path) -> None:
     async with served(workspace, raw(workspace)) as servers:
         answer = await settled(servers, "raw_progress", {}, progress=told)
         assert answer.result == {"text": "done"}
-    (sign,) = told.seen
+    (sign,) = told.heard
     assert (sign.done, sign.total, sign.message) == (1, 2, "half")
 
 

@@ -116,17 +116,29 @@ def _field(name: str, given: JsonValue, asked: str, *, required: bool) -> Field:
     about = given.get("description")
     if isinstance(about, str) and about:
         text += f": {_clean(about)[:_LONGEST]}"
+    usual = _usual(given.get("default"))
     labels = [Choice(label) for label, _ in values]
+    if usual and kind in ("text", "number", "integer"):
+        labels.append(Choice(usual))
     if kind == "yes_no":
         labels = [Choice(YES), Choice(NO)]
     if not required and kind != "some_of":
         labels.append(Choice(LEAVE_OUT))
-    if "default" in given:
-        text += f" (usually {str(given['default'])[:100]})"
+    if usual:
+        text += f" (usually {usual[:100]})"
     question = PersonQuestion(text, called[:40], tuple(labels), kind == "some_of")
     return Field(
         name=name, kind=kind, required=required, question=question, values=values, schema=given
     )
+
+
+def _usual(default: JsonValue) -> str:
+    """What is answered where nothing speaks against it, as a person would write it."""
+    if isinstance(default, bool):
+        return YES if default else NO
+    if isinstance(default, list):
+        return ", ".join(_usual(one) for one in default)
+    return "" if default is None else _clean(str(default)).strip()
 
 
 def _kind(name: str, given: JsonObject) -> Kind:

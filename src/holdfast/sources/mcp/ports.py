@@ -33,6 +33,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     pins: PinStore
     clock: Clock
     sidecars: SidecarStore
+    """Where bytes of answers with several parts go; the host's takes secrets out of them."""
     check: Callable[[Tool], str | None] = nothing_wrong
     """Why a tool cannot be offered, such as a schema that cannot be enforced; None: it can."""
     environment: Mapping[str, str] = {}

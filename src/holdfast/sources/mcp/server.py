@@ -48,7 +48,7 @@ class Server:
         self._trying: Connection | None = None
         self._resting = CancelScope()
         self._closing = False
-        self._lasting = setup.disabled
+        self._lasting = True  # until it is opened
         self._cancel: Callable[[], object] | None = None
         self._ended = Event()
         self._settled = Event()
@@ -88,6 +88,7 @@ class Server:
         if self.setup.disabled or self._cancel is not None:
             self._settled.set()
             return
+        self._lasting = False
         self.status, self.problem = "connecting", "it is being connected"
         self._cancel = self._ports.begin(self._own())
 

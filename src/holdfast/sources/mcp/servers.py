@@ -4,8 +4,9 @@ The host opens them, asks for their tools, takes changes when its next turn begi
 Who judges calls, and what becomes of results, is not known here.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import count
 from typing import cast
 
 from anyio import CancelScope, create_task_group, to_thread
@@ -164,10 +165,12 @@ class McpServers:
         """What the body of a tool does."""
         sent = cast("JsonObject", plain(arguments))
         wire = await self.call(server, definition, sent, runtime)
-        return await result_of(wire, check, partial(self._keep, runtime))
+        return await result_of(wire, check, partial(self._keep, runtime, count(1)))
 
-    async def _keep(self, runtime: Runtime, content: bytes) -> StoredOutput | None:
-        name = f"{runtime.tool}-{runtime.call_id}"
+    async def _keep(
+        self, runtime: Runtime, numbers: Iterator[int], content: bytes
+    ) -> StoredOutput | None:
+        name = f"{runtime.tool}-{runtime.call_id}-{next(numbers)}"
         return await to_thread.run_sync(
             self._ports.sidecars.keep, runtime.session.id, name, content
         )

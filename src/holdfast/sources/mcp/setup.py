@@ -91,9 +91,16 @@ def identity_of(setup: ServerSetup) -> JsonObject:
         shown = f"{setup.command} ({len(setup.args)} arguments)"
     else:
         whole = setup.url
-        parts = urlsplit(setup.url)
-        shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        shown = _without_secrets(setup.url)
     return {"server": shown, "sha256": hashlib.sha256(encode_json(whole)).hexdigest()}
+
+
+def _without_secrets(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "an address that is none"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def host_of(url: str, name: str) -> str:

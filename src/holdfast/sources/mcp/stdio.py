@@ -35,10 +35,12 @@ class ServerProgram:
         self._more = Event()
         self._read_in_a_row = 0
         self._conversation: Conversation | None = None
+        self._stopped = False
+        self._over_now = False
         self.garbage = 0
         """Lines that were no messages."""
         self.how = ""
-        """How it ended; empty while it runs."""
+        """How it ended, where that was not our wish; empty while it runs."""
         self.ended = Event()
 
     async def start(self) -> None:
@@ -48,11 +50,12 @@ class ServerProgram:
 
     def stop(self) -> None:
         """End it and all it started; harmless when it has ended."""
+        self._stopped = True
         if self._conversation is not None:
             self._conversation.end("abort")
 
     def _printed(self, piece: bytes) -> None:
-        if self.how:
+        if self._over_now:
             return
         try:
             for line in self._lines.feed(piece):
@@ -73,10 +76,12 @@ class ServerProgram:
         self._tell()
 
     def _over(self, how: str, _by: KilledBy | None) -> None:
-        self.how = self.how or f"it ended ({how})"
+        if not self._stopped:
+            self.how = self.how or f"it ended ({how})"
         self._tell()
 
     def _tell(self) -> None:
+        self._over_now = True
         self._more.set()
         self.ended.set()
 
@@ -96,14 +101,14 @@ class ServerProgram:
                     await checkpoint()
                 else:
                     return SessionMessage(message)
-            if self.how:
+            if self._over_now:
                 raise EndOfStream
             self._more = Event()
             await self._more.wait()
 
     async def send(self, item: SessionMessage) -> None:
         """Have the program read a message; ClosedResourceError after its end."""
-        if self._conversation is None or self.how:
+        if self._conversation is None or self._over_now:
             raise ClosedResourceError
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         self._conversation.send(text.encode() + b"\n")
