@@ -8,7 +8,8 @@ from places import Places
 
 from holdfast import Holdfast, ToolDefinitionError, tool
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import PolicySettings, RequirementSettings, Settings
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import PolicySettings, Settings
 
 HUGE = "{a,b}" * 9
 

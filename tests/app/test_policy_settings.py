@@ -8,13 +8,8 @@ from tool_kit import UNRECORDED, answer, failure, opened, result
 
 from holdfast import Holdfast, Rule
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import (
-    PolicySettings,
-    RequirementSettings,
-    SandboxSettings,
-    Settings,
-    StoreSettings,
-)
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import PolicySettings, SandboxSettings, Settings, StoreSettings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Action
 

@@ -11,13 +11,8 @@ from holdfast import Holdfast, tool
 from holdfast.app import profiles
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES, TOOLSETS, profile_settings
-from holdfast.app.settings import (
-    ProfileSettings,
-    RequirementSettings,
-    Settings,
-    StoreSettings,
-    Surroundings,
-)
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import ProfileSettings, Settings, StoreSettings, Surroundings
 from holdfast.contract.builtin import builtin
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind

@@ -9,7 +9,8 @@ from battery.attempts_places import HOSTS, READS, WRITES
 from battery.kit import Attempt, Law, World, assert_stopped_by, made, open_world, refused, told
 from battery.worlds import PLACES, named
 
-from holdfast.app.settings import PolicySettings, RequirementSettings
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import PolicySettings
 from holdfast.contract.requirements import requirement_set
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.paths import Refused

@@ -17,9 +17,11 @@ from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
 from holdfast.app.doubts import doubts_of
 from holdfast.app.hands import HandSetup, KnownTools, hand_for, remarks_of
-from holdfast.app.judging import JudgeParts, judge_for
+from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.locations import project_root
+from holdfast.app.named_sources import sources_of
 from holdfast.app.options import Options, configuration_of
+from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
@@ -88,6 +90,7 @@ class Whole(NamedTuple):
     pipeline: Pipeline
     doubts: Callable[[], list[str]]
     """What the configuration says of tools in vain."""
+    outside: Outside
 
 
 def assembled(wanted: Wanted) -> Whole:
@@ -105,14 +108,22 @@ def assembled(wanted: Wanted) -> Whole:
     )
     above = options.get("above")
     top = session.id if above is None else above.top
-    catalog = catalog_of(wanted.tools, chosen, settings, top)
+    sources = sources_of(wanted.profile, options, configuration)
+    tools = (*wanted.tools, *sources.plugins.tools)
+    catalog = catalog_of(tools, chosen, settings, top)
+    outside = Outside(catalog, Bounds(settings.limits, chosen.tools), sources.manifests)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
         call_quota=settings.limits.sidecar_call_bytes,
         session_quota=settings.limits.sidecar_session_bytes,
     )
-    judging = _judging(wanted, configuration, surroundings, session, catalog)
+    judging = msgspec.structs.replace(
+        _judging(wanted, configuration, surroundings, session, catalog),
+        granted=(sources.plugins.granted,),
+        vouched=outside.vouched,
+    )
     reach = reach_of(judging)
+    outside.judged_by(reach.scope)
     redactor = Redactor(surroundings.secrets)
     hand = hand_for(
         HandSetup(
@@ -160,6 +171,8 @@ def assembled(wanted: Wanted) -> Whole:
                     depth=own.tasks.depth + 1,
                     metadata=metadata,
                     reach=reach,
+                    tools=catalog.get,
+                    from_elsewhere=(*sources.plugins.tools, *outside.tools()),
                     rules=judge.as_parent,
                     commands=commands,
                     turn=turn,
@@ -171,6 +184,7 @@ def assembled(wanted: Wanted) -> Whole:
             depth=0 if above is None else above.depth,
         )
     )
+    outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)
     pipeline = Pipeline(
         Parts(
             catalog=catalog,
@@ -191,18 +205,30 @@ def assembled(wanted: Wanted) -> Whole:
             turn=turn,
         )
     )
-    doubts = partial(doubts_of, settings, wanted.profile, [tool.name for tool in wanted.tools])
+    doubts = partial(_doubts, settings, wanted.profile, [tool.name for tool in tools], outside)
     return Whole(
-        session, ids, catalog, sidecars, redactor, hand, judge, log, own, turn, pipeline, doubts
+        *(session, ids, catalog, sidecars, redactor, hand),
+        *(judge, log, own, turn, pipeline, doubts, outside),
     )
+
+
+def _doubts(settings: Settings, profile: str, given: list[str], outside: Outside) -> list[str]:
+    """What the configuration says in vain, and what is doubtful about tools from elsewhere."""
+    return [*doubts_of(settings, profile, [*given, *outside.declared()]), *outside.remarks()]
+
+
+def _tools_changed(judge: PolicyJudge, catalog: Catalog, own: SessionPorts, profile: str) -> None:
+    judge.tools_changed(agent_manifest(profile, catalog))
+    own.offered.renew(catalog)
 
 
 def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, above: Above) -> Child:
     """The session of a subagent. What may hold credentials, and the person, are not handed on."""
     names = {"surroundings", "approver", "clock", "hooks", "rules", "subagents", "on_demand"}
     inherited = {name: value for name, value in wanted.options.items() if name in names}
+    inherited_tools = (*wanted.tools, *above.from_elsewhere)
     return wanted.make(
-        tools=wanted.tools if subagent.tools is None else subagent.tools,
+        tools=inherited_tools if subagent.tools is None else subagent.tools,
         profile=subagent.profile or wanted.profile,
         workspace=wanted.workspace,
         configuration=configuration,
@@ -270,6 +296,7 @@ def _judging(
         answered=options.get("person") is not None,
         parents=() if above is None else above.rules,
         above=None if above is None else above.reach,
+        tools_above=_no_tools if above is None else above.tools,
         commands_above=() if above is None else above.commands,
     )
 
@@ -304,6 +331,10 @@ def _asker(options: Options, log: SessionLog | None) -> Asker | None:
 
 async def _somebody_elsewhere(_inquiry: Inquiry) -> Replies | None:
     await sleep_forever()
+
+
+def _no_tools(_name: str) -> None:
+    return None
 
 
 async def _nobody(_ask: Ask) -> Answer | None:

@@ -26,6 +26,7 @@ from holdfast.app.locations import (
     state_home,
     user_file,
 )
+from holdfast.app.named_files import refuse_files_outside, resolve_files
 from holdfast.app.narrowing import Narrowed, Notice, narrow
 from holdfast.app.own_files import check_home, refuse_shared
 from holdfast.app.policy_files import POLICY_NAME, FoundRules, find_rules
@@ -36,7 +37,7 @@ from holdfast.app.rule_sources import name_sources
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
-from holdfast.app.web import check_web, index_files
+from holdfast.app.web import check_web
 
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
 
@@ -94,7 +95,7 @@ def load_configuration(
         refuse_shared(path)
     merged = _file(own_file)
     if merged is not None:
-        _resolve_files(merged, cast("Path", own_file).parent, home_of(told))
+        resolve_files(merged, cast("Path", own_file).parent, home_of(told))
     stranger = project_file(workspace)
     root = None if stranger is None else stranger.parent.parent
     kept = None if root is None else TrustFile(state_home(told)).kept(root.resolve())
@@ -155,8 +156,8 @@ def _projects(file: Path | None, kept: Path | None) -> Table | None:
         return _file(file)
     table = _file(kept / CONFIG_NAME, file)
     if table is not None:
-        _resolve_files(table, kept, None)
-        _refuse_files_outside(table, kept, str(file))
+        resolve_files(table, kept, None)
+        refuse_files_outside(table, kept, cast("Path", file))
     return table
 
 
@@ -165,46 +166,6 @@ def _same(one: Path | None, other: Path | None) -> bool:
         return one is not None and other is not None and one.samefile(other)
     except OSError:
         return False
-
-
-def _resolve_files(table: Table, folder: Path, home: Path | None) -> None:
-    """A file names other files relative to itself."""
-    for part, key in (("tools", "files"), ("skills", "paths")):
-        found = cast("Table", table.get(part, {}))
-        if key in found:
-            names = cast("list[str]", found[key])
-            found[key] = [str(folder / _without_tilde(name, home)) for name in names]
-    for program in _programs(table):
-        if "/" in program[0]:
-            program[0] = str(folder / _without_tilde(program[0], home))
-    for provider in index_files(table):
-        provider["file"] = str(folder / _without_tilde(cast("str", provider["file"]), home))
-
-
-def _programs(table: Table) -> list[list[str]]:
-    commands = cast("Table", table.get("watchdog", {})).get("commands", [])
-    return [argv for argv in cast("list[list[str]]", commands) if argv]
-
-
-def _refuse_files_outside(table: Table, folder: Path, origin: str) -> None:
-    """Trust is bound to what is in the folder: a file elsewhere could change unnoticed."""
-    tools = cast("list[str]", cast("Table", table.get("tools", {})).get("files", []))
-    skills = cast("list[str]", cast("Table", table.get("skills", {})).get("paths", []))
-    named = [("tools.files", name) for name in tools]
-    named += [("skills.paths", name) for name in skills]
-    named += [("watchdog.commands", argv[0]) for argv in _programs(table)]
-    named += [("web.search", cast("str", one["file"])) for one in index_files(table)]
-    inside = folder.resolve()  # a person's home may itself be a link
-    for key, name in named:
-        if not Path(name).is_absolute() or not Path(name).resolve().is_relative_to(inside):
-            raise ConfigurationError(
-                f"{origin}: {key}: {name} is not in the {PROJECT_FOLDER} folder, which is all that"
-                " trust covers; move it there, or name it in your own configuration"
-            )
-
-
-def _without_tilde(name: str, home: Path | None) -> Path:
-    return home / name[2:] if name.startswith("~/") and home is not None else Path(name)
 
 
 def _from_variables(environment: Mapping[str, str]) -> Iterator[Table]:

@@ -76,7 +76,7 @@ class Holdfast(SessionViews):
         self._redactor, self._hand = whole.redactor, whole.hand
         self._judge, self._log = whole.judge, whole.log
         self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
-        self._doubts = whole.doubts
+        self._doubts, self._outside = whole.doubts, whole.outside
         self._goes_on, self._is_child = "session" in options, "above" in options
         self._taken_up = TakenUp(frozenset(), ())
         self._moved: str | None = None
@@ -102,6 +102,11 @@ class Holdfast(SessionViews):
         self._hand.open()
         self._own.open()
         self._open = True
+        try:
+            await self._outside.open()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
         return self
 
     async def __aexit__(
@@ -116,6 +121,7 @@ class Holdfast(SessionViews):
         try:
             with CancelScope(shield=True):
                 await self._own.tasks.close()
+                await self._outside.close()
                 await self._hand.close()
                 await self._own.close()
                 with move_on_after(_ENDING_SECONDS):
@@ -164,9 +170,18 @@ class Holdfast(SessionViews):
     def new_turn(self) -> None:
         """Say that a person spoke: the commands of the turn are counted anew.
 
-        Before the first one nothing is counted.
+        Before the first one nothing is counted. What changed at the sources of tools is taken over.
         """
         self._turn.begin()
+        self._outside.take_changes()
+
+    def take_changes(self) -> bool:
+        """Have the tools of manifests and MCP servers as these are now; whether they are others.
+
+        A turn begins with it. Call it between two requests to a model, never while one is under
+        way.
+        """
+        return self._outside.take_changes()
 
     async def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""

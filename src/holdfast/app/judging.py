@@ -79,6 +79,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Whose verdict is never exceeded: those of the agents above."""
     above: Reach | None = None
     """What the agent above reaches: nothing here reaches further."""
+    tools_above: Callable[[str], Tool | None] = lambda _name: None
+    """The tools of the agent above, by name."""
     commands_above: tuple[CommandPolicy, ...] = ()
     """What the profiles of the agents above hold commands to."""
     headless: bool
@@ -89,10 +91,10 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
 def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
     manifest = manifest_rules(parts.profile_settings, parts.profile)
-    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.alone is None}
+    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"}
     granted = together([*parts.granted, AgentRules(standing=handed_over)])
-    # What sources grant changes when their tools do.
-    standing = ChainMap(dict(granted.standing), cast("dict[str, str]", parts.vouched))
+    # What sources grant changes when their tools do; it is named before the rest.
+    standing = ChainMap(cast("dict[str, str]", parts.vouched), dict(granted.standing))
     local = partial(
         from_the_workspace, workspace=parts.workspace, tools=parts.tools, facts=DiskPaths()
     )

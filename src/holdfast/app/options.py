@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.manifests import Timeouts
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.subagents import Above, Subagent
 from holdfast.contract.person import Asker
@@ -46,6 +47,12 @@ class Options(TypedDict, total=False):
     """Whom `task` hands work to, by name."""
     above: Above
     """What stands above the session of a subagent. Made by `task`, never by a program."""
+    manifests: Iterable[str | Path]
+    """Files that declare programs as tools, beside those of the configuration."""
+    timeouts: Timeouts
+    """How long calls of manifests' programs may take that say nothing of it."""
+    servers: Iterable[str]
+    """Names of configured MCP servers to connect; without it, all of them."""
     ports: Ports
     """What stands behind ports that tools name, beside or instead of the usual."""
 
@@ -61,6 +68,10 @@ def read_once(options: Options) -> Options:
         kept["on_demand"] = tuple(kept["on_demand"])
     if "skills" in kept:
         kept["skills"] = tuple(kept["skills"])
+    if "manifests" in kept:
+        kept["manifests"] = tuple(kept["manifests"])
+    if "servers" in kept:
+        kept["servers"] = tuple(kept["servers"])
     return kept
 
 

@@ -10,3 +10,7 @@ class ConfigurationError(ValueError):
 
 class ToolFileError(ValueError):
     """A tool file cannot be used."""
+
+
+class MissingProgramError(ConfigurationError):
+    """A program that is configured as a tool cannot be run."""

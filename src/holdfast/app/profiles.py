@@ -15,13 +15,8 @@ import msgspec
 from holdfast.app.command_tools import fitted
 from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import (
-    ProfileSettings,
-    RequirementSettings,
-    RuleSettings,
-    Settings,
-    limited,
-)
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import ProfileSettings, RuleSettings, Settings, limited
 from holdfast.app.spelling import advice
 from holdfast.app.web import with_provider
 from holdfast.contract.builtin import Builtin

@@ -1,14 +1,14 @@
 """What the calls of a session reach: requirements of its tools, ceilings, and what stands above."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from holdfast.app.judging import JudgeParts
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import ceilings_of
+from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.requirement_tables import requirements_of
-from holdfast.app.settings import RequirementSettings
 from holdfast.contract.ports import PathView
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.tool import Tool, ToolDefinitionError
@@ -42,7 +42,7 @@ def reach_of(parts: JudgeParts) -> Reach:
     except PlaceProblem as problem:
         raise ConfigurationError(f"workspace: {problem}") from None
     given = () if policy.reach is None else (_given(policy.reach, places),)
-    bounding = _Bounding(places, facts, _ceiling(parts, places), parts.above)
+    bounding = _Bounding(places, facts, _ceiling(parts, places), parts.above, parts.tools_above)
     declared = _declared(parts.tools, places, *given)
     apart = {
         tool.name: bounding.of(tool, _declared(parts.tools, places, tool.requires, *given))
@@ -63,6 +63,7 @@ class _Bounding(NamedTuple):
     ceiling: tuple[Scope, ...]
     above: Reach | None
     """What the agent above reaches."""
+    tools_above: Callable[[str], Tool | None]
 
     def agent(self, declared: Scope) -> EffectiveScope:
         """What all tools together reach."""
@@ -77,7 +78,10 @@ class _Bounding(NamedTuple):
     def alone(self, tool: Tool) -> EffectiveScope:
         """What one tool reaches that shares nothing with the others; ToolDefinitionError."""
         with _belongs_to(f"tool {tool.name!r}: requires", ToolDefinitionError):
-            return self.of(tool, compile_scope(tool.requires, self.places))
+            declared = compile_scope(tool.requires, self.places)
+        above = self.tools_above(tool.name)
+        same = above is not None and (above.requires, above.alone) == (tool.requires, tool.alone)
+        return self.of(tool, declared) if same or self.above is None else self.agent(declared)
 
 
 def _ceiling(parts: JudgeParts, places: Places) -> tuple[Scope, ...]:

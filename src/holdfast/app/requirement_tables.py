@@ -3,13 +3,14 @@
 What that means for a call is judged elsewhere.
 """
 
+from collections.abc import Iterator
 from typing import cast
 
 import msgspec
 
 from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import RequirementSettings
+from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.places import Places, places_of
@@ -17,6 +18,7 @@ from holdfast.policy.scope import compile_scope
 
 _ANYWHERE = ("/",)
 _TABLES = ("ceiling", "reach")
+_SOURCES = ("manifest", "mcp")
 
 
 def requirements_of(given: RequirementSettings) -> RequirementSet:
@@ -40,16 +42,24 @@ def check_requirements(table: Table, origin: str) -> None:
 
     The table has been checked by `keys`. Each layer is tried by itself, so that it can be named.
     """
-    policy = cast("Table", table.get("policy", {}))
-    for name in _TABLES:
-        for key, value in cast("Table", policy.get(name, {})).items():
+    for where, found in _tables(table):
+        for key, value in found.items():
             try:
                 alone = msgspec.convert({key: value}, RequirementSettings)
                 compile_scope(requirements_of(alone), _places())
             except ValueError as problem:
                 raise ConfigurationError(
-                    f"{origin}: policy.{name}.{key}: {problem}; correct or remove that entry"
+                    f"{origin}: {where}.{key}: {problem}; correct or remove that entry"
                 ) from None
+
+
+def _tables(table: Table) -> Iterator[tuple[str, Table]]:
+    """Every table of requirements, and what it is called."""
+    policy = cast("Table", table.get("policy", {}))
+    yield from ((f"policy.{name}", cast("Table", policy.get(name, {}))) for name in _TABLES)
+    for kind in _SOURCES:
+        for name, source in cast("dict[str, Table]", table.get(kind, {})).items():
+            yield f"{kind}.{name}.requires", cast("Table", source.get("requires", {}))
 
 
 def _places() -> Places:

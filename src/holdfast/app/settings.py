@@ -10,6 +10,8 @@ from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.source_settings import ManifestSettings, McpSettings, PluginSettings, Seconds
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.file_bounds import FILE_BYTES
 from holdfast.contract.rules import Action
@@ -26,7 +28,6 @@ DEFAULT_PROFILE = "bare"
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Quota = Annotated[int, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
 DaysSeconds = Annotated[float, msgspec.Meta(gt=0, le=7 * 86_400)]
 """A time that a model may ask for: it has an end."""
 
@@ -108,23 +109,6 @@ class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The `[hooks]` table."""
 
     after_edit: tuple[AfterEditSettings, ...] = ()
-
-
-class ShellSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One command of a ceiling; without `args`, any arguments."""
-
-    cmd: str
-    args: tuple[str, ...] | None = None
-
-
-class RequirementSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A set of requirements, as a table."""
-
-    read: tuple[str, ...] = ()
-    write: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    shell: tuple[ShellSettings, ...] = ()
-    capabilities: tuple[str, ...] = ()
 
 
 class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -285,6 +269,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     web: WebSettings = WebSettings()
     profile: dict[str, ProfileSettings] = {}
     lsp: dict[str, LanguageServerSettings] = {}
+    manifest: dict[str, ManifestSettings] = {}
+    mcp: dict[str, McpSettings] = {}
+    plugins: PluginSettings = PluginSettings()
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ import msgspec
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.tool import Tool
 from holdfast.policy.powers import AgentRules
 from holdfast.policy.reach import Reach
 from holdfast.runtime.delegation import Agent
@@ -51,6 +52,10 @@ class Above(NamedTuple):
     """Of the child."""
     metadata: JsonObject
     reach: Reach
+    tools: Callable[[str], Tool | None]
+    """Those of the session above, by name."""
+    from_elsewhere: tuple[Tool, ...]
+    """What came to that one from its sources."""
     rules: tuple[AgentRules, ...]
     commands: tuple[CommandPolicy, ...]
     """What the profiles above hold commands to."""

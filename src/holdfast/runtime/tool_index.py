@@ -44,12 +44,20 @@ class OfferedTools:
 
     def __init__(self, tools: Iterable[Tool], on_demand: Iterable[str] = ()) -> None:
         """``on_demand``: names of tools that are offered once they are found, as MCP's are."""
-        self._tools = tuple(tools)
-        named = frozenset(on_demand)
-        self._searched = [
-            _entry(tool) for tool in self._tools if tool.ownership == "mcp" or tool.name in named
-        ]
+        self._on_demand = frozenset(on_demand)
         self._found: dict[str, Tool] = {}
+        self.renew(tools)
+
+    def renew(self, tools: Iterable[Tool]) -> None:
+        """These are the tools from here on; what was found of them stays offered."""
+        self._tools = tuple(tools)
+        self._searched = [
+            _entry(tool)
+            for tool in self._tools
+            if tool.ownership == "mcp" or tool.name in self._on_demand
+        ]
+        known = {entry.tool.name: entry.tool for entry in self._searched}
+        self._found = {name: known[name] for name in self._found if name in known}
         self._often = Counter(word for entry in self._searched for word in entry.words)
         total = sum(entry.length for entry in self._searched)
         self._usual = total / len(self._searched) if total else 1.0

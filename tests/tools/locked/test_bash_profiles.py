@@ -9,13 +9,8 @@ from tool_kit import UNRECORDED, answer, failure, opened, result
 from holdfast import tool
 from holdfast.app.configuration import load_configuration
 from holdfast.app.profiles import profile_settings
-from holdfast.app.settings import (
-    PolicySettings,
-    ProfileSettings,
-    RequirementSettings,
-    Settings,
-    WatchdogSettings,
-)
+from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.settings import PolicySettings, ProfileSettings, Settings, WatchdogSettings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Runtime

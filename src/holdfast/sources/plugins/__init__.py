@@ -1,0 +1,1 @@
+"""Plugins: tools that installed packages and local folders bring along, once they are named."""
