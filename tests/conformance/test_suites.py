@@ -129,10 +129,8 @@ def _turned(suite: str, case: JsonObject) -> JsonObject | None:
         return {**case, "expect": "ask" if expect == "allow" else "allow"}
     if suite == "ask_flow" and isinstance(expect, dict):
         return {**case, "expect": {**expect, "executed": not expect["executed"]}}
-    if suite == "manifest":
-        return {**case, "expect_error": "neither", "match": "exact"}
-    if suite == "capabilities":
-        return {**case, "expect": "neither"}
+    if suite in ("manifest", "capabilities"):
+        return {**case, "expect": "neither", "expect_error": "neither", "match": "exact"}
     if suite == "shell_classifier":
         return {**case, "expect": {"tool": "neither"}, "also_ok": []}
     if suite == "coercion":
