@@ -115,6 +115,7 @@ IMPOSSIBLE: dict[str, JsonObject] = {
     "classify": {"expect": "neither"},
     "audit_redact": {"expect_argv": ["neither"]},
     "runner_content": {"expect_content": "neither"},
+    "runner_env": {"expect_envKeys": ["NEITHER"]},
     "path_guard": {"expect": {"ok": "neither"}},
 }
 
@@ -128,8 +129,8 @@ def _turned(suite: str, case: JsonObject) -> JsonObject | None:
         return {**case, "expect": "ask" if expect == "allow" else "allow"}
     if suite == "ask_flow" and isinstance(expect, dict):
         return {**case, "expect": {**expect, "executed": not expect["executed"]}}
-    if suite == "capabilities":
-        return {**case, "expect": "neither"}
+    if suite in ("manifest", "capabilities"):
+        return {**case, "expect": "neither", "expect_error": "neither", "match": "exact"}
     if suite == "shell_classifier":
         return {**case, "expect": {"tool": "neither"}, "also_ok": []}
     if suite == "coercion":
@@ -163,7 +164,7 @@ def test_blank_lines_are_passed_over_and_a_case_without_an_id_is_named_by_its_li
 
 @pytest.mark.parametrize("suite", ["", "Coercion", "manifest-v2", "../coercion"])
 def test_a_suite_of_another_name_is_refused_and_the_known_ones_listed(suite: str) -> None:
-    with pytest.raises(UnknownSuite, match="coercion, envelope, extra, openrath"):
+    with pytest.raises(UnknownSuite, match="coercion, envelope, extra, manifest, openrath"):
         run(suite, CASES / "coercion.jsonl")
 
 

@@ -44,8 +44,13 @@ class Aftermath:
         """Nobody waits for the command any more: what it made is looked for later."""
         self._watch.end(all_gone=False)
 
-    def told(self, report: CommandReport, cwd: str, *, all_gone: bool) -> CommandReport:
-        """The report, with what was refused; ``all_gone``: nothing of the sandbox goes on."""
+    def told(
+        self, report: CommandReport, cwd: str, *, all_gone: bool, program: str | None = None
+    ) -> CommandReport:
+        """The report, with what was refused; ``all_gone``: nothing of the sandbox goes on.
+
+        ``program``: the path of a script, which it names when it says that something is wrong.
+        """
         alone = self._watch.end(all_gone=all_gone)
         if report.confinement == "unconfined":
             return report
@@ -58,16 +63,17 @@ class Aftermath:
                 f"A command of this session asked for a host: {one.reason}" for one in hosts
             ]
             hosts = ()
-        found = {one.target: one for one in (*self._paths(report, cwd), *hosts, *appeared)}
+        found = {one.target: one for one in (*self._paths(report, cwd, program), *hosts, *appeared)}
         return msgspec.structs.replace(
             report, refusals=tuple(found.values()), warnings=tuple(warnings)
         )
 
-    def _paths(self, report: CommandReport, cwd: str) -> tuple[Refusal, ...]:
+    def _paths(self, report: CommandReport, cwd: str, program: str | None) -> tuple[Refusal, ...]:
         if report.exit_code == 0:
             return ()
         sandbox = self._sandbox
         confined = Confined(
             sandbox.parts.policy, sandbox.temporary, cwd, self._leaves.open, self._leaves.reach
         )
-        return denials(confined, report.unstarted or report.stderr.text())
+        said = report.unstarted or report.stderr.text()
+        return denials(confined, said if program is None else said.replace(f"{program}: ", ""))

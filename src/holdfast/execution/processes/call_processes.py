@@ -137,7 +137,12 @@ class CallProcesses:
             raise
         bare = reported(report, asked.command, sandbox.confinement)
         ended = msgspec.structs.replace(bare, job=job, cwd=place)
-        told = after.told(ended, place, all_gone=self.all_gone() and report.killed_by != "lost")
+        told = after.told(
+            ended,
+            place,
+            all_gone=self.all_gone() and report.killed_by != "lost",
+            program=begun.argv[0] if asked.declared else None,
+        )
         self.notice(told)
         return told
 

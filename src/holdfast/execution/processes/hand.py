@@ -195,22 +195,19 @@ class SessionHand:
 
     def _processes(self, policy: SandboxPolicy, tool: str) -> Processes:
         with self._making:
-            return self._found(policy, tool)
-
-    def _found(self, policy: SandboxPolicy, tool: str) -> Processes:
-        _refuse(closed=self._closed)
-        found = self._by_policy.get(policy)
-        if found is not None and not found.watch.unsure and found.sandbox.appearances.outdated():
-            self._outdated.append(found)  # what runs in it goes on
-            found = None
-        if found is None:
-            may_reach = self._parts.leaves(tool, None).reach
-            ways = Ways(may_reach, self._web.resolver, self._web.attempts)
-            sandbox = self._maker.made(policy, ways)
-            if self._protected.get(policy):
-                sandbox.accept_no_weaker()
-            found = self._by_policy[policy] = self._begun(sandbox)
-        return found
+            _refuse(closed=self._closed)
+            found = self._by_policy.get(policy)
+            if found is not None and _outdated(found):
+                self._outdated.append(found)  # what runs in it goes on
+                found = None
+            if found is None:
+                may_reach = self._parts.leaves(tool, None).reach
+                ways = Ways(may_reach, self._web.resolver, self._web.attempts)
+                sandbox = self._maker.made(policy, ways)
+                if self._protected.get(policy):
+                    sandbox.accept_no_weaker()
+                found = self._by_policy[policy] = self._begun(sandbox)
+            return found
 
     def _begun(self, sandbox: Sandbox) -> Processes:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
@@ -233,6 +230,11 @@ class SessionHand:
             piped=PipedProcesses(),
             clock=clock,
         )
+
+
+def _outdated(found: Processes) -> bool:
+    """Whether what it keeps from commands is no longer all there is to be kept."""
+    return not found.watch.unsure and found.sandbox.appearances.outdated()
 
 
 async def _closed(part: SessionShell | SessionJobs | PipedProcesses | Sandbox | Views) -> None:

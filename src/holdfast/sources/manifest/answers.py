@@ -9,7 +9,7 @@ from signal import Signals
 import msgspec
 
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.errors import Cancelled, SandboxNotRunning, Unavailable
+from holdfast.contract.errors import Cancelled, SandboxNotRunning, Unavailable, UserDenied
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.kept_report import kept_output
 from holdfast.contract.program_exit import ProgramExit, envelope_from
@@ -19,7 +19,7 @@ from holdfast.sources.manifest.entries import ManifestEntry
 
 _ENDED = {
     "abort": (Cancelled, "The call was interrupted, and the program ended."),
-    "user": (Cancelled, "A person ended the program. Do not call it again unless asked to."),
+    "user": (UserDenied, "A person ended the program. Do not call it again unless asked to."),
     "lost": (SandboxNotRunning, "The sandbox went away while the program ran. Call it again."),
 }
 
