@@ -183,6 +183,14 @@ class Holdfast(SessionViews):
         """
         return self._outside.take_changes()
 
+    async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
+        """Accept the definitions an MCP server gives its tools now, or one tool's; gives which.
+
+        A person's decision: show them the diffs in `servers` first. LookupError for a server or
+        tool that is not there; OSError when it cannot be kept.
+        """
+        return await self._outside.pin(server, tool)
+
     async def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""
         journal = await self._journal()
