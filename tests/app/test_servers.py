@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 import anyio
 import msgspec
@@ -13,7 +13,6 @@ import pytest
 from tool_kit import UNRECORDED, failure, opened, result
 
 from holdfast import Holdfast, Subagent
-from holdfast.app.options import Options
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.settings import Settings
@@ -81,7 +80,7 @@ def configured(**servers: McpSettings) -> Settings:
 
 
 def session(
-    workspace: Path, settings: Settings, **options: Unpack[Options]
+    workspace: Path, settings: Settings, **options: Any
 ) -> AbstractAsyncContextManager[Holdfast]:
     """One in which a rule lets every tool of every server run."""
     rules = [*options.pop("rules", ()), allowed("mcp:*")]
