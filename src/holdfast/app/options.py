@@ -16,7 +16,18 @@ from holdfast.contract.runtime import Ports, ProgressSink
 from holdfast.contract.watchdog import Hook
 
 
-class Options(TypedDict, total=False):
+class SourceOptions(TypedDict, total=False):
+    """Which tools come from elsewhere, beside those of the configuration."""
+
+    manifests: Iterable[str | Path]
+    """Files that declare programs as tools, beside those of the configuration."""
+    timeouts: Timeouts
+    """How long calls of manifests' programs may take that say nothing of it."""
+    servers: Iterable[str]
+    """Names of configured MCP servers to connect; without it, all of them."""
+
+
+class Options(SourceOptions, total=False):
     """What may be handed in instead of the usual parts."""
 
     settings: Settings
@@ -47,12 +58,6 @@ class Options(TypedDict, total=False):
     """Whom `task` hands work to, by name."""
     above: Above
     """What stands above the session of a subagent. Made by `task`, never by a program."""
-    manifests: Iterable[str | Path]
-    """Files that declare programs as tools, beside those of the configuration."""
-    timeouts: Timeouts
-    """How long calls of manifests' programs may take that say nothing of it."""
-    servers: Iterable[str]
-    """Names of configured MCP servers to connect; without it, all of them."""
     ports: Ports
     """What stands behind ports that tools name, beside or instead of the usual."""
 
@@ -92,9 +97,10 @@ _NAMED = ("profile", "tools", "workspace")
 
 def refuse_unknown(options: Options) -> None:
     """A misspelt option must not go unnoticed: an approver would then never be asked."""
-    known = sorted({*Options.__annotations__, *_NAMED} - {"above"})
+    taken = {*Options.__required_keys__, *Options.__optional_keys__}
+    known = sorted({*taken, *_NAMED} - {"above"})
     for name in options:
-        if name not in Options.__annotations__:
+        if name not in taken:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}=?" if near else f"known: {', '.join(known)}"
             raise TypeError(f"Holdfast() has no option {name!r}; {hint}")

@@ -63,6 +63,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
             person=asker_here(),
             progress=progress,
             keep_outputs=True,
+            **opened.sources,
         )
         envelope = _settled(holdfast, arguments.tool, sent, screen)
     _show(envelope, arguments, screen)

@@ -9,6 +9,8 @@ import msgspec
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
+from holdfast.app.manifests import Timeouts
+from holdfast.app.options import SourceOptions
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.profiles import profiles_with
 from holdfast.app.tool_files import ToolFileError, load_tools
@@ -27,6 +29,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     tools: tuple[Tool, ...]
     """All that was loaded, also what the profile hides."""
+    sources: SourceOptions
+    """What the command line names of other sources."""
 
     def hides(self, name: str) -> bool:
         """Whether there is such a tool, but not under this profile. Asked once it was not found."""
@@ -57,7 +61,12 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
         tools = load_tools(files)
     except ToolFileError as problem:
         raise ToolFileError(loaded.as_written(str(problem))) from problem
-    return Chosen(configuration=loaded, profile=profile, tools=tools)
+    return Chosen(configuration=loaded, profile=profile, tools=tools, sources=_sources(arguments))
+
+
+def _sources(arguments: Namespace) -> SourceOptions:
+    timeouts = Timeouts(tool=arguments.tool_timeout, general=arguments.timeout)
+    return SourceOptions(manifests=tuple(arguments.manifests), timeouts=timeouts)
 
 
 def configured(arguments: Namespace, screen: Screen) -> Configuration:

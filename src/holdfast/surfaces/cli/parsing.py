@@ -3,6 +3,7 @@
 The options that several verbs share are here.
 """
 
+import math
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
@@ -71,9 +72,39 @@ def add_tool_options(parser: ArgumentParser) -> None:
     """Which tools, seen how."""
     add_tool_files(parser)
     parser.add_argument(
+        "--manifest",
+        dest="manifests",
+        metavar="tools.json",
+        action="append",
+        default=[],
+        help="a file that declares programs as tools; may be given several times",
+    )
+    parser.add_argument(
+        "--tool-timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        help="for programs of manifests that have no time of their own",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        help="the same, where neither --tool-timeout nor a configuration says more; 30 by default",
+    )
+    parser.add_argument(
         "--profile", metavar="NAME", help="which tools are visible; code by default"
     )
     add_settings_options(parser)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
+_seconds.__name__ = "number of seconds"  # argparse names the type in its error
 
 
 def add_settings_options(parser: ArgumentParser) -> None:

@@ -81,6 +81,7 @@ def _explain(arguments: Namespace, screen: Screen) -> int:
         profile=opened.profile,
         workspace=arguments.workspace,
         configuration=opened.configuration,
+        **opened.sources,
     )
     found = anyio.run(holdfast.explain, tool, sent)
     if isinstance(found, Failure):

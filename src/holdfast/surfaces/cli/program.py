@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from holdfast._version import __version__
 from holdfast.app.environment import DEBUG_VARIABLE, debugging
-from holdfast.app.problems import ConfigurationError, ToolFileError
+from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
 from holdfast.app.spelling import advice
 from holdfast.contract.tool import ToolDefinitionError
 from holdfast.surfaces.cli.aside import tools_speak_aside
@@ -45,6 +45,9 @@ def _for_a_program(words: Sequence[str], verb: Verb | None) -> bool:
 def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> int:
     try:
         return _answer(words, screen)
+    except MissingProgramError as problem:
+        _complain(screen, f"error: {problem}", as_json=as_json)
+        return FAILED
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
         _complain(screen, str(problem), as_json=as_json)
         return USAGE

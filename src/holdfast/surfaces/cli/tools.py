@@ -24,7 +24,10 @@ def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     opened = chosen(arguments, screen)
     holdfast = Holdfast(
-        tools=opened.tools, profile=opened.profile, configuration=opened.configuration
+        tools=opened.tools,
+        profile=opened.profile,
+        configuration=opened.configuration,
+        **opened.sources,
     )
     if arguments.name is not None:
         _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)

@@ -1,0 +1,85 @@
+"""A tool as its server defines it: what is hashed, compared and shown to a person.
+
+Values and text. A definition is foreign text: in a comparison everything outside of plain ASCII is
+written as an escape, so that nothing in it can hide.
+"""
+
+import difflib
+import hashlib
+import json
+import re
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json, plain
+
+SHOWN_CHARACTERS = 200
+"""How much of a description a model is offered."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """What a server says of one tool, whole."""
+
+    name: str
+    title: str | None = None
+    description: str | None = None
+    input_schema: JsonObject = {}
+    output_schema: JsonObject | None = None
+    annotations: JsonObject | None = None
+
+
+def definition_in(wire: JsonObject) -> Definition:
+    """Read an entry of a list of tools; what a definition has no place for is left out."""
+    return msgspec.convert(
+        {key: plain(wire[key]) for key in Definition.__struct_encode_fields__ if key in wire},
+        Definition,
+    )
+
+
+def digest(definition: Definition) -> str:
+    """Stands for exactly this definition."""
+    return hashlib.sha256(encode_json(definition)).hexdigest()
+
+
+def offered(description: str | None) -> str | None:
+    """What a model is told: without control characters, and cut."""
+    if description is None:
+        return None
+    text = _CONTROL.sub(" ", description)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
+
+
+def changed_fields(old: Definition, new: Definition) -> list[str]:
+    """Which parts of a definition are others."""
+    before, after = _fields(old), _fields(new)
+    names = Definition.__struct_encode_fields__
+    # Compared as they are written: to Python, 1 and true are equal.
+    return [n for n in names if encode_json(before.get(n)) != encode_json(after.get(n))]
+
+
+def difference(old: object, new: object, label: str) -> str:
+    """Two values as a unified diff of their sorted, indented JSON."""
+    lines = difflib.unified_diff(
+        readable(old).splitlines(),
+        readable(new).splitlines(),
+        f"{_one_line(label)} (pinned)",
+        f"{_one_line(label)} (now)",
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+def readable(value: object) -> str:
+    """JSON that a person can read line by line."""
+    return json.dumps(plain(value), indent=2, sort_keys=True, ensure_ascii=True)
+
+
+def _fields(definition: Definition) -> dict[str, JsonValue]:
+    found = plain(definition)
+    return found if isinstance(found, dict) else {}
+
+
+def _one_line(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode().replace("\n", "\\n")

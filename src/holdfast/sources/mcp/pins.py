@@ -1,0 +1,107 @@
+"""Pins: the definition a tool had when it was first used. Another one is quarantined.
+
+A pin also says what its server was, so that another program or address under the same name counts
+as a change. Who keeps pins is not known here.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.sources.mcp.definitions import Definition, changed_fields, difference, digest
+
+
+class Pin(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool as it was accepted."""
+
+    server: str
+    tool: str
+    identity: JsonObject
+    """What the server was."""
+    definition: Definition
+    sha256: str
+    """Of the definition."""
+    at: datetime
+
+
+class PinStore(Protocol):
+    """Keeps pins, apart from sessions and from the workspace. Blocking."""
+
+    def load(self) -> tuple[Pin, ...]:
+        """All there are. OSError or ValueError: they cannot be read."""
+        ...
+
+    def first(self, pins: Sequence[Pin], /) -> tuple[Pin, ...]:
+        """Keep those whose tool has none yet; gives what is kept for each of them. OSError."""
+        ...
+
+    def accept(self, server: str, pins: Sequence[Pin], /, *, all_others_go: bool) -> None:
+        """Keep these in the place of older ones; whether other pins of the server go. OSError."""
+        ...
+
+
+class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool whose definition is not the one that was pinned."""
+
+    tool: str
+    summary: str
+    """In one line."""
+    diff: str
+    """From the pinned definition to the one there is now."""
+
+
+PinsOfServer = Mapping[str, Pin]
+"""By the tool's own name."""
+
+
+def pin_of(server: str, identity: JsonObject, definition: Definition, at: datetime) -> Pin:
+    """The definition as it is now."""
+    return Pin(
+        server=server,
+        tool=definition.name,
+        identity=identity,
+        definition=definition,
+        sha256=digest(definition),
+        at=at,
+    )
+
+
+def quarantine(
+    definition: Definition, identity: JsonObject, pins: PinsOfServer
+) -> Quarantined | None:
+    """Why a tool may not be used; None: it may.
+
+    A tool without a pin is new. It counts as changed where any other pin says that the server was
+    another one.
+    """
+    own = pins.get(definition.name)
+    if own is None:
+        elsewhere = next((one for one in pins.values() if one.identity != identity), None)
+        return None if elsewhere is None else _other_server(definition, identity, elsewhere)
+    if own.identity != identity:
+        return _other_server(definition, identity, own)
+    if own.sha256 == digest(definition):
+        return None
+    fields = ", ".join(changed_fields(own.definition, definition)) or "its form"
+    return Quarantined(
+        tool=definition.name,
+        summary=f"its definition changed: {fields}",
+        diff=difference(own.definition, definition, definition.name),
+    )
+
+
+def _other_server(definition: Definition, identity: JsonObject, pin: Pin) -> Quarantined:
+    same = pin.tool == definition.name
+    old = {"definition": pin.definition if same else None, "server": pin.identity}
+    new = {"definition": definition, "server": identity}
+    was, now = pin.identity.get("server"), identity.get("server")
+    return Quarantined(
+        tool=definition.name,
+        summary=f"its server is another one: was {was}, is {now}"
+        if encode_json(was) != encode_json(now)
+        else f"its server is started or reached in another way: {now}",
+        diff=difference(old, new, definition.name),
+    )

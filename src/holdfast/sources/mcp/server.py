@@ -1,0 +1,226 @@
+"""One configured server: connected, lost, connected again, and its tools as they are offered.
+
+What a server lists later is kept aside until the host takes it. Whether a tool may be used is
+decided by its pin with every call, by the newest definition that is known.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after, to_thread
+
+from holdfast.contract.errors import Unavailable
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.runtime import Runtime
+from holdfast.sources.mcp.calls import OpenCall
+from holdfast.sources.mcp.connection import Connection, Heard, Peer
+from holdfast.sources.mcp.definitions import Definition, digest
+from holdfast.sources.mcp.expansion import expanded
+from holdfast.sources.mcp.listing import Listing
+from holdfast.sources.mcp.pinning import Pins
+from holdfast.sources.mcp.pins import Quarantined
+from holdfast.sources.mcp.ports import Ports
+from holdfast.sources.mcp.setup import BadSetup, ServerSetup, identity_of
+from holdfast.sources.mcp.states import Status
+from holdfast.sources.mcp.troubles import (
+    changed_meanwhile,
+    quarantined,
+    timed_out,
+    unavailable,
+)
+
+WAITS = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds before it is connected again; the last one goes on."""
+STEADY_SECONDS = 60.0
+"""After so long a connection, waiting begins anew with the shortest."""
+CLOSING_SECONDS = 5.0
+MOST_REMARKS = 50
+
+
+class Server:
+    """One server. Used on one event loop."""
+
+    def __init__(self, setup: ServerSetup, ports: Ports, pins: Pins) -> None:
+        self.setup = setup
+        self._ports = ports
+        self._pins = pins
+        self._connection: Connection | None = None
+        self._trying: Connection | None = None
+        self._resting = CancelScope()
+        self._closing = False
+        self._lasting = True  # until it is opened
+        self._cancel: Callable[[], object] | None = None
+        self._ended = Event()
+        self._settled = Event()
+        self._remarks: list[str] = []
+        self._pending: Listing | None = None
+        self.identity = identity_of(setup)
+        self.status: Status = "disabled" if setup.disabled else "closed"
+        self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
+        self.peer: Peer | None = None
+        """Who answered last."""
+        self.listing = Listing()
+        """The tools as they are offered."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to say of it."""
+        return (*self.listing.remarks, *self._remarks)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it lists other tools than those that are offered."""
+        return self._pending is not None
+
+    def take(self) -> bool:
+        """Offer what it lists now; whether that is something else."""
+        if self._pending is None:
+            return False
+        self.listing, self._pending = self._pending, None
+        return True
+
+    def latest(self) -> tuple[Definition, ...]:
+        """The newest definitions that are known."""
+        return (self._pending or self.listing).definitions
+
+    def begin(self) -> None:
+        """Have it connected, and kept so."""
+        if self.setup.disabled or self._cancel is not None:
+            self._settled.set()
+            return
+        self._lasting = False
+        self.status, self.problem = "connecting", "it is being connected"
+        self._cancel = self._ports.begin(self._own())
+
+    async def settled(self) -> None:
+        """Return when it has listed its tools or failed, and at the latest after its time."""
+        with move_on_after(self.setup.startup_seconds + CLOSING_SECONDS):
+            await self._settled.wait()
+
+    async def close(self) -> None:
+        """End it and all it started, within a bound."""
+        self._closing = True
+        self._resting.cancel()
+        for connection in (self._connection, self._trying):
+            if connection is not None:
+                connection.leave()
+        if self._cancel is None:
+            return
+        with move_on_after(CLOSING_SECONDS, shield=True):
+            await self._ended.wait()
+        if not self._ended.is_set():
+            self._cancel()
+
+    async def call(
+        self, definition: Definition, arguments: JsonObject, runtime: Runtime
+    ) -> JsonObject:
+        """Call a tool as it was offered; gives the answer as it came."""
+        connection = self._connection
+        if connection is None:
+            raise unavailable(self.setup.name, self.problem or "", lasting=self._lasting)
+        await self._admit(definition)
+        call = OpenCall(definition.name, arguments, runtime)
+        connection.hand(call)
+        seconds = self.setup.seconds
+        return await call.wait(
+            seconds, partial(timed_out, self.setup.name, definition.name, seconds)
+        )
+
+    def quarantine(self, definition: Definition) -> Quarantined | None:
+        """Why a tool may not be used; None: it may."""
+        return self._pins.quarantine(self.setup.name, self.identity, definition)
+
+    async def _admit(self, offered: Definition) -> None:
+        """Refuse a tool that is not what was accepted; the first call accepts it."""
+        name = self.setup.name
+        now = next((one for one in self.latest() if one.name == offered.name), offered)
+        for definition in (offered, now):
+            held = self.quarantine(definition)
+            if held is not None:
+                raise quarantined(name, offered.name, held.summary)
+        if self._pins.has(name, offered.name):
+            return
+        if digest(now) != digest(offered):
+            raise changed_meanwhile(name, offered.name)
+        try:
+            await self._pins.first(name, self.identity, offered)
+        except (OSError, ValueError) as problem:
+            raise Unavailable(
+                f"The tool {offered.name} of the MCP server {name} was not called: its definition"
+                f" cannot be pinned ({problem})."
+            ) from None
+        held = self.quarantine(offered)
+        if held is not None:  # another process was first, with another definition
+            raise quarantined(name, offered.name, held.summary)
+
+    async def _own(self) -> None:
+        """The owner: connects, and connects again for as long as the server is wanted."""
+        tries = 0
+        try:
+            while not self._closing:
+                began = self._ports.clock.ticks()
+                await self._once()
+                if self._lasting or self._closing:
+                    break
+                if self._ports.clock.ticks() - began > STEADY_SECONDS * 1e9:
+                    tries = 0
+                wait = WAITS[min(tries, len(WAITS) - 1)]
+                tries += 1
+                self.problem = f"{self.problem}; it is connected again in {wait:g} s"
+                with CancelScope() as self._resting:
+                    await self._ports.sleep(wait)
+        finally:
+            self.status = "closed" if self._closing else "failed"
+            self._settled.set()
+            self._ended.set()
+
+    async def _once(self) -> None:
+        """One connection, from its beginning to its end; why it is not there any more."""
+        self.status = "connecting"
+        try:
+            now = await to_thread.run_sync(expanded, self.setup, self._ports.environment)
+            heard = Heard(self._connected, self._listed, self._remark)
+            self._trying = Connection(now, self._ports, heard)
+        except BadSetup as problem:
+            self._lasting = True
+            self._failed(str(problem).removeprefix(f"mcp server {self.setup.name}: "))
+            return
+        trying = self._trying
+        if self._closing:
+            trying.leave()
+        try:
+            how = await trying.hold()
+        except get_cancelled_exc_class():
+            raise
+        except BadSetup as problem:
+            self._lasting = True
+            how = str(problem).removeprefix(f"mcp server {self.setup.name}: ")
+        except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the server is not there
+            how = f"it could not be connected: {trying.why_not(problem)}"
+        finally:
+            self._connection = self._trying = None
+        self._failed(how)
+
+    def _failed(self, how: str) -> None:
+        self.status, self.problem = "failed", how
+        self._settled.set()
+
+    def _connected(self, peer: Peer) -> None:
+        self._connection = self._trying
+        first = self.peer is None
+        self.peer = peer
+        self.status, self.problem = "connected", None
+        if first:
+            self.listing = peer.listing
+        else:
+            self._listed(peer.listing)
+        self._settled.set()
+
+    def _listed(self, listing: Listing) -> None:
+        """Keep a list aside, if it is another one than what is offered."""
+        same = listing.definitions == self.listing.definitions
+        self._pending = None if same else listing
+
+    def _remark(self, said: str) -> None:
+        if said not in self._remarks and len(self._remarks) < MOST_REMARKS:
+            self._remarks.append(said)

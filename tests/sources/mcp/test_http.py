@@ -1,0 +1,194 @@
+"""Servers at an address: both eras, credentials, refusals, and what they send."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from sources.mcp.mcp_kit import connected, ports, raw, sandbox, settled, until
+from sources.mcp.sdk_servers import http_server
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.requirements import NetRequirement, RequirementSet
+from holdfast.sources.mcp.setup import Era, ServerSetup
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
+
+ERAS: list[Era] = ["auto", "2025-11-25", "2026-07-28"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_server_at_an_address_is_called(tmp_path: Path, era: Era) -> None:
+    async with (
+        http_server() as url,
+        connected(ports(tmp_path), ServerSetup(name="web", url=url, era=era)) as servers,
+    ):
+        (state,) = servers.states()
+        assert (state.status, state.problem) == ("connected", None)
+        assert state.protocol_version == ("2025-11-25" if era == "2025-11-25" else "2026-07-28")
+        assert state.server_name == "good"
+        echo = next(one for one in servers.tools() if one.name == "web_echo")
+        assert echo.requires == RequirementSet(net=NetRequirement(hosts=("127.0.0.1",)))
+        answer = await settled(servers, "web_echo", {"text": "hi"})
+        assert answer.result == {"result": "hi"}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_sdks_own_server_is_spoken_with_as_a_program(workspace: Path, era: Era) -> None:
+    program = Path(__file__).with_name("sdk_servers.py").read_text("utf-8")
+    (workspace / "good.py").write_text(program, "utf-8")
+    command = raw(workspace).command
+    setup = ServerSetup(name="good", command=command, args=("good.py",), era=era)
+    async with (
+        sandbox(workspace) as start,
+        connected(ports(workspace.parent / "state", start), setup) as servers,
+    ):
+        (state,) = servers.states()
+        assert state.problem is None
+        answer = await settled(servers, "good_echo", {"text": "hi"})
+        assert answer.result == {"result": "hi"}
+
+
+def only(token: str, seen: list[str]) -> Callable[[Request], Response | None]:
+    """Lets in whoever has the token."""
+
+    def guard(request: Request) -> Response | None:
+        seen.append(request.headers.get("authorization", ""))
+        return None if seen[-1] == f"Bearer {token}" else Response(status_code=401)
+
+    return guard
+
+
+@pytest.mark.req("SPEC-MCP-07")
+async def test_a_refusal_leads_to_one_reading_of_the_token_and_one_retry(tmp_path: Path) -> None:
+    seen: list[str] = []
+    tokens = ["stale-token", "fresh-token"]
+    reads: list[str] = []
+
+    def read(path: str) -> str:
+        reads.append(path)
+        return tokens[0] + "\n"
+
+    async with http_server(only("fresh-token", seen)) as url:
+        setup = ServerSetup(name="web", url=url, token_file="t", era="2025-11-25")
+        given = ports(tmp_path, read_text=read)
+        tokens.pop(0)
+        async with connected(given, setup) as servers:
+            assert servers.states()[0].status == "connected"
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            assert "Bearer stale-token" not in seen
+            before, reads_before = len(seen), len(reads)
+            tokens[0] = "fresher-token"  # the server still wants the old one
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            assert (len(seen), len(reads)) == (before + 1, reads_before)
+
+
+@pytest.mark.req("SPEC-MCP-07")
+async def test_a_token_that_has_changed_is_read_again_during_a_call(tmp_path: Path) -> None:
+    seen: list[str] = []
+    wanted, offered = ["first-token"], ["first-token"]
+
+    def guard(request: Request) -> Response | None:
+        return only(wanted[0], seen)(request)
+
+    async with http_server(guard) as url:
+        setup = ServerSetup(name="web", url=url, token_file="t", era="2026-07-28")
+        given = ports(tmp_path, read_text=lambda _path: offered[0])
+        async with connected(given, setup) as servers:
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            wanted[0] = offered[0] = "second-token"
+            seen.clear()
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            assert seen == ["Bearer first-token", "Bearer second-token"]
+            wanted[0] = "third-token"
+            seen.clear()
+            answer = await settled(servers, "web_echo", {"text": "x"})
+            assert answer.failure is not None
+            assert (answer.failure.kind, answer.failure.retryable) == (
+                FailureKind.UNAVAILABLE,
+                False,
+            )
+            assert "refused the credentials (HTTP 401)" in answer.failure.message
+            assert seen == ["Bearer second-token"] * 2
+            assert "token" not in str(answer)
+
+
+async def test_headers_come_from_variables_and_are_shown_nowhere(tmp_path: Path) -> None:
+    seen: list[str] = []
+    async with http_server(only("s3cr3t", seen)) as url:
+        headers = {"Authorization": "Bearer ${TOKEN}"}
+        setup = ServerSetup(name="web", url=f"{url}?key=hush", headers=headers)
+        async with connected(ports(tmp_path, environment={"TOKEN": "s3cr3t"}), setup) as servers:
+            assert servers.states()[0].status == "connected"
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+        async with connected(ports(tmp_path, environment={"TOKEN": "s3cr3t-no"}), setup) as servers:
+            (state,) = servers.states()
+            assert state.status == "failed"
+            assert "refused the credentials (HTTP 401)" in str(state.problem)
+            told = f"{state!r} {setup!r}"
+            assert "s3cr3t" not in told
+            assert "hush" not in told
+    kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
+    assert kept
+    assert b"s3cr3t" not in kept
+    assert b"hush" not in kept
+
+
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        (Response(status_code=403), "refused the credentials (HTTP 403)"),
+        (Response(status_code=500), "it could not be connected"),
+        (RedirectResponse("http://127.0.0.2:1/mcp", status_code=307), "it could not be connected"),
+        (Response(b" " * (17 * 1024 * 1024), media_type="application/json"), "16 MB"),
+        (Response(b"<html>", media_type="text/html"), "Unexpected content type"),
+        (Response(b"{}", media_type="application/json"), "it could not be connected"),
+    ],
+    ids=["forbidden", "broken", "elsewhere", "huge", "page", "nothing"],
+)
+async def test_what_is_no_server_fails_with_a_word(
+    tmp_path: Path, response: Response, said: str
+) -> None:
+    async with http_server(lambda _request: response) as url:
+        setup = ServerSetup(name="web", url=url, era="2025-11-25", startup_seconds=10)
+        async with connected(ports(tmp_path), setup) as servers:
+            (state,) = servers.states()
+            assert state.status == "failed"
+            assert said in str(state.problem)
+
+
+async def test_a_server_that_goes_away_is_unavailable_and_found_again(tmp_path: Path) -> None:
+    gone: list[bool] = []
+    rests: list[float] = []
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+        await anyio.sleep(0.01)
+
+    def guard(_request: Request) -> Response | None:
+        return Response(status_code=404) if gone else None
+
+    async with http_server(guard) as url:
+        setup = ServerSetup(name="web", url=url, era="2025-11-25")
+        async with connected(ports(tmp_path, sleep=rest), setup) as servers:
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            gone.append(True)
+            answer = await settled(servers, "web_echo", {"text": "x"})
+            assert answer.failure is not None
+            assert answer.failure.kind == FailureKind.UNAVAILABLE
+            await until(lambda: rests)
+            gone.clear()
+            await until(lambda: servers.states()[0].status == "connected")
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+
+
+async def test_nobody_behind_the_address_is_a_failed_try(tmp_path: Path) -> None:
+    async with http_server() as url:
+        pass
+    setup = ServerSetup(name="web", url=url, era="2025-11-25")
+    async with connected(ports(tmp_path), setup) as servers:
+        (state,) = servers.states()
+        assert state.status == "failed"
+        assert "it could not be connected" in str(state.problem)
