@@ -28,6 +28,7 @@ def test_a_manifest_that_was_begun_is_right_and_its_program_works(cli: Cli, tmp_
         "next:",
         "  holdfast manifest check tools.json",
         "  holdfast manifest export tools.json",
+        "  holdfast call count_lines path=tools.json --manifest tools.json",
     ]
     checked = cli("manifest", "check", "tools.json")
     assert checked.status == 0
@@ -61,6 +62,8 @@ def test_nothing_that_is_there_is_replaced(cli: Cli, tmp_path: Path) -> None:
         "next": [
             "holdfast manifest check 'a b/tools.json'",
             "holdfast manifest export 'a b/tools.json'",
+            "holdfast call count_lines path=tools.json --manifest 'a b/tools.json'"
+            " --workspace 'a b'",
         ],
     }
     (folder / "tools.json").write_text("mine", "utf-8")
