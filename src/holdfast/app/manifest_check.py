@@ -15,6 +15,8 @@ from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.places import Places, places_of
 from holdfast.policy.scope import compile_scope
 from holdfast.policy.source_grants import DEFAULT_REQUIREMENTS
+from holdfast.preflight.plan import Plan
+from holdfast.preflight.schema import SchemaProblem
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.definitions import function_definition
 from holdfast.sources.lint import top_level_doubts
@@ -78,7 +80,7 @@ def checked_manifest(path: Path) -> ManifestCheck:
             )
             for index, entry, words in wrong
         ),
-        warnings=tuple(text for tool in tools for text in top_level_doubts(tool)),
+        warnings=tuple(text for tool in tools for text in _doubts(tool)),
         tools=tuple(map(_checked, found.entries, tools)),
     )
 
@@ -95,6 +97,15 @@ def _wrong_with(entry: ManifestEntry, tool: Tool, places: Places) -> list[str]:
     except ToolDefinitionError as problem:
         wrong.append(str(problem).removeprefix(f"tool {entry.name!r}: "))
     return wrong
+
+
+def _doubts(tool: Tool) -> list[str]:
+    """What is had all the same, and not as its writer may think."""
+    try:
+        unchecked = Plan(tool).remarks
+    except SchemaProblem:
+        return []  # that is a problem, and told as one
+    return [*top_level_doubts(tool), *(f"{tool.name}: {remark}" for remark in unchecked)]
 
 
 def _checked(entry: ManifestEntry, tool: Tool) -> CheckedTool:

@@ -36,17 +36,29 @@ def content_of(path: Path) -> bytes | ManifestProblem:
     """What the file holds, or why it cannot be read."""
     try:
         # Opened without waiting: a pipe of that name would never answer.
-        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - it is a descriptor
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return _unread(path, "it is no file")
-            content = file.read(LARGEST_FILE + 1)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as problem:
         return _unread(path, problem.strerror or str(problem))
     except ValueError as problem:
         return _unread(path, str(problem))
+    try:
+        content = _read(handle)
+    except OSError as problem:
+        return _unread(path, problem.strerror or str(problem))
+    finally:
+        os.close(handle)
+    if content is None:
+        return _unread(path, "it is no file")
     if len(content) > LARGEST_FILE:
         return _unread(path, f"it is larger than {LARGEST_FILE:,} bytes")
     return content
+
+
+def _read(handle: int) -> bytes | None:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        return None
+    with open(handle, "rb", closefd=False) as file:
+        return file.read(LARGEST_FILE + 1)
 
 
 def stamp_of(path: Path) -> Stamp | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.app.manifest_check import CheckedTool, ManifestCheck, checked_manifest
-from holdfast.app.manifest_start import begin_manifest
+from holdfast.app.manifest_start import FILE, TOOL, begin_manifest
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.requirements import RequirementSet
@@ -58,7 +58,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
 def _init(arguments: Namespace, screen: Screen) -> int:
     folder = Path(arguments.words[0]) if arguments.words else Path()
     manifest, program = begin_manifest(folder)
-    following = [f"holdfast manifest {what} {shlex.quote(str(manifest))}" for what in _READ]
+    following = _following(folder, manifest)
     if arguments.json:
         screen.document({"made": [str(manifest), str(program)], "next": following})
         return 0
@@ -68,6 +68,16 @@ def _init(arguments: Namespace, screen: Screen) -> int:
     for command in following:
         look.text(f"  {printable(command)}")
     return 0
+
+
+def _following(folder: Path, manifest: Path) -> list[str]:
+    """What to do with what was begun."""
+    file = shlex.quote(str(manifest))
+    elsewhere = "" if folder == Path() else f" --workspace {shlex.quote(str(folder))}"
+    return [
+        *(f"holdfast manifest {what} {file}" for what in _READ),
+        f"holdfast call {TOOL} path={FILE} --manifest {file}{elsewhere}",
+    ]
 
 
 def _check(arguments: Namespace, screen: Screen) -> int:
