@@ -14,7 +14,7 @@ from typing import cast
 
 import anyio
 
-from holdfast.app.environment import variables
+from holdfast.app.environment import MCP_TOKEN_VARIABLE, variables
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
@@ -23,7 +23,6 @@ from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import check_address
 
-TOKEN_VARIABLE = "HOLDFAST_MCP_TOKEN"
 # A sibling surface is loaded by its name: neither knows the other.
 _STDIO = "holdfast.surfaces.mcp.stdio"
 _HTTP = "holdfast.surfaces.mcp.http_server"
@@ -50,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
         "--http", metavar="[HOST:]PORT", help=f"over HTTP instead of a pipe; {_LOOPBACK} by default"
     )
     parser.add_argument(
-        "--token-file", metavar="FILE", help=f"what clients have to send; else {TOKEN_VARIABLE}"
+        "--token-file", metavar="FILE", help=f"what clients have to send; else {MCP_TOKEN_VARIABLE}"
     )
     parser.add_argument(
         "--expose",
@@ -144,7 +143,7 @@ def _address(text: str) -> tuple[str, int]:
 
 def _token(arguments: Namespace) -> str | None:
     """What clients have to send; None: one is made up."""
-    given = variables().get(TOKEN_VARIABLE)
+    given = variables().get(MCP_TOKEN_VARIABLE)
     if arguments.token_file is not None:
         try:
             given = Path(arguments.token_file).read_text("utf-8")

@@ -63,13 +63,17 @@ Message = Request | Notification | Reply | Malformed
 NO_PARAMS = b"{}"
 
 
+ABSENT = Raw()
+"""Of a part of a message that is kept as text: it is not there."""
+
+
 class _Wire(msgspec.Struct):
     jsonrpc: str = ""
     id: str | int | UnsetType | None = UNSET
     method: str | None = None
-    params: Raw | None = None
-    result: Raw | None = None
-    error: Raw | None = None
+    params: Raw = ABSENT
+    result: Raw = ABSENT
+    error: Raw = ABSENT
 
 
 class _Named(msgspec.Struct):
@@ -98,9 +102,9 @@ def read(text: bytes) -> Message:
         return _asked(wire, wire.method)
     if own is None:
         return _invalid("there is neither a method nor an id", None)
-    if wire.result is None and wire.error is None:
+    if wire.result is ABSENT and wire.error is ABSENT:
         return _invalid("there is no method", own)
-    return Reply(own, None if wire.result is None else _value(wire.result))
+    return Reply(own, None if wire.result is ABSENT else _value(wire.result))
 
 
 def elements(text: bytes) -> list[bytes] | None:
@@ -118,7 +122,7 @@ def is_batch(text: bytes) -> bool:
 
 
 def _asked(wire: _Wire, method: str) -> Message:
-    params = NO_PARAMS if wire.params is None else bytes(wire.params)
+    params = NO_PARAMS if wire.params is ABSENT else bytes(wire.params)
     if params[:1] != b"{":
         if wire.id is UNSET:
             return Notification(method, NO_PARAMS)

@@ -16,7 +16,7 @@ from holdfast.surfaces.mcp.asking import Asking
 from holdfast.surfaces.mcp.calls import Asked, Call, Suspended
 from holdfast.surfaces.mcp.definitions import definitions
 from holdfast.surfaces.mcp.eras import MODERN, SERVER_KEY, Caller, lacks_elicitation
-from holdfast.surfaces.mcp.messages import INVALID_PARAMS, Fault, encode
+from holdfast.surfaces.mcp.messages import ABSENT, INVALID_PARAMS, Fault, encode
 from holdfast.surfaces.mcp.resources import contents, listed
 from holdfast.surfaces.mcp.results import result_of
 from holdfast.surfaces.mcp.tickets import Ticket
@@ -34,10 +34,8 @@ class CallParams(msgspec.Struct, frozen=True):
     """What a call says beside who asks."""
 
     name: str
-    arguments: msgspec.Raw | None = None
-    responses: msgspec.Raw | msgspec.UnsetType = msgspec.field(
-        default=msgspec.UNSET, name="inputResponses"
-    )
+    arguments: msgspec.Raw = ABSENT
+    responses: msgspec.Raw = msgspec.field(default=ABSENT, name="inputResponses")
     state: str | None = msgspec.field(default=None, name="requestState")
 
 
@@ -103,7 +101,7 @@ class Served:
         tool = self.tools.get(params.name)
         if tool is None:
             return Fault(INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
-        if params.arguments is not None and bytes(params.arguments)[:1] not in (b"{", b"n"):
+        if bytes(params.arguments)[:1] not in (b"{", b"n", b""):
             return Fault(INVALID_PARAMS, "Invalid params: arguments have to be an object")
         caller = ticket.caller
         if caller.modern and not caller.elicits and tool.name in PERSON_NAMES:
@@ -113,7 +111,7 @@ class Served:
             named = _named(params)
         if caller.modern and params.state is not None:
             return self.suspended.take_up(params.state, ticket, named, _said(params))
-        if params.responses is not msgspec.UNSET and not isinstance(_said(params), dict):
+        if params.responses is not ABSENT and not isinstance(_said(params), dict):
             return Fault(INVALID_PARAMS, "Invalid params: inputResponses has to be an object")
         return Call(f"mcp-{next(self._keys)}", ticket, named, asked, self.suspended)
 
@@ -165,8 +163,8 @@ def completed(told: JsonObject, caller: Caller, *, fresh_ms: int | None = None) 
 
 
 def _arguments(params: CallParams) -> RawArguments:
-    text = None if params.arguments is None else bytes(params.arguments)
-    return None if text in (None, b"null") else text
+    text = bytes(params.arguments)
+    return None if text in (b"", b"null") else text
 
 
 def _named(params: CallParams) -> JsonValue:
@@ -174,11 +172,11 @@ def _named(params: CallParams) -> JsonValue:
 
 
 def _said(params: CallParams) -> JsonValue:
-    return {} if params.responses is msgspec.UNSET else _value(params.responses)
+    return {} if params.responses is ABSENT else _value(params.responses)
 
 
-def _value(text: msgspec.Raw | None) -> JsonValue:
+def _value(text: msgspec.Raw) -> JsonValue:
     try:
-        return None if text is None else msgspec.json.decode(text)
+        return None if text is ABSENT else msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
