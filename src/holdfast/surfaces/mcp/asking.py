@@ -12,6 +12,7 @@ from holdfast.surfaces.mcp.calls import Call
 from holdfast.surfaces.mcp.forms import (
     approval_answer,
     approval_form,
+    form_name,
     inquiry_form,
     inquiry_replies,
 )
@@ -39,7 +40,7 @@ class Asking:
     async def approve(self, ask: Ask, /) -> Answer | None:
         """Whether a call may run; None: nobody is there."""
         call = self._of(ask.prepared.call.model_call_id)
-        said = None if call is None else await call.ask(approval_form(ask))
+        said = None if call is None else await call.ask("approval", approval_form(ask), bound=True)
         return None if said is None or call is None else approval_answer(ask, said, _who(call))
 
     async def inquire(self, inquiry: Inquiry, /) -> Replies | None:
@@ -47,7 +48,7 @@ class Asking:
         call = self._of(inquiry.model_call_id)
         if call is None or not call.caller.elicits:
             raise PolicyDenied(NO_ANSWERS)
-        said = await call.ask(inquiry_form(inquiry))
+        said = await call.ask(form_name(inquiry), inquiry_form(inquiry), bound=False)
         return None if said is None else inquiry_replies(inquiry, said, _who(call))
 
     def _of(self, key: str | None) -> Call | None:

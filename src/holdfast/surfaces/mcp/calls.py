@@ -122,6 +122,8 @@ class Call:
         self._ticket: Ticket | None = None
         self._asked = asked
         self._kept = kept
+        self.brought: JsonObject = {}
+        """Answers that came with the first request, before anything was asked."""
         self._open: dict[str, _Waiting] = {}
         self._count = 0
         self._answer: bytes | None = None
@@ -154,19 +156,23 @@ class Call:
                 told["message"] = progress.message
             ticket.outlet.send(notification("notifications/progress", told), droppable=True)
 
-    async def ask(self, form: JsonObject) -> Elicited | None:
-        """Ask the person behind the client; None: nobody answers."""
+    async def ask(self, name: str, form: JsonObject, *, bound: bool) -> Elicited | None:
+        """Ask the person behind the client; None: nobody answers.
+
+        ``bound``: only an answer to exactly this form counts, and none that came before it.
+        """
         if not self.caller.elicits:
             return None
         if self.caller.modern:
-            return await self._ask_again(form)
+            before = None if bound else elicited(self.brought.pop(name, None))
+            return before or await self._ask_again(name, form)
         ticket = self._ticket
         return None if ticket is None else await self._asked.ask(ticket.outlet, form)
 
-    async def _ask_again(self, form: JsonObject) -> Elicited | None:
+    async def _ask_again(self, wanted: str, form: JsonObject) -> Elicited | None:
         self._count += 1
-        name, waiting = f"question_{self._count}", _Waiting(form)
-        self._open[name] = waiting
+        name = wanted if wanted not in self._open else f"{wanted}_{self._count}"
+        waiting = self._open[name] = _Waiting(form)
         try:
             if not self._require_input():
                 return None

@@ -42,6 +42,7 @@ from holdfast.surfaces.mcp.tickets import Outlet, Ticket
 MOST_UNDER_WAY = 256
 """Requests of one client that are being answered."""
 LIST_CHANGED = "notifications/tools/list_changed"
+_LISTEN = "subscriptions/listen"
 
 _log = logging.getLogger("holdfast")
 _NOT_GREETED = (
@@ -116,9 +117,13 @@ class Client:
             await self._at_rest.wait()
 
     def end(self) -> None:
-        """The client is gone: nothing of it is wanted any more."""
+        """Nobody is served any more: what is under way stops, and whoever waits is told so."""
         for ticket in list(self._tickets.values()):
-            ticket.drop()
+            stop = ticket.give_up
+            if ticket.request.method != _LISTEN:  # such a stream has an end of its own
+                ticket.answer(Fault(INTERNAL_ERROR, "The server ends"))
+            if stop is not None:
+                stop()
 
     def listed_to(self, outlet: Outlet) -> Callable[[], None]:
         """Tell a legacy client of changes there; returns what ends that."""
@@ -187,7 +192,7 @@ class Client:
         method = ticket.request.method
         if method == "initialize" and not ticket.caller.modern:
             ticket.answer(self._greeting(ticket.caller))
-        elif method == "subscriptions/listen" and ticket.caller.modern:
+        elif method == _LISTEN and ticket.caller.modern:
             self._listen(ticket)
         else:
             found = (MODERN_METHODS if ticket.caller.modern else LEGACY_METHODS).get(method)

@@ -4,6 +4,7 @@ A form shows what is in question as text and takes a choice. Anything that is no
 no. Who waits for an answer is not known here.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ DENY = "deny"
 _DISMISSED = "the question was closed without an answer"
 _MOST_SHOWN = 20_000
 """Characters of what a call was given."""
+_MOST_OF_A_NAME = 60
 _REMEMBERED: dict[str, Remember] = {ONCE: "once", SESSION: "session"}
 
 
@@ -75,6 +77,12 @@ def approval_answer(ask: Ask, said: Elicited, by: str) -> Answer:
         return Answer(allowed=True, by=by, remember=remember)
     told = note.strip() or None if isinstance(note, str) else None
     return Answer(allowed=False, by=by, note=told)
+
+
+def form_name(inquiry: Inquiry) -> str:
+    """What the form of an inquiry is called: after what its first question is about."""
+    header = inquiry.questions[0].header or "" if inquiry.questions else ""
+    return "_".join(re.findall("[a-z0-9]+", header.lower()))[:_MOST_OF_A_NAME] or "question"
 
 
 def inquiry_form(inquiry: Inquiry) -> JsonObject:

@@ -7,7 +7,13 @@ from signal import SIGHUP, SIGINT, SIGTERM
 
 import msgspec
 import uvicorn
-from anyio import create_task_group, create_tcp_listener, open_signal_receiver
+from anyio import (
+    create_task_group,
+    create_tcp_listener,
+    current_time,
+    move_on_after,
+    open_signal_receiver,
+)
 from anyio.abc import SocketAttribute
 
 from holdfast.surfaces.mcp.http_app import PATH, App
@@ -44,28 +50,26 @@ class _Server(uvicorn.Server):
 async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -> None:
     """Answer until a signal comes; OSError when the address cannot be listened on."""
     token = listening.token or token_urlsafe(32)
-    async with create_task_group() as group:
+    listener = await create_tcp_listener(local_host=listening.host, local_port=listening.port)
+    async with listener, create_task_group() as watching, create_task_group() as group:
         sessions = Sessions(make, group)
         app = App(Door(listening.names, token), sessions)
-        async with (
-            await create_tcp_listener(
-                local_host=listening.host, local_port=listening.port
-            ) as listener,
-            sessions.shared.holdfast,
-        ):
-            sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
+        async with sessions.shared.holdfast:
             server = _Server(_configuration(app))
-            group.start_soon(sessions.watch)
-            group.start_soon(_ended, server, sessions)
+            watching.start_soon(sessions.watch)
+            watching.start_soon(_ended, server, sessions)
             host = f"[{listening.host}]" if ":" in listening.host else listening.host
             port = listener.extra(SocketAttribute.local_port)
             tell(f"listening on http://{host}:{port}{PATH}")
             if listening.token is None:
                 tell(f"clients have to send this token: {token}")
+            sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
             await server.serve(sockets)
             sessions.end_all()
-            await sessions.everybody.idle()
-        group.cancel_scope.cancel()
+            with move_on_after(_ENDING_SECONDS):
+                await sessions.everybody.idle()
+        watching.cancel_scope.cancel()
+        group.cancel_scope.deadline = current_time() + _ENDING_SECONDS
 
 
 def _configuration(app: App) -> uvicorn.Config:

@@ -111,9 +111,12 @@ class Served:
             named = _named(params)
         if caller.modern and params.state is not None:
             return self.suspended.take_up(params.state, ticket, named, _said(params))
-        if params.responses is not ABSENT and not isinstance(_said(params), dict):
+        brought = _said(params)
+        if not isinstance(brought, dict):
             return Fault(INVALID_PARAMS, "Invalid params: inputResponses has to be an object")
-        return Call(f"mcp-{next(self._keys)}", ticket, named, asked, self.suspended)
+        call = Call(f"mcp-{next(self._keys)}", ticket, named, asked, self.suspended)
+        call.brought = brought
+        return call
 
     async def settle(self, call: Call, params: CallParams) -> None:
         """Take a call to its answer. What is cancelled has none."""
