@@ -15,6 +15,7 @@ from holdfast.contract.skills import Skill
 from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
 from holdfast.execution.processes.hand import SessionHand
+from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.recovery import TakenUp
 from holdfast.sources.lint import lint
@@ -74,6 +75,11 @@ class SessionViews:
     def remarks_on_skills(self) -> tuple[str, ...]:
         """Which skills were passed over, and why."""
         return (*self._own.parts.skills.remarks, *self._own.skills.remarks)
+
+    @property
+    def outputs(self) -> SessionOutputs:
+        """The files that the session keeps for others to read: artifacts and whole outputs."""
+        return self._own.outputs
 
     @property
     def commands(self) -> LiveCommands:
