@@ -8,11 +8,14 @@ is told and left out, and the rest counts.
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.state_file import locked, read_bytes, replace
 from holdfast.app.toml_text import read_text
-from holdfast.contract.json_value import decode_json
-from holdfast.sources.mcp.reading import read_servers
+from holdfast.contract.json_value import JsonObject, decode_json, encode_json
+from holdfast.sources.mcp.reading import TOP_KEYS, read_servers
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, ServerSetup
 
 SERVERS_NAME = "mcp.json"
@@ -63,3 +66,49 @@ def table_of(setup: ServerSetup) -> Table:
     if setup.startup_seconds != STARTUP_SECONDS:
         table["startup_seconds"] = setup.startup_seconds
     return {key: value for key, value in table.items() if value or (key == "allow" and value == [])}
+
+
+class ServerFile:
+    """The person's own file of servers, as it is written: what others keep in it stays."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def put(self, name: str, entry: JsonObject, *, instead: bool) -> bool:
+        """Write a server down; False, and nothing is changed, where it is there already and this
+        is not to stand in its place. OSError; ConfigurationError for a file that is no JSON."""
+        with locked(self.path):
+            document, servers = self._read()
+            if name in servers and not instead:
+                return False
+            servers[name] = entry
+            self._write(document)
+            return True
+
+    def take_out(self, name: str) -> bool:
+        """Whether it was in it."""
+        with locked(self.path):
+            document, servers = self._read()
+            if servers.pop(name, None) is None:
+                return False
+            self._write(document)
+            return True
+
+    def _read(self) -> tuple[JsonObject, JsonObject]:
+        content = read_bytes(self.path)
+        try:
+            document = {} if content is None else decode_json(content)
+        except ValueError as problem:
+            raise ConfigurationError(
+                f"{self.path}: it is no JSON ({problem}); nothing was changed; correct it there"
+            ) from None
+        if not isinstance(document, dict):
+            raise ConfigurationError(f"{self.path}: it is no object; nothing was changed")
+        key = next((one for one in TOP_KEYS if one in document), TOP_KEYS[0])
+        servers = document.setdefault(key, {})
+        if not isinstance(servers, dict):
+            raise ConfigurationError(f"{self.path}: {key} is no object; nothing was changed")
+        return document, servers
+
+    def _write(self, document: JsonObject) -> None:
+        replace(self.path, msgspec.json.format(encode_json(document), indent=2) + b"\n")

@@ -27,6 +27,7 @@ from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
 from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
+from holdfast.sources.mcp.naming import reduced
 from holdfast.sources.mcp.pins import Pin, PinStore
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, BadSetup, ServerSetup
@@ -71,6 +72,11 @@ def tool_of(server: str) -> str:
     return f"mcp:{server}"
 
 
+def servers_with(tool: str, servers: Iterable[str]) -> tuple[str, ...]:
+    """The servers that a tool of this name may be of."""
+    return tuple(name for name in servers if tool.startswith(reduced((name, ""))))
+
+
 def server_tools(setups: Iterable[ServerSetup], environment: Mapping[str, str]) -> tuple[Tool, ...]:
     """As whom the programs of servers run, and what each of them reaches."""
     return tuple(
@@ -113,30 +119,47 @@ class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionServers:
-    """The servers of one session."""
+    """The servers of one session. Nothing is loaded for them before they are opened."""
 
-    def __init__(self, source: McpSource) -> None:
-        self._source = source
+    def __init__(self, setups: Sequence[ServerSetup], ports: Ports) -> None:
+        self._setups = setups
+        self._ports = ports
+        self._source: McpSource | None = None
         self._taken: Collection[str] = ()
-        self.close = source.close
-        self.take_changes = source.take_changes
-        self.pin = source.pin
 
     async def open(self) -> None:
-        """Connect them; ConfigurationError where what a person accepted cannot be read."""
+        """Connect them; ConfigurationError where they cannot even be tried."""
         try:
+            self._source = mcp_servers(self._setups, self._ports)
             await self._source.open()
+        except NoClient as problem:
+            raise ConfigurationError(str(problem)) from None
         except (OSError, ValueError) as problem:
             raise ConfigurationError(f"the pins of MCP tools: {problem}") from None
+
+    async def close(self) -> None:
+        """End all of them."""
+        if self._source is not None:
+            await self._source.close()
+
+    def take_changes(self) -> bool:
+        """From here on, offer what they list now; whether that is something else."""
+        return self._source is not None and self._source.take_changes()
 
     def tools(self, taken: Collection[str], /) -> tuple[Tool, ...]:
         """The tools that can be used; ``taken``: names that others have."""
         self._taken = taken
-        return self._source.tools(taken)
+        return () if self._source is None else self._source.tools(taken)
 
     def states(self) -> tuple[ServerState, ...]:
-        """How each of them stands."""
-        return self._source.states(self._taken)
+        """How each of them stands; nothing before they are opened."""
+        return () if self._source is None else self._source.states(self._taken)
+
+    async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
+        """Accept definitions as they are now; LookupError, OSError."""
+        if self._source is None:
+            raise LookupError("the servers are not open")
+        return await self._source.pin(server, tool)
 
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about them."""
@@ -157,7 +180,7 @@ def remarks_on(state: ServerState) -> Iterator[str]:
 
 
 def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServers | None:
-    """The servers, not started yet; None where none is configured. ConfigurationError."""
+    """The servers, not started yet; None where none is configured."""
     if not setups:
         return None
     state_home = parts.surroundings.state_home
@@ -171,10 +194,7 @@ def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServ
         environment=parts.surroundings.parent_environment,
         read_text=lambda path: Path(path).read_text("utf-8"),
     )
-    try:
-        return SessionServers(mcp_servers(setups, ports))
-    except (NoClient, ValueError) as problem:
-        raise ConfigurationError(str(problem)) from None
+    return SessionServers(setups, ports)
 
 
 def _unenforceable(tool: Tool) -> str | None:

@@ -92,6 +92,11 @@ class SessionViews:
         return self._outside.states()
 
     @property
+    def waits_for_servers(self) -> bool:
+        """Whether some tools are known only once it is open."""
+        return self._outside.servers is not None
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about a session taken up, what configuration says of tools, and schemas.
 

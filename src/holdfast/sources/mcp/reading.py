@@ -14,7 +14,7 @@ import msgspec
 from holdfast.contract.json_value import JsonObject, JsonValue, type_name
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup
 
-_TOP = ("mcpServers", "servers", "mcp_servers")
+TOP_KEYS = ("mcpServers", "servers", "mcp_servers")
 _HTTP = ("http", "streamable-http", "streamable_http", "streamableHttp")
 _KNOWN = frozenset(
     {
@@ -44,7 +44,7 @@ def read_servers(document: JsonValue) -> ReadServers:
     """Read all servers of a document; never raises."""
     if not isinstance(document, dict):
         return ReadServers(problems=(f"the servers must be an object, not {type_name(document)}",))
-    top = next((key for key in _TOP if key in document), None)
+    top = next((key for key in TOP_KEYS if key in document), None)
     if top is None:
         return ReadServers(problems=('there is no "mcpServers" in it',))
     servers = document[top]

@@ -63,7 +63,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
             person=asker_here(),
             progress=progress,
             keep_outputs=True,
-            **opened.sources,
+            **opened.sources_of(arguments.tool),
         )
         envelope = _settled(holdfast, arguments.tool, sent, screen)
     _show(envelope, arguments, screen)
@@ -81,7 +81,7 @@ def _settled(holdfast: Holdfast, tool: str, sent: RawArguments, screen: Screen) 
     try:
         with holdfast:
             envelope = holdfast.settle(tool, sent)
-            if any(one.state == "running" for one in holdfast.commands()):
+            if any(one.state == "running" and one.call_id for one in holdfast.commands()):
                 screen.remark(
                     "what the call left running ends with it, and with it its log: a session lives"
                     " as long as this command; keep one open in a program"

@@ -10,12 +10,12 @@ from fcntl import F_DUPFD_CLOEXEC, fcntl
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import cast
 
 import anyio
 
 from holdfast.app.environment import MCP_TOKEN_VARIABLE, variables
 from holdfast.app.holdfast import Holdfast
+from holdfast.app.spelling import advice
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
 from holdfast.surfaces.cli.opening import chosen
@@ -34,6 +34,9 @@ examples:
   holdfast mcp serve --profile code --workspace .   the same, in other words
   holdfast mcp --from tools.py                      with tools of your own
   holdfast mcp --http 8765                          over HTTP, for clients on this machine
+  holdfast mcp add git -- uvx mcp-server-git        a server whose tools you want here
+  holdfast mcp test git                             connect it, and list its tools
+  holdfast mcp pin git                              accept its tools as they are now
 """
 
 _Make = Callable[[Approver, Asker], Holdfast]
@@ -42,9 +45,30 @@ _Make = Callable[[Approver, Asker], Holdfast]
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument(
-        "what", nargs="?", choices=tuple(_ANSWERS), default="serve", help="serve by default"
+        "what", metavar="WHAT", nargs="?", default="serve", help=f"{', '.join(_ANSWERS)}"
+    )
+    parser.offer("what", _ANSWERS)
+    parser.add_argument(
+        "words", metavar="WORDS", nargs="*", default=[], help="a server, and what belongs to it"
     )
     add_tool_options(parser)
+    parser.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="for add: a variable of the server's program; ${VARIABLE} is one of yours",
+    )
+    parser.add_argument(
+        "--header",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="for add: sent with every request; ${VARIABLE} is one of yours",
+    )
+    parser.add_argument("--replace", action="store_true", help="for add: instead of another one")
+    parser.add_argument("--yes", action="store_true", help="for pin: do not ask; for scripts")
+    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
     parser.add_argument(
         "--http", metavar="[HOST:]PORT", help=f"over HTTP instead of a pipe; {_LOOPBACK} by default"
     )
@@ -64,12 +88,19 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
-    return _ANSWERS[arguments.what](arguments, screen)
+    answer = _ANSWERS.get(arguments.what)
+    if answer is None:
+        raise UsageError(
+            f"mcp does not know {arguments.what!r}; {advice(arguments.what, _ANSWERS)}"
+        )
+    return answer(arguments, screen)
 
 
 def _serve(arguments: Namespace, screen: Screen) -> int:
     if arguments.http is None and (arguments.token_file or arguments.expose):
         raise UsageError("--token-file and --expose are for --http; see holdfast mcp --help")
+    if arguments.words:
+        raise UsageError(f"mcp serve takes no {arguments.words[0]!r}; see holdfast mcp --help")
     make = _sessions(arguments, screen)
     if arguments.http is None:
         stdin = _taken_input()
@@ -114,6 +145,7 @@ def _sessions(arguments: Namespace, screen: Screen) -> _Make:
             configuration=opened.configuration,
             approver=approver,
             person=person,
+            **opened.sources,
         )
 
     return make
@@ -157,4 +189,22 @@ def _token(arguments: Namespace) -> str | None:
     return token
 
 
-_ANSWERS = cast("dict[str, Callable[[Namespace, Screen], int]]", {"serve": _serve})
+def _about_servers(function: str) -> Callable[[Namespace, Screen], int]:
+    """Loaded by name: who serves needs none of it, and is started every time."""
+
+    def answer(arguments: Namespace, screen: Screen) -> int:
+        module, _, name = function.partition(":")
+        found = getattr(import_module(f"holdfast.surfaces.cli.{module}"), name)
+        return int(found(arguments, screen))
+
+    return answer
+
+
+_ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
+    "serve": _serve,
+    "list": _about_servers("mcp_servers:show_all"),
+    "add": _about_servers("mcp_file:add"),
+    "remove": _about_servers("mcp_file:remove"),
+    "test": _about_servers("mcp_servers:test_one"),
+    "pin": _about_servers("mcp_servers:pin_tools"),
+}

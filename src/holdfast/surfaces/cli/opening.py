@@ -13,6 +13,8 @@ from holdfast.app.manifests import Timeouts
 from holdfast.app.options import SourceOptions
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.profiles import profiles_with
+from holdfast.app.servers import servers_with
+from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
@@ -45,6 +47,19 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         return (
             f"the tool {name!r} belongs to the profile {which}; choose it with --profile {found[0]}"
         )
+
+    @property
+    def has_servers(self) -> bool:
+        """Whether there are MCP servers to be asked for their tools."""
+        return self.profile != DEFAULT_PROFILE and bool(self.configuration.settings.mcp)
+
+    def sources_of(self, tool: str) -> SourceOptions:
+        """The same with those servers alone that a tool of this name may be of."""
+        if not self.has_servers:
+            return self.sources
+        fewer = self.sources.copy()
+        fewer["servers"] = servers_with(tool, self.configuration.settings.mcp)
+        return fewer
 
     @property
     def other_profile(self) -> str:

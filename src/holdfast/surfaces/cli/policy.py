@@ -11,6 +11,7 @@ import anyio
 
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.policy_files import read_policy_file
+from holdfast.contract.call import RawArguments
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.policy.denied_places import without_a_place
@@ -81,9 +82,9 @@ def _explain(arguments: Namespace, screen: Screen) -> int:
         profile=opened.profile,
         workspace=arguments.workspace,
         configuration=opened.configuration,
-        **opened.sources,
+        **opened.sources_of(tool),
     )
-    found = anyio.run(holdfast.explain, tool, sent)
+    found = anyio.run(_explained, holdfast, tool, sent)
     if isinstance(found, Failure):
         raise UsageError(f"the call is refused before it is judged: {found.message}")
     if arguments.json:
@@ -91,6 +92,14 @@ def _explain(arguments: Namespace, screen: Screen) -> int:
     else:
         _show(found, screen)
     return 0 if found.verdict == "allow" else _REFUSED
+
+
+async def _explained(holdfast: Holdfast, tool: str, sent: RawArguments) -> Explanation | Failure:
+    """What is a server's tool is known once the server was asked."""
+    if not holdfast.waits_for_servers:
+        return await holdfast.explain(tool, sent)
+    async with holdfast:
+        return await holdfast.explain(tool, sent)
 
 
 def _show(found: Explanation, screen: Screen) -> None:

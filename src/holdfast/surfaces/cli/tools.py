@@ -2,6 +2,8 @@
 
 from argparse import Namespace
 
+import anyio
+
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonValue, encode_json, plain
@@ -29,6 +31,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
         configuration=opened.configuration,
         **opened.sources,
     )
+    if holdfast.waits_for_servers:
+        anyio.run(_connected, holdfast)
     if arguments.name is not None:
         _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)
         return 0
@@ -42,6 +46,12 @@ def run(arguments: Namespace, screen: Screen) -> int:
     else:
         screen.look.text("No tool is visible.")
     return 0
+
+
+async def _connected(holdfast: Holdfast) -> None:
+    """Their tools are known once they have been asked."""
+    async with holdfast:
+        pass
 
 
 def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:

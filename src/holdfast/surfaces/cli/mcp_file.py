@@ -1,0 +1,115 @@
+"""`holdfast mcp add` and `remove`: the person's own file of servers, `mcp.json`.
+
+What is written has the common form, so that other programs read it, too.
+"""
+
+from argparse import Namespace
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+
+from holdfast.app.configuration import load_configuration
+from holdfast.app.environment import variables
+from holdfast.app.locations import HOME_VARIABLE, user_file
+from holdfast.app.own_files import check_home
+from holdfast.app.server_files import SERVERS_NAME, ServerFile
+from holdfast.contract.json_value import JsonObject
+from holdfast.sources.mcp.reading import read_servers
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.parsing import UsageError, workspace_in
+from holdfast.surfaces.cli.screen import Screen
+
+_ADDRESSES = ("http://", "https://")
+_ADD = "write: holdfast mcp add NAME URL, or: holdfast mcp add NAME -- COMMAND ARGUMENTS..."
+
+
+def add(arguments: Namespace, screen: Screen) -> int:
+    """Write a server down."""
+    words: list[str] = arguments.words
+    if len(words) < 2:
+        raise UsageError(f"which server? {_ADD}")
+    name, first, *rest = words
+    entry: JsonObject
+    if first.startswith(_ADDRESSES):
+        if rest:
+            raise UsageError(f"{first} is an address, and {rest[0]!r} is too much; {_ADD}")
+        entry = {"type": "http", "url": first}
+    else:
+        entry = {"command": first, "args": [*rest]}
+    for key, pairs, belongs in (
+        ("env", arguments.env, "command"),
+        ("headers", arguments.header, "url"),
+    ):
+        if pairs and belongs not in entry:
+            raise UsageError(f"--{key.rstrip('s')} is for a server with a {belongs}; {_ADD}")
+        if pairs:
+            entry[key] = dict(_pairs(pairs, key))
+    read = read_servers({"mcpServers": {name: entry}})
+    if read.problems:
+        raise UsageError(f"{read.problems[0]}; nothing was changed")
+    file = _own_file()
+    with _written(file):
+        done = file.put(name, entry, instead=arguments.replace)
+    if not done:
+        raise UsageError(
+            f"{file.path} has a server {name!r}; nothing was changed; give --replace to have this"
+            " one instead"
+        )
+    return _told(arguments, screen, f"added {name} to {file.path}", name, file)
+
+
+def remove(arguments: Namespace, screen: Screen) -> int:
+    """Take a server out of the file."""
+    if len(arguments.words) != 1:
+        raise UsageError("which server? write: holdfast mcp remove NAME")
+    (name,) = arguments.words
+    file = _own_file()
+    with _written(file):
+        was = file.take_out(name)
+    if not was:
+        known = load_configuration(workspace_in(arguments)).settings.mcp
+        where = (
+            f"it is configured elsewhere: look for [mcp.{name}]"
+            if name in known
+            else "holdfast mcp list shows which there are"
+        )
+        raise UsageError(f"{file.path} has no server {name!r}; {where}")
+    return _told(arguments, screen, f"removed {name} from {file.path}", None, file)
+
+
+def _own_file() -> ServerFile:
+    check_home(variables())
+    own = user_file(variables())
+    if own is None:
+        raise UsageError(f"there is no home to keep it in; set HOME or {HOME_VARIABLE}")
+    return ServerFile(own.with_name(SERVERS_NAME))
+
+
+@contextmanager
+def _written(file: ServerFile) -> Generator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise UsageError(
+            f"{file.path}: it cannot be written ({problem.strerror or problem}); nothing was"
+            " changed; make its folder writable for you"
+        ) from None
+
+
+def _pairs(given: Iterable[str], key: str) -> Generator[tuple[str, str]]:
+    for pair in given:
+        name, found, value = pair.partition("=")
+        if not found or not name:
+            raise UsageError(f"{pair!r} is no {key}; write NAME=VALUE, or NAME=${{VARIABLE}}")
+        yield name, value
+
+
+def _told(
+    arguments: Namespace, screen: Screen, said: str, name: str | None, file: ServerFile
+) -> int:
+    if arguments.json:
+        screen.document({"file": str(file.path), "done": said})
+        return 0
+    screen.look.text(printable(said))
+    if name is not None:
+        screen.look.text(f"next: holdfast mcp test {printable(name)}")
+    return 0
