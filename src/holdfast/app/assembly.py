@@ -25,6 +25,7 @@ from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
+from holdfast.app.servers import ServerParts, server_tools, servers_of
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.skill_places import skill_places
@@ -119,6 +120,7 @@ def assembled(wanted: Wanted) -> Whole:
     )
     judging = msgspec.structs.replace(
         _judging(wanted, configuration, surroundings, session, catalog),
+        unseen=(*hooks_tool(settings), *server_tools(sources.servers, surroundings.environment)),
         granted=(sources.plugins.granted,),
         vouched=outside.vouched,
     )
@@ -183,6 +185,16 @@ def assembled(wanted: Wanted) -> Whole:
             ),
             depth=0 if above is None else above.depth,
         )
+    )
+    outside.servers = servers_of(
+        sources.servers,
+        ServerParts(
+            session=session,
+            surroundings=surroundings,
+            hand=hand,
+            sidecars=sidecars,
+            clock=clock,
+        ),
     )
     outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)
     pipeline = Pipeline(
@@ -284,7 +296,6 @@ def _judging(
         profile_settings=profile_settings(configuration.settings.profile, wanted.profile),
         surroundings=surroundings,
         tools=tuple(catalog),
-        unseen=hooks_tool(configuration.settings),
         workspace=place,
         project=configuration.project or (None if place is None else project_root(place)),
         session_id=session.id,

@@ -15,7 +15,7 @@ from typing import cast
 
 import msgspec
 
-from holdfast.app.environment import DEBUG_VARIABLE, variables
+from holdfast.app.environment import DEBUG_VARIABLE, MCP_TOKEN_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
     CONFIG_NAME,
@@ -34,6 +34,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES, check_toolsets
 from holdfast.app.requirement_tables import check_requirements
 from holdfast.app.rule_sources import name_sources
+from holdfast.app.server_files import SERVERS_NAME, FoundServers, find_servers
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
@@ -42,7 +43,7 @@ from holdfast.app.web import check_web
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
 
 _PREFIX = "HOLDFAST_"
-_NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE})
+_NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE, MCP_TOKEN_VARIABLE})
 _LEVELS = "__"
 _RULES = "rules"
 
@@ -91,27 +92,32 @@ def load_configuration(
     told = variables() if environment is None else environment
     check_home(told)
     own_file = user_file(told)
-    for path in (own_file, _beside(own_file)):
+    for path in (own_file, _beside(own_file), _beside(own_file, SERVERS_NAME)):
         refuse_shared(path)
-    merged = _file(own_file)
-    if merged is not None:
-        resolve_files(merged, cast("Path", own_file).parent, home_of(told))
+    own = _file(own_file)
+    servers = find_servers(_beside(own_file, SERVERS_NAME))
+    settings = _together(servers.table, own or {})
+    if own_file is not None:
+        resolve_files(settings, own_file.parent, home_of(told))
     stranger = project_file(workspace)
     root = None if stranger is None else stranger.parent.parent
     kept = None if root is None else TrustFile(state_home(told)).kept(root.resolve())
     trusted = kept is not None
-    project = None if _same(stranger, own_file) else _projects(stranger, kept)
+    theirs = _their_servers(stranger, kept, servers.file)
+    is_own = _same(stranger, own_file)
+    project = None if is_own else _file(stranger if kept is None else kept / CONFIG_NAME, stranger)
+    wanted = _theirs(stranger, kept, _together(theirs.table, project or {}))
     later = [*_from_variables(told), *_from_overrides(overrides)]
 
-    settings = merged or {}
-    wanted = {} if trusted else project or {}
-    _merge(settings, (project or {}) if trusted else {})
+    if trusted:
+        _merge(settings, wanted)
+        wanted = {}
     narrowed = _narrowed(settings, wanted, later, str(stranger))
     _merge(settings, narrowed.table)
     for layer in later:
         _merge(settings, layer)
         _lift(narrowed.at_most, layer)
-    read = [(own_file, merged), (stranger, project)]
+    read = [(own_file, own), (stranger, project)]
     own_rules, their_rules = _beside(own_file), _beside(stranger)
     if _same(own_rules, their_rules):
         their_rules = None
@@ -123,14 +129,34 @@ def load_configuration(
         project=root,
         workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
-        notices=(*narrowed.notices, *rules.notices),
-        files=(*files, *rules.files),
+        notices=(*servers.notices, *theirs.notices, *narrowed.notices, *rules.notices),
+        files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
         kept=kept,
     )
 
 
-def _beside(path: Path | None) -> Path | None:
-    return None if path is None else path.with_name(POLICY_NAME)
+def _beside(path: Path | None, name: str = POLICY_NAME) -> Path | None:
+    return None if path is None else path.with_name(name)
+
+
+def _their_servers(file: Path | None, kept: Path | None, own: Path | None) -> FoundServers:
+    """The project's own file of servers; of one that is trusted the copy."""
+    named = _beside(file, SERVERS_NAME)
+    if _same(named, own):
+        return FoundServers({})
+    if kept is not None:
+        return find_servers(kept / SERVERS_NAME, named)
+    try:
+        return find_servers(named)
+    except ConfigurationError as problem:  # a stranger's broken file must not stop anybody
+        return FoundServers({}, (str(problem),))
+
+
+def _together(first: Table, later: Table) -> Table:
+    merged: Table = {}
+    for layer in (first, later):
+        _merge(merged, layer)
+    return merged
 
 
 def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
@@ -150,14 +176,11 @@ def _checked(layer: Table, origin: str, text: str = "") -> Table:
     return layer
 
 
-def _projects(file: Path | None, kept: Path | None) -> Table | None:
-    """The project's table; of one that is trusted the copy, and all it names is in the copy."""
-    if kept is None:
-        return _file(file)
-    table = _file(kept / CONFIG_NAME, file)
-    if table is not None:
+def _theirs(file: Path | None, kept: Path | None, table: Table) -> Table:
+    """The project's table; of one that is trusted all that it names is in the copy."""
+    if kept is not None and file is not None:
         resolve_files(table, kept, None)
-        refuse_files_outside(table, kept, cast("Path", file))
+        refuse_files_outside(table, kept, file)
     return table
 
 

@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 
 DEBUG_VARIABLE = "HOLDFAST_DEBUG"
+MCP_TOKEN_VARIABLE = "HOLDFAST_MCP_TOKEN"
+"""What clients of `holdfast mcp --http` have to send. No setting: it stands in no file."""
 
 
 def variables() -> Mapping[str, str]:

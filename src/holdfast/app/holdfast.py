@@ -26,7 +26,7 @@ from holdfast.contract.json_value import text_of
 from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
-from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.runtime import AbortSignal, ProgressSink
 from holdfast.policy.explain import Explanation
 from holdfast.runtime.abort import Abort, Either
 from holdfast.runtime.recovery import (
@@ -153,8 +153,12 @@ class Holdfast(SessionViews):
         *,
         model_call_id: str | None = None,
         abort: AbortSignal | None = None,
+        progress: ProgressSink | None = None,
     ) -> Coroutine[object, object, Envelope]:
-        """Take one call to its one answer, whatever happens on the way. Await it."""
+        """Take one call to its one answer, whatever happens on the way. Await it.
+
+        ``progress``: where the signs of life of this call go, instead of where those of all do.
+        """
         if not self._open:
             raise RuntimeError("Holdfast is not open; use it as: async with Holdfast(...) as hf")
         call = ToolCall(
@@ -165,7 +169,7 @@ class Holdfast(SessionViews):
             model_call_id=model_call_id,
         )
         heard = self._abort if abort is None else Either(abort, self._abort)
-        return self._pipeline.settle(call, heard)
+        return self._pipeline.settle(call, heard, progress=progress)
 
     def new_turn(self) -> None:
         """Say that a person spoke: the commands of the turn are counted anew.
@@ -182,6 +186,14 @@ class Holdfast(SessionViews):
         way.
         """
         return self._outside.take_changes()
+
+    async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
+        """Accept the definitions an MCP server gives its tools now, or one tool's; gives which.
+
+        A person's decision: show them the diffs in `servers` first. LookupError for a server or
+        tool that is not there; OSError when it cannot be kept.
+        """
+        return await self._outside.pin(server, tool)
 
     async def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""

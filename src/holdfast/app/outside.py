@@ -5,40 +5,18 @@ the tools as they were when its turn began. Who may call them is not known here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from holdfast.app.manifests import NamedManifest
+from holdfast.app.servers import SessionServers
 from holdfast.app.settings import LimitSettings, limited
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.visibility import Visibility
+from holdfast.sources.mcp.states import ServerState
 
 Vouch = Callable[[list[Tool]], Mapping[str, str]]
 """By tool, on which grounds it runs where no rule speaks."""
-
-
-class ServerTools(Protocol):
-    """MCP servers, as far as a session is concerned."""
-
-    async def open(self) -> None:
-        """Connect, each within its time."""
-        ...
-
-    async def close(self) -> None:
-        """End all of them."""
-        ...
-
-    def take_changes(self) -> bool:
-        """From here on, offer what they list now; whether that is something else."""
-        ...
-
-    def tools(self, taken: Iterable[str] = ..., /) -> tuple[Tool, ...]:
-        """The tools that can be used; ``taken``: names that others have."""
-        ...
-
-    def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about them."""
-        ...
 
 
 class Bounds(NamedTuple):
@@ -71,7 +49,7 @@ class Outside:
         self._vouched: dict[object, Mapping[str, str]] = {}
         self.vouched: dict[str, str] = {}
         """By tool, on which grounds it runs where no rule speaks. Changes with the tools."""
-        self.servers: ServerTools | None = None
+        self.servers: SessionServers | None = None
         """They are started with the session's hand, and so come last."""
         self._check: Callable[[Tool], object] = _check_nothing
         self.changed: Callable[[], None] = _tell_nobody
@@ -122,6 +100,20 @@ class Outside:
         """The names of all that sources declare, also of what the profile hides."""
         return [name for names in self._declared.values() for name in names]
 
+    def states(self) -> tuple[ServerState, ...]:
+        """How each MCP server stands."""
+        return () if self.servers is None else self.servers.states()
+
+    async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
+        """Accept what a server says of its tools now; LookupError when there is no such thing."""
+        if self.servers is None:
+            raise LookupError(f"there is no MCP server {server!r}: none is configured")
+        accepted = await self.servers.pin(server, tool)
+        self.servers.take_changes()
+        if self._take_servers(self.servers):
+            self.changed()
+        return accepted
+
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful: a file that was broken, a name that is taken, a server that is gone."""
         broken = [
@@ -133,7 +125,7 @@ class Outside:
         servers = () if self.servers is None else self.servers.remarks()
         return (*broken, *missing, *self._conflicts.values(), *servers)
 
-    def _take_servers(self, servers: ServerTools) -> bool:
+    def _take_servers(self, servers: SessionServers) -> bool:
         mine = self._names.get(_SERVERS, [])
         taken = {tool.name for tool in self._catalog} - {*mine}
         return self._try(_SERVERS, servers.tools(taken), _nobody)

@@ -34,6 +34,7 @@ from holdfast.execution.language_servers.call_servers import CallServers
 from holdfast.execution.language_servers.session_servers import SessionServers
 from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.search.file_search import RipgrepSearch
+from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
 from holdfast.runtime.after_edit import CallHooks
@@ -83,6 +84,7 @@ class SessionPorts:
         known = language_servers(parts.settings.lsp, parts.surroundings.environment)
         self._servers = SessionServers(known, parts.session.workspace)
         self.artifacts = _artifacts(parts)
+        self.outputs = SessionOutputs(parts.surroundings.data_home / "sessions", parts.session.id)
         self.offered = OfferedTools(parts.catalog, parts.on_demand)
         self.tasks = Delegations(
             parts.agents, parts.depth, self._new_session, parts.log, parts.redactor

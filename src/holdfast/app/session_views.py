@@ -5,6 +5,7 @@ Nothing is settled here.
 
 from collections.abc import Callable
 
+from holdfast.app.outside import Outside
 from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.delegation import FinishedTask
 from holdfast.contract.envelope import Envelope
@@ -14,9 +15,11 @@ from holdfast.contract.skills import Skill
 from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
 from holdfast.execution.processes.hand import SessionHand
+from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.recovery import TakenUp
 from holdfast.sources.lint import lint
+from holdfast.sources.mcp.states import ServerState
 
 
 class SessionViews:
@@ -30,6 +33,7 @@ class SessionViews:
     _moved: str | None
     _below: str | None
     _doubts: Callable[[], list[str]]
+    _outside: Outside
 
     @property
     def session_id(self) -> str:
@@ -73,9 +77,19 @@ class SessionViews:
         return (*self._own.parts.skills.remarks, *self._own.skills.remarks)
 
     @property
+    def outputs(self) -> SessionOutputs:
+        """The files that the session keeps for others to read: artifacts and whole outputs."""
+        return self._own.outputs
+
+    @property
     def commands(self) -> LiveCommands:
         """The commands that run now: what they print, and how to end one."""
         return self._hand.commands
+
+    @property
+    def servers(self) -> tuple[ServerState, ...]:
+        """The configured MCP servers: how each one stands, its tools, and what of them is held."""
+        return self._outside.states()
 
     @property
     def remarks(self) -> tuple[str, ...]:

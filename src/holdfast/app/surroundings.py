@@ -22,6 +22,8 @@ _LAST_WORD = re.compile(
 )
 """What the name of a variable holds when its value is a secret, as whole words."""
 
+_SECRET_HEADER = re.compile(r"auth|cookie|token|secret|key|session", re.IGNORECASE)
+
 _PASSED_ON = ("PATH", "HOME", "LANG")
 """What a program of ours needs of the environment; everything else may be a secret."""
 
@@ -46,10 +48,25 @@ def surroundings_of_this_process(
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
         parent_environment=dict(told),
-        secrets=_secrets(told, declared, settings.store.url or ""),
+        secrets=_secrets({**told, **_written(settings)}, declared, settings.store.url or ""),
         search_keys={name: told[name] for name in keys if told.get(name)},
         model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),
     )
+
+
+def _written(settings: Settings) -> dict[str, str]:
+    """What a configuration itself holds for MCP servers, as variables of names that tell."""
+    found: dict[str, str] = {}
+    for name, server in settings.mcp.items():
+        variables = {f"{name}_{key}": value for key, value in server.env.items()}
+        headers = {
+            f"{name}_{key}_SECRET": value
+            for key, value in server.headers.items()
+            if _SECRET_HEADER.search(key)
+        }
+        for key, value in {**variables, **headers}.items():
+            found[f"MCP_{key}"] = value.removeprefix("Bearer ").strip()
+    return {key: value for key, value in found.items() if "${" not in value}
 
 
 def looks_secret(name: str) -> bool:

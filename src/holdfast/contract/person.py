@@ -60,6 +60,8 @@ class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     questions: tuple[PersonQuestion, ...]
     asked_at: datetime
+    model_call_id: str | None = None
+    """The id that whoever called gave the call, where they wait for it still."""
 
 
 class Asker(Protocol):

@@ -136,6 +136,8 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     abort: AbortSignal
     hand: Hand = NoHand()
     ports: Ports = {}
+    model_call_id: str | None = None
+    """The id that whoever calls gave it."""
 
     def port(self, kind: type[_T], /) -> _T:
         """What the host has for a port; Unavailable when it has nothing."""

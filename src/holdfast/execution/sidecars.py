@@ -21,7 +21,8 @@ DEFAULT_SESSION_QUOTA = 512 * 1024 * 1024
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _NAME_CHARACTERS = 120
-_DIRECTORY = "outputs"
+OUTPUTS = "outputs"
+"""The folder of whole outputs, below that of a session."""
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -105,11 +106,11 @@ class SidecarFiles:
     def _create(self, session_id: str, name: str) -> tuple[Path, int]:
         """A new file, opened; no link on the way is followed."""
         session = self._root / _safe(session_id)
-        path = session / _DIRECTORY / _safe(name)
+        path = session / OUTPUTS / _safe(name)
         make_private(self._root)
         with ExitStack() as opened:
             above = _opened(opened, self._root, 0)
-            for part in (session.name, _DIRECTORY):
+            for part in (session.name, OUTPUTS):
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=above)
                 above = _opened(opened, part, os.O_NOFOLLOW, above)
@@ -125,9 +126,9 @@ def _opened(opened: ExitStack, folder: str | Path, flags: int, above: int | None
 
 def _empty(session: int) -> None:
     """Remove the outputs from a session's folder; a link in their place is all that goes."""
-    shutil.rmtree(_DIRECTORY, ignore_errors=True, dir_fd=session)
+    shutil.rmtree(OUTPUTS, ignore_errors=True, dir_fd=session)
     with suppress(OSError):
-        os.unlink(_DIRECTORY, dir_fd=session)
+        os.unlink(OUTPUTS, dir_fd=session)
 
 
 def folder_name(session_id: str) -> str:

@@ -95,6 +95,7 @@ class People:
             tool=call.tool,
             questions=questions,
             asked_at=self._clock.now(),
+            model_call_id=call.model_call_id,
         )
         if not lasting or self._log is None:
             return _checked(inquiry, await self._asker(inquiry))
@@ -149,6 +150,8 @@ class People:
         match ending:
             case Returned(Replies() as replies):
                 return replies
+            case Raised(PolicyDenied() as refusal):
+                raise refusal  # whoever asks found that nobody is there
             case Raised(problem):
                 raise OperationFailed(
                     f"The person could not be asked: {type(problem).__name__}: {problem}"

@@ -89,18 +89,28 @@ class Pipeline:
         self._all_ended = Event()
 
     def settle(
-        self, call: ToolCall, abort: AbortSignal, approved: Approved | None = None
+        self,
+        call: ToolCall,
+        abort: AbortSignal,
+        approved: Approved | None = None,
+        progress: ProgressSink | None = None,
     ) -> Coroutine[object, object, Envelope]:
-        """Take a call to its one answer. Raises nothing but cancellation of the caller itself."""
-        log = self._parts.log
-        if log is None:
-            return self._settled(call, abort, None)
-        return self._written_down(call, abort, Trail(log, self._redactor, call, approved))
+        """Take a call to its one answer. Raises nothing but cancellation of the caller itself.
 
-    async def _written_down(self, call: ToolCall, abort: AbortSignal, trail: Trail) -> Envelope:
+        ``progress``: where the signs of life of this call go, instead of where those of all do.
+        """
+        log = self._parts.log
+        sink = self._progress if progress is None else guarded_progress(progress, self._redactor)
+        if log is None:
+            return self._settled(call, abort, None, sink)
+        return self._written_down(call, abort, Trail(log, self._redactor, call, approved), sink)
+
+    async def _written_down(
+        self, call: ToolCall, abort: AbortSignal, trail: Trail, progress: ProgressSink
+    ) -> Envelope:
         self._under_way += 1
         try:
-            envelope = await self._settled(call, abort, trail)
+            envelope = await self._settled(call, abort, trail, progress)
             if self._parts.stays_open(call.id):
                 return envelope
             return await trail.settled(envelope)
@@ -120,7 +130,9 @@ class Pipeline:
             self._all_ended = Event()
             await self._all_ended.wait()
 
-    async def _settled(self, call: ToolCall, abort: AbortSignal, trail: Trail | None) -> Envelope:
+    async def _settled(
+        self, call: ToolCall, abort: AbortSignal, trail: Trail | None, progress: ProgressSink
+    ) -> Envelope:
         started = self._ticks()
         parts = self._parts
         plan = parts.catalog.plan(call.tool)
@@ -145,10 +157,11 @@ class Pipeline:
             call_id=call.id,
             tool=call.tool,
             session=parts.session,
-            progress=self._progress,
+            progress=progress,
             abort=abort,
             hand=parts.hand,
             ports=parts.ports,
+            model_call_id=call.model_call_id,
         )
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):

@@ -21,8 +21,8 @@ class _Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     failure: Failure | None = None
     warnings: tuple[str, ...] = ()
     tool: str | None = None
-    first_part: Literal["text", "json"] | None = None
-    """How the first part's text holds a result that is no object."""
+    first_part: Literal["text", "json", "parts"] | None = None
+    """How the first part's text holds a result that is no object; parts: all of them are it."""
 
 
 def render(envelope: Envelope) -> JsonObject:
@@ -36,8 +36,10 @@ def render(envelope: Envelope) -> JsonObject:
     wire: JsonObject = {"isError": not envelope.ok}
     if envelope.failure is not None:
         content = [_text_part(envelope.failure.message)]
+    elif (parts := _content_parts(result := envelope.result)) is not None:
+        content = parts
+        meta = msgspec.structs.replace(meta, first_part="parts")
     else:
-        result = envelope.result
         content = [_part(result, envelope)]
         if isinstance(result, dict):
             wire["structuredContent"] = result
@@ -47,6 +49,28 @@ def render(envelope: Envelope) -> JsonObject:
     wire["content"] = [*content, *(_text_part(warning) for warning in envelope.warnings)]
     wire["_meta"] = {META_KEY: plain(meta)}
     return wire
+
+
+def _content_parts(result: JsonValue) -> list[JsonValue] | None:
+    """The parts of a result that is nothing else, as a server answers it; None: it is another."""
+    match result:
+        case {"parts": [*parts]} if len(result) == 1 and parts and all(map(_is_part, parts)):
+            return parts
+        case _:
+            return None
+
+
+def _is_part(part: JsonValue) -> bool:
+    match part:
+        case (
+            {"type": "text", "text": str()}
+            | {"type": "image" | "audio", "data": str(), "mimeType": str()}
+            | {"type": "resource", "resource": {"uri": str()}}
+            | {"type": "resource_link", "uri": str(), "name": str()}
+        ):
+            return True
+        case _:
+            return False
 
 
 def _part(result: JsonValue, envelope: Envelope) -> JsonValue:
@@ -98,6 +122,8 @@ def _result(wire: JsonObject, meta: _Meta) -> JsonValue:
     if "structuredContent" in wire:
         return wire["structuredContent"]
     parts = _parts(wire)
+    if meta.first_part == "parts":
+        return {"parts": cast("list[JsonValue]", parts[: len(parts) - len(meta.warnings)])}
     first = parts[0].get("text") if parts else None
     if meta.first_part is not None and isinstance(first, str):
         return first if meta.first_part == "text" else _json(first)

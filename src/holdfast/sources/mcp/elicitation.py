@@ -89,7 +89,7 @@ def content_of(fields: Sequence[Field], answers: Sequence[Sequence[str]]) -> Jso
     """What the form is answered with; Unfit names the field."""
     content: JsonObject = {}
     for field, given in zip(fields, answers, strict=True):
-        if given == () or tuple(given) == (LEAVE_OUT,):
+        if not given or tuple(given) == (LEAVE_OUT,):
             if field.required:
                 raise Unfit(f"{field.name} has to be answered")
             continue

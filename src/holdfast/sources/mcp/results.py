@@ -44,11 +44,8 @@ class OutputCheck:
 
 async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> object:
     """What the body gives back; OperationFailed where the server says that the call failed."""
+    _refuse_failed(wire)
     parts = _parts(wire)
-    if wire.get("isError") is True:
-        raise OperationFailed(
-            _joined(parts)[:LONGEST_MESSAGE] or "the tool failed and said nothing"
-        )
     if "structuredContent" in wire:
         return await _structured(wire["structuredContent"], parts, check, keep)
     if check is not None:
@@ -61,6 +58,18 @@ async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> 
     if len(parts) == 1 and (alone := _bytes_alone(parts[0])) is not None:
         return alone
     return {"parts": [await _part(one, keep) for one in parts]}
+
+
+def text_of_answer(wire: JsonObject) -> str:
+    """Its text parts, joined; OperationFailed where the server says that the call failed."""
+    _refuse_failed(wire)
+    return _joined(_parts(wire))
+
+
+def _refuse_failed(wire: JsonObject) -> None:
+    if wire.get("isError") is True:
+        said = _joined(_parts(wire))[:LONGEST_MESSAGE]
+        raise OperationFailed(said or "the tool failed and said nothing")
 
 
 async def _structured(

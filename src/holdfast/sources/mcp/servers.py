@@ -15,7 +15,7 @@ from holdfast.contract.json_value import JsonObject, plain
 from holdfast.contract.ports import StoredOutput
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
-from holdfast.contract.tool import Body, Limits, Tool, ToolDefinitionError
+from holdfast.contract.tool import Alone, Body, Limits, Tool, ToolDefinitionError
 from holdfast.sources.mcp.definitions import Definition, offered
 from holdfast.sources.mcp.naming import alias_of, names_of, reduced
 from holdfast.sources.mcp.pinning import Pins
@@ -221,6 +221,7 @@ def _tool(
         requires=requires,
         body=Body(style="async", invoke=invoke),
         ownership="mcp",
+        alone=Alone(),
         alias=alias_of((setup.name, definition.name)),
         read_only=read_only,
         destructive=not read_only and hints.get("destructiveHint") is not False,

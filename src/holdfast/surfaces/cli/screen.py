@@ -49,6 +49,11 @@ class Screen:
         make = cast("Callable[[TextIO], Look]", import_module(_RICH_LOOK).RichLook)
         return make(self._out)
 
+    @property
+    def descriptor(self) -> int:
+        """Where answers go, for a verb that writes bytes; OSError where that is no file."""
+        return self._out.fileno()
+
     def raw(self, text: str) -> None:
         """An answer as it is; on a terminal without what could steer it."""
         self._out.write((printable(text) if self.is_terminal else text) + "\n")

@@ -34,6 +34,7 @@ VERBS = (
         loads_tools=True,
         json_is_input=True,
     ),
+    Verb("mcp", TOOLS, "serve the tools to clients of MCP", loads_tools=True),
     Verb("replay", TOOLS, "tell a recorded session again, running nothing", loads_tools=True),
     Verb("undo", TOOLS, "put back what a session's calls changed"),
     Verb("sessions", TOOLS, "list, read, search, export and delete sessions"),

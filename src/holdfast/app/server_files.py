@@ -1,0 +1,65 @@
+"""Servers as other programs keep them: `mcp.json` beside the configuration, as tables of it.
+
+The file is read as it is, so that one can be copied from elsewhere; what it says of a server is
+what `[mcp.NAME]` says, and such a table adds to it. It is JSON of others: what cannot be used of it
+is told and left out, and the rest counts.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.app.keys import Table
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.toml_text import read_text
+from holdfast.contract.json_value import decode_json
+from holdfast.sources.mcp.reading import read_servers
+from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, ServerSetup
+
+SERVERS_NAME = "mcp.json"
+
+
+class FoundServers(NamedTuple):
+    """What a file of servers says."""
+
+    table: Table
+    """As a layer of the configuration."""
+    notices: tuple[str, ...] = ()
+    file: Path | None = None
+    """None: there is none."""
+
+
+def find_servers(path: Path | None, copy_of: Path | None = None) -> FoundServers:
+    """Read the file, if there is one; ConfigurationError for one that is no JSON."""
+    text = None if path is None else read_text(path, copy_of)
+    if path is None or text is None:
+        return FoundServers({})
+    named = copy_of or path
+    try:
+        document = decode_json(text.encode())
+    except ValueError as problem:
+        raise ConfigurationError(
+            f"{named}: it is no JSON ({problem}); correct it, or remove it to have no such servers"
+        ) from None
+    read = read_servers(document)
+    notices = tuple(f"{named}: {said}" for said in (*read.problems, *read.remarks))
+    tables: Table = {setup.name: table_of(setup) for setup in read.setups}
+    return FoundServers({"mcp": tables} if tables else {}, notices, named)
+
+
+def table_of(setup: ServerSetup) -> Table:
+    """What is said of a server, as a table; what says nothing is left out."""
+    table: Table = {
+        "command": list(setup.argv),
+        "url": setup.url,
+        "env": dict(setup.env),
+        "cwd": setup.cwd,
+        "headers": dict(setup.headers),
+        "disabled": setup.disabled,
+        "allow": None if setup.allow is None else list(setup.allow),
+        "deny": list(setup.deny),
+    }
+    if setup.seconds != CALL_SECONDS:
+        table["seconds"] = setup.seconds
+    if setup.startup_seconds != STARTUP_SECONDS:
+        table["startup_seconds"] = setup.startup_seconds
+    return {key: value for key, value in table.items() if value or (key == "allow" and value == [])}

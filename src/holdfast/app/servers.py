@@ -1,0 +1,226 @@
+"""The MCP servers of a session: from tables of the configuration to programs that run confined.
+
+Each one runs as a tool that no model can call, so that it reaches what its own table declares. What
+is spoken with them is not known here.
+"""
+
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from holdfast.app.pins import PinFile
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.requirement_tables import requirements_of
+from holdfast.app.settings import Surroundings
+from holdfast.app.source_settings import McpSettings
+from holdfast.contract.ports import Clock
+from holdfast.contract.programs import Conversation, DeclaredProgram, Listener
+from holdfast.contract.requirements import NOTHING_REQUIRED
+from holdfast.contract.runtime import Progress, Runtime, SessionFacts
+from holdfast.contract.tool import Alone, Body, Tool, ToolDefinitionError
+from holdfast.execution.drive import LoopCaller
+from holdfast.execution.processes.hand import SessionHand
+from holdfast.execution.sidecars import SidecarFiles
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.catalog import compiled
+from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
+from holdfast.sources.mcp.pins import Pin, PinStore
+from holdfast.sources.mcp.ports import Ports
+from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, BadSetup, ServerSetup
+from holdfast.sources.mcp.states import ServerState
+
+_ENVIRONMENT_OF_PYTHON = "pyvenv.cfg"
+
+
+def setups_of(tables: Mapping[str, McpSettings]) -> tuple[ServerSetup, ...]:
+    """The servers that are configured; ConfigurationError names the table that makes none."""
+    return tuple(_setup(name, table) for name, table in tables.items())
+
+
+def _setup(name: str, table: McpSettings) -> ServerSetup:
+    try:
+        return ServerSetup(
+            name=name,
+            command=table.command[0] if table.command else None,
+            args=table.command[1:],
+            env=table.env,
+            cwd=table.cwd,
+            url=table.url,
+            headers=table.headers,
+            token_file=table.token_file,
+            era=table.era,
+            seconds=table.seconds or CALL_SECONDS,
+            startup_seconds=table.startup_seconds or STARTUP_SECONDS,
+            trust=table.trust,
+            disabled=table.disabled,
+            allow=table.allow,
+            deny=table.deny,
+            requires=NOTHING_REQUIRED
+            if table.requires is None
+            else requirements_of(table.requires),
+        )
+    except BadSetup as problem:
+        raise ConfigurationError(f"mcp.{name}: {problem}; correct it there") from None
+
+
+def tool_of(server: str) -> str:
+    """As whom the program of a server runs. No catalog has it: its name holds colons."""
+    return f"mcp:{server}"
+
+
+def server_tools(setups: Iterable[ServerSetup], environment: Mapping[str, str]) -> tuple[Tool, ...]:
+    """As whom the programs of servers run, and what each of them reaches."""
+    return tuple(
+        Tool(
+            name=tool_of(one.name),
+            description=None,
+            requires=one.requires,
+            body=Body(style="inline", invoke=_never),
+            alone=Alone(started_from=tuple(_started_from(one, environment))),
+        )
+        for one in setups
+        if one.command is not None
+    )
+
+
+def _started_from(setup: ServerSetup, environment: Mapping[str, str]) -> Iterator[str]:
+    """The program, what its command line names of the disk, and the Python environment it is of."""
+    found = shutil.which(setup.argv[0], path=environment.get("PATH"))
+    if found is not None:
+        yield found
+        if (Path(found).parent.parent / _ENVIRONMENT_OF_PYTHON).is_file():
+            yield str(Path(found).parent.parent)
+    for word in setup.args:
+        if Path(word).is_absolute() and Path(word) != Path("/") and Path(word).exists():
+            yield word
+
+
+def _never(_arguments: Mapping[str, object], _runtime: Runtime) -> NoReturn:
+    raise AssertionError("no catalog has it")
+
+
+class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the servers of a session are made from."""
+
+    session: SessionFacts
+    surroundings: Surroundings
+    hand: SessionHand
+    sidecars: SidecarFiles
+    clock: Clock
+
+
+class SessionServers:
+    """The servers of one session."""
+
+    def __init__(self, source: McpSource) -> None:
+        self._source = source
+        self._taken: Collection[str] = ()
+        self.close = source.close
+        self.take_changes = source.take_changes
+        self.pin = source.pin
+
+    async def open(self) -> None:
+        """Connect them; ConfigurationError where what a person accepted cannot be read."""
+        try:
+            await self._source.open()
+        except (OSError, ValueError) as problem:
+            raise ConfigurationError(f"the pins of MCP tools: {problem}") from None
+
+    def tools(self, taken: Collection[str], /) -> tuple[Tool, ...]:
+        """The tools that can be used; ``taken``: names that others have."""
+        self._taken = taken
+        return self._source.tools(taken)
+
+    def states(self) -> tuple[ServerState, ...]:
+        """How each of them stands."""
+        return self._source.states(self._taken)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What is doubtful about them."""
+        return tuple(remark for state in self.states() for remark in remarks_on(state))
+
+
+def remarks_on(state: ServerState) -> Iterator[str]:
+    """What is doubtful about a server, a line each."""
+    whose = f"mcp server {state.name}"
+    if state.status not in ("connected", "disabled"):
+        yield f"{whose} is {state.status}: {state.problem}"
+    for held in state.quarantined:
+        yield (
+            f"{whose}: the tool {held.tool!r} is quarantined ({held.summary}); holdfast mcp pin"
+            f" {state.name} shows the change and accepts it"
+        )
+    yield from (f"{whose}: {remark}" for remark in state.remarks)
+
+
+def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServers | None:
+    """The servers, not started yet; None where none is configured. ConfigurationError."""
+    if not setups:
+        return None
+    state_home = parts.surroundings.state_home
+    ports = Ports(
+        start=_Starter(parts).start,
+        begin=lambda work: LoopCaller().begin(work)[1],
+        pins=_ForgottenPins() if state_home is None else PinFile(state_home),
+        clock=parts.clock,
+        sidecars=parts.sidecars,
+        check=_unenforceable,
+        environment=parts.surroundings.parent_environment,
+        read_text=lambda path: Path(path).read_text("utf-8"),
+    )
+    try:
+        return SessionServers(mcp_servers(setups, ports))
+    except (NoClient, ValueError) as problem:
+        raise ConfigurationError(str(problem)) from None
+
+
+def _unenforceable(tool: Tool) -> str | None:
+    try:
+        compiled(tool)
+    except ToolDefinitionError as problem:
+        return str(problem)
+    return None
+
+
+class _Starter:
+    """Starts the programs of servers in the sandboxes of their own."""
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
+
+    async def start(self, setup: ServerSetup, listener: Listener) -> Conversation:
+        runtime = Runtime(
+            call_id="",
+            tool=tool_of(setup.name),
+            session=self._parts.session,
+            progress=_unheard,
+            abort=Abort(),
+            hand=self._parts.hand,
+        )
+        program = DeclaredProgram(argv=setup.argv, variables=setup.env, cwd=setup.cwd)
+        return await self._parts.hand.programs(runtime).converse(program, listener)
+
+
+class _ForgottenPins(PinStore):
+    """Where there is no place for state, what was accepted holds for the session."""
+
+    def __init__(self) -> None:
+        self._pins: dict[tuple[str, str], Pin] = {}
+
+    def load(self) -> tuple[Pin, ...]:
+        return tuple(self._pins.values())
+
+    def first(self, pins: Sequence[Pin], /) -> tuple[Pin, ...]:
+        return tuple(self._pins.setdefault((pin.server, pin.tool), pin) for pin in pins)
+
+    def accept(self, server: str, pins: Sequence[Pin], /, *, all_others_go: bool) -> None:
+        if all_others_go:
+            self._pins = {key: pin for key, pin in self._pins.items() if pin.server != server}
+        self._pins.update({(pin.server, pin.tool): pin for pin in pins})
+
+
+def _unheard(_progress: Progress) -> None:
+    return None

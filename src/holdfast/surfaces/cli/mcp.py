@@ -1,0 +1,160 @@
+"""`holdfast mcp`: the tools of a session for clients of the Model Context Protocol.
+
+Exit status: 0 the client ended it, 2 it was not understood.
+"""
+
+import os
+from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from fcntl import F_DUPFD_CLOEXEC, fcntl
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+import anyio
+
+from holdfast.app.environment import MCP_TOKEN_VARIABLE, variables
+from holdfast.app.holdfast import Holdfast
+from holdfast.contract.person import Asker
+from holdfast.contract.ports import Approver
+from holdfast.surfaces.cli.opening import chosen
+from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.stores import check_address
+
+# A sibling surface is loaded by its name: neither knows the other.
+_STDIO = "holdfast.surfaces.mcp.stdio"
+_HTTP = "holdfast.surfaces.mcp.http_server"
+_LOOPBACK = "127.0.0.1"
+_FREE = 3
+_EXAMPLES = """\
+examples:
+  holdfast mcp                                      over standard input and output
+  holdfast mcp serve --profile code --workspace .   the same, in other words
+  holdfast mcp --from tools.py                      with tools of your own
+  holdfast mcp --http 8765                          over HTTP, for clients on this machine
+"""
+
+_Make = Callable[[Approver, Asker], Holdfast]
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.add_argument(
+        "what", nargs="?", choices=tuple(_ANSWERS), default="serve", help="serve by default"
+    )
+    add_tool_options(parser)
+    parser.add_argument(
+        "--http", metavar="[HOST:]PORT", help=f"over HTTP instead of a pipe; {_LOOPBACK} by default"
+    )
+    parser.add_argument(
+        "--token-file", metavar="FILE", help=f"what clients have to send; else {MCP_TOKEN_VARIABLE}"
+    )
+    parser.add_argument(
+        "--expose",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a host name that clients elsewhere use; needed for any HOST but this machine's own",
+    )
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    return _ANSWERS[arguments.what](arguments, screen)
+
+
+def _serve(arguments: Namespace, screen: Screen) -> int:
+    if arguments.http is None and (arguments.token_file or arguments.expose):
+        raise UsageError("--token-file and --expose are for --http; see holdfast mcp --help")
+    make = _sessions(arguments, screen)
+    if arguments.http is None:
+        stdin = _taken_input()
+        anyio.run(import_module(_STDIO).serve, make, stdin, screen.descriptor)
+        return 0
+    return _serve_http(arguments, screen, make)
+
+
+def _serve_http(arguments: Namespace, screen: Screen, make: _Make) -> int:
+    host, port = _address(arguments.http)
+    token = _token(arguments)
+    try:
+        server = import_module(_HTTP)
+    except ImportError as problem:
+        raise UsageError(
+            f"--http needs a part ({problem}); run: pip install 'holdfast[serve]'"
+        ) from None
+    names = tuple(arguments.expose)
+    if not server.is_loopback(host) and not names:
+        raise UsageError(
+            f"--http {arguments.http}: {host} can be reached from elsewhere; name who may come with"
+            " --expose HOSTNAME, and put TLS in front of it"
+        )
+    listening = server.Listening(host=host, port=port, names=names, token=token)
+    try:
+        anyio.run(partial(server.serve, make, listening, screen.remark))
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise UsageError(f"--http {arguments.http}: {reason}; choose another port") from None
+    return 0
+
+
+def _sessions(arguments: Namespace, screen: Screen) -> _Make:
+    opened = chosen(arguments, screen)
+    check_address(opened.configuration.settings)
+
+    def make(approver: Approver, person: Asker) -> Holdfast:
+        return Holdfast(
+            tools=opened.tools,
+            profile=opened.profile,
+            workspace=arguments.workspace,
+            configuration=opened.configuration,
+            approver=approver,
+            person=person,
+        )
+
+    return make
+
+
+def _taken_input() -> int:
+    """Standard input for the protocol alone: what tools read there is empty."""
+    try:
+        ours = fcntl(0, F_DUPFD_CLOEXEC, _FREE)
+    except OSError:
+        raise UsageError(
+            "standard input is closed; start it from a client, or use --http"
+        ) from None
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+    return ours
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    number = int(port) if port.isascii() and port.isdigit() else -1
+    if not 0 <= number <= 65535:
+        raise UsageError(f"--http {text}: there is no such port; write --http 8765 or HOST:PORT")
+    return host.strip("[]") or _LOOPBACK, number
+
+
+def _token(arguments: Namespace) -> str | None:
+    """What clients have to send; None: one is made up."""
+    given = variables().get(MCP_TOKEN_VARIABLE)
+    if arguments.token_file is not None:
+        try:
+            given = Path(arguments.token_file).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageError(f"--token-file {arguments.token_file}: {problem}") from None
+    if given is None:
+        return None
+    token = given.strip()
+    if len(token) < 16 or not (token.isascii() and token.isprintable()) or " " in token:
+        raise UsageError("the token has to be 16 plain characters or more, without spaces")
+    return token
+
+
+_ANSWERS = cast("dict[str, Callable[[Namespace, Screen], int]]", {"serve": _serve})

@@ -1,0 +1,1 @@
+"""The tools of a session for clients of the Model Context Protocol."""

@@ -1,0 +1,257 @@
+"""From messages to answers: what one client says, in whichever era, over whichever transport.
+
+A client is a pipe, a session of HTTP, or everybody who comes without either. Messages come in as
+values, answers go out through the outlet of their request. No byte is read or written here.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from anyio import Event
+from anyio.abc import TaskGroup
+
+from holdfast.contract.json_value import JsonObject
+from holdfast.surfaces.mcp.calls import Asked, Call
+from holdfast.surfaces.mcp.eras import (
+    SUBSCRIPTION_KEY,
+    Caller,
+    Meta,
+    greeted,
+    is_modern,
+    modern_caller,
+)
+from holdfast.surfaces.mcp.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    Fault,
+    Id,
+    Message,
+    Notification,
+    Reply,
+    Request,
+    notification,
+    refusal,
+)
+from holdfast.surfaces.mcp.methods import LEGACY_METHODS, MODERN_METHODS, Answered, decoded
+from holdfast.surfaces.mcp.served import CallParams, Served, completed, welcome
+from holdfast.surfaces.mcp.tickets import Outlet, Ticket
+
+MOST_UNDER_WAY = 256
+"""Requests of one client that are being answered."""
+LIST_CHANGED = "notifications/tools/list_changed"
+_LISTEN = "subscriptions/listen"
+
+_log = logging.getLogger("holdfast")
+_NOT_GREETED = (
+    "Invalid params: send initialize first, or say the protocol version and the client's"
+    " capabilities in _meta of every request"
+)
+_TOO_MANY = f"Too many requests: {MOST_UNDER_WAY} are being answered; wait for one of them"
+
+
+class _Cancelled(msgspec.Struct, frozen=True):
+    request: str | int = msgspec.field(name="requestId")
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    tools: bool = msgspec.field(default=False, name="toolsListChanged")
+
+
+class _Listen(msgspec.Struct, frozen=True):
+    notifications: _Wanted
+
+
+class _CallWithMeta(CallParams, frozen=True):
+    meta: Meta = msgspec.field(default=Meta(), name="_meta")
+
+
+class _OnlyMeta(msgspec.Struct, frozen=True):
+    meta: Meta = msgspec.field(default=Meta(), name="_meta")
+
+
+_calls = msgspec.json.Decoder(_CallWithMeta)
+_others = msgspec.json.Decoder(_OnlyMeta)
+_cancelled = msgspec.json.Decoder(_Cancelled)
+_listens = msgspec.json.Decoder(_Listen)
+
+
+class Client:
+    """What is known of one client."""
+
+    def __init__(self, served: Served, group: TaskGroup, *, greets: bool = True) -> None:
+        """``greets``: it is one client, whose handshake counts and whose ids differ."""
+        self.caller: Caller | None = None
+        """By its handshake."""
+        self._served = served
+        self._group = group
+        self._greets = greets
+        self._asked = Asked()
+        self._tickets: dict[object, Ticket] = {}
+        self._working = 0
+        self._at_rest = Event()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is being answered."""
+        return bool(self._tickets)
+
+    def take(self, message: Message, outlet: Outlet) -> Ticket | None:
+        """Answer, now or later; a ticket: what a request can be given up by."""
+        if isinstance(message, Request):
+            return self._request(message, outlet)
+        if isinstance(message, Reply):
+            self._asked.reply(message.id, message.result)
+        elif isinstance(message, Notification):
+            self._notified(message)
+        else:
+            outlet.finish(refusal(message.id, message.fault), message.fault.code)
+        return None
+
+    async def idle(self) -> None:
+        """Wait until no work is done for it any more."""
+        while self._working:
+            self._at_rest = Event()
+            await self._at_rest.wait()
+
+    def end(self) -> None:
+        """Nobody is served any more: what is under way stops, and whoever waits is told so."""
+        for ticket in list(self._tickets.values()):
+            stop = ticket.give_up
+            if ticket.request.method != _LISTEN:  # such a stream has an end of its own
+                ticket.answer(Fault(INTERNAL_ERROR, "The server ends"))
+            if stop is not None:
+                stop()
+
+    def listed_to(self, outlet: Outlet) -> Callable[[], None]:
+        """Tell a legacy client of changes there; returns what ends that."""
+        changed = notification(LIST_CHANGED, {})
+        return self._served.listen(lambda: outlet.send(changed, droppable=True))
+
+    def _request(self, request: Request, outlet: Outlet) -> Ticket | None:
+        is_call = request.method == "tools/call"
+        params = decoded(_calls, request.params) if is_call else decoded(_others, request.params)
+        caller = params if isinstance(params, Fault) else self._caller(request, params.meta)
+        fault = caller if isinstance(caller, Fault) else self._objection(request)
+        if isinstance(params, Fault) or isinstance(caller, Fault) or fault is not None:
+            told = fault or Fault(INVALID_PARAMS, "Invalid params")
+            outlet.finish(refusal(request.id, told), told.code)
+            return None
+        ticket = Ticket(request, caller, outlet, params.meta.progress, self._forget)
+        self._tickets[request.id if self._greets else ticket] = ticket
+        if isinstance(params, _CallWithMeta):
+            self._call(ticket, params)
+        else:
+            self._other(ticket)
+        return ticket
+
+    def _caller(self, request: Request, meta: Meta) -> Caller | Fault:
+        """Who asks: by the request itself, or by their handshake."""
+        if is_modern(meta) or not self._greets:
+            return modern_caller(meta)
+        if request.method == "initialize":
+            return greeted(request.params)
+        if self.caller is not None:
+            return self.caller
+        return (
+            Caller(version="") if request.method == "ping" else Fault(INVALID_PARAMS, _NOT_GREETED)
+        )
+
+    def _objection(self, request: Request) -> Fault | None:
+        if self._greets and request.id in self._tickets:
+            return Fault(INVALID_REQUEST, "Invalid request: its id is that of one under way")
+        if len(self._tickets) >= MOST_UNDER_WAY:
+            return Fault(INTERNAL_ERROR, _TOO_MANY)
+        return None
+
+    def _forget(self, ticket: Ticket) -> None:
+        self._tickets.pop(ticket.request.id if self._greets else ticket, None)
+
+    def _call(self, ticket: Ticket, params: CallParams) -> None:
+        call = self._served.begin(params, ticket, self._asked)
+        if isinstance(call, Fault):
+            ticket.answer(call)
+        elif call is not None:
+            self._working += 1
+            self._group.start_soon(self._settled, call, params)
+
+    async def _settled(self, call: Call, params: CallParams) -> None:
+        try:
+            await self._served.settle(call, params)
+        except Exception:  # noqa: BLE001 - one request must not end the others
+            _log.exception("a call of %s could not be answered", params.name[:200])
+            call.finish(Fault(INTERNAL_ERROR, "Internal error: the call could not be answered"))
+        finally:
+            self._working -= 1
+            if not self._working:
+                self._at_rest.set()
+
+    def _other(self, ticket: Ticket) -> None:
+        method = ticket.request.method
+        if method == "initialize" and not ticket.caller.modern:
+            ticket.answer(self._greeting(ticket.caller))
+        elif method == _LISTEN and ticket.caller.modern:
+            self._listen(ticket)
+        else:
+            found = (MODERN_METHODS if ticket.caller.modern else LEGACY_METHODS).get(method)
+            unknown = Fault(METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
+            answer = unknown if found is None else found(self._served, ticket)
+            if isinstance(answer, (bytes, Fault)):
+                ticket.answer(answer)
+            else:
+                self._group.start_soon(_answered, ticket, answer)
+
+    def _greeting(self, caller: Caller) -> Answered:
+        if self.caller is not None:
+            return Fault(INVALID_REQUEST, "Invalid request: initialize comes once")
+        self.caller = caller
+        return welcome(caller)
+
+    def _listen(self, ticket: Ticket) -> None:
+        said = decoded(_listens, ticket.request.params)
+        if isinstance(said, Fault):
+            ticket.answer(said)
+            return
+        over = Event()
+        ticket.give_up = over.set
+        self._group.start_soon(_streamed, ticket, said.notifications, self._served, over)
+
+    def _notified(self, message: Notification) -> None:
+        """Only a cancellation means something; what cannot be read is let go, as all of it may."""
+        if message.method != "notifications/cancelled" or not self._greets:
+            return
+        said = decoded(_cancelled, message.params)
+        ticket = None if isinstance(said, Fault) else self._tickets.get(said.request)
+        if ticket is not None and ticket.give_up is not None:
+            ticket.drop()
+
+
+async def _answered(ticket: Ticket, work: Awaitable[Answered]) -> None:
+    try:
+        ticket.answer(await work)
+    except Exception:  # noqa: BLE001 - one request must not end the others
+        _log.exception("%s could not be answered", ticket.request.method)
+        ticket.answer(Fault(INTERNAL_ERROR, "Internal error: it could not be answered"))
+
+
+async def _streamed(ticket: Ticket, wanted: _Wanted, served: Served, over: Event) -> None:
+    """Tell of changes until the client or the server ends it."""
+    own: Id = ticket.request.id
+    meta: JsonObject = {SUBSCRIPTION_KEY: own}
+    heard: JsonObject = {"toolsListChanged": True} if wanted.tools else {}
+    told: JsonObject = {"_meta": meta, "notifications": heard}
+    ticket.outlet.send(notification("notifications/subscriptions/acknowledged", told))
+    changed = notification(LIST_CHANGED, {"_meta": meta})
+
+    def tell() -> None:
+        if wanted.tools:
+            ticket.outlet.send(changed, droppable=True)
+
+    end = served.listen(tell)
+    try:
+        await over.wait()
+    finally:
+        end()
+    ticket.answer(completed({"_meta": meta}, ticket.caller))
