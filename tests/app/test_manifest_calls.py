@@ -1,6 +1,5 @@
 """Tools of a manifest, called: what their programs are told, and what becomes of their output."""
 
-import json
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -273,12 +272,3 @@ def test_a_name_that_another_tool_has_is_refused(ground: Ground) -> None:
     ground.program("read", "echo 1")
     with pytest.raises(ToolDefinitionError, match="locked"):
         ground.opened()
-
-
-async def test_a_tool_of_a_manifest_that_nobody_named_is_refused_unattended(
-    ground: Ground,
-) -> None:
-    ground.program("quiet", "echo 1")
-    async with Holdfast(tools=ground.source().tools(), workspace=ground.workspace) as hf:
-        assert failure(await hf.settle("quiet", {})).kind == FailureKind.REJECTED
-    assert json.loads(ground.file.read_text("utf-8"))["tools"][0]["name"] == "quiet"

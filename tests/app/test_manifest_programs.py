@@ -14,7 +14,8 @@ import pytest
 from interrupts import until
 from manifests import DEFAULTS, PARENT, Ground
 
-from holdfast.app.settings import Surroundings
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject
@@ -78,6 +79,12 @@ def test_what_is_known_of_the_machine_is_never_printed() -> None:
     )
     assert "sk-secret" not in repr(known)
     assert "/d" in repr(known)
+    looked = surroundings_of_this_process(
+        Settings(), environment={"HOME": "/home/ada", "KEY": "sk-secret"}
+    )
+    parent = looked.parent_environment
+    assert parent["KEY"] == "sk-secret"
+    assert not any("sk-secret" in text for text in (repr(parent), str(parent), f"{[parent]}"))
 
 
 MUCH = 8 * 1000 * 1000

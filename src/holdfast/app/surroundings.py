@@ -34,6 +34,15 @@ _PASSWORD_AS_PARAMETER = re.compile(r"\bpassword\s*=\s*'?([^&\s']+)")
 """The other ways to write it for PostgreSQL."""
 
 
+class _Unshown(dict[str, str]):
+    """Variables that are looked up by name, and that no error and no log prints as a whole."""
+
+    def __repr__(self) -> str:
+        return "<the parent's environment>"
+
+    __str__ = __repr__
+
+
 def surroundings_of_this_process(
     settings: Settings, *, environment: Mapping[str, str] | None = None
 ) -> Surroundings:
@@ -47,7 +56,7 @@ def surroundings_of_this_process(
         config_home=None if own_file is None else own_file.parent,
         state_home=state_home(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
-        parent_environment=dict(told),
+        parent_environment=_Unshown(told),
         secrets=_secrets({**told, **_written(settings)}, declared, settings.store.url or ""),
         search_keys={name: told[name] for name in keys if told.get(name)},
         model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),
