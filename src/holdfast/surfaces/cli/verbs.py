@@ -47,6 +47,7 @@ VERBS = (
     ),
     Verb("trust", POLICY, "let a project's own files count"),
     Verb("audit", CHECK, "show which programs ran and who allowed what; verify the journal"),
+    Verb("plugin", CHECK, "begin, check and list plugins", loads_tools=True),
     Verb("manifest", CHECK, "begin, check and export a tools.json"),
     Verb("doctor", CHECK, "check this machine and the configuration", loads_tools=True),
     Verb("conformance", CHECK, "run a file of conformance cases"),
