@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from holdfast.contract.envelope import envelope_of
 from holdfast.envelope.dialects.mcp_result import META_KEY, parse, render
 
-TEXT = st.builds(lambda text: {"type": "text", "text": text}, st.text(max_size=5))
-MEDIA = st.sampled_from(
+TEXT: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {"type": st.just("text"), "text": st.text(max_size=5)}
+)
+MEDIA: st.SearchStrategy[Any] = st.sampled_from(
     [
         {"type": "image", "data": "UA==", "mimeType": "image/png"},
         {"type": "audio", "data": "UA==", "mimeType": "audio/wav"},

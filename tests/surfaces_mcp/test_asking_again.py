@@ -152,7 +152,7 @@ async def test_a_call_that_is_cancelled_while_somebody_is_asked_ends(tool_file: 
 
 
 async def test_two_questions_come_one_after_the_other(tool_file: Path) -> None:
-    ask = {"name": "ask", "arguments": {}}
+    ask: Any = {"name": "ask", "arguments": {}}
     said = {"action": "accept", "content": {"answer_1": "red"}}
     async with peer(tool_file, greets=False) as one:
         first = (await one.asked("tools/call", **ask, _meta=ELICITS))["result"]

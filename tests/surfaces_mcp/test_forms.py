@@ -1,7 +1,7 @@
 """What a person is shown and what counts as a yes: nothing but exactly that."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ VALUES: st.SearchStrategy[Any] = (
 
 
 def _ask(arguments: JsonObject | None = None, offers: tuple[Remember, ...] = ("once",)) -> Ask:
-    given = {"path": "a.txt"} if arguments is None else arguments
+    given: JsonObject = {"path": "a.txt"} if arguments is None else arguments
     call = ToolCall(id="cal_1", tool="probe", arguments=None, session_id="ses_1")
     prepared = Prepared(call=call, tool=make_tool(), values=given, checked=given)
     use = Use(capability="fs.write", kind="path", target="a.txt")
@@ -87,7 +87,7 @@ def test_only_a_choice_that_was_offered_is_a_yes(
 @given(VALUES | st.dictionaries(st.sampled_from(["action", "content"]), VALUES))
 def test_only_a_result_of_an_elicitation_is_one(result: Any) -> None:
     found = elicited(result)
-    action = result.get("action") if isinstance(result, dict) else None
+    action = cast("dict[str, Any]", result).get("action") if isinstance(result, dict) else None
     assert (found is not None) == (action in ("accept", "decline", "cancel"))
 
 

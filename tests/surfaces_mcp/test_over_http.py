@@ -194,7 +194,7 @@ async def test_a_session_has_one_stream_of_its_own(web: Web) -> None:
 
 async def test_a_person_is_asked_in_the_middle_of_a_legacy_call(web: Web) -> None:
     known = {"name": "tests", "version": "1"}
-    can = {"elicitation": {}}
+    can: Any = {"elicitation": {}}
     greeting = _request(
         "initialize", protocolVersion="2025-11-25", capabilities=can, clientInfo=known
     )
@@ -222,8 +222,8 @@ async def test_a_person_is_asked_in_the_middle_of_a_legacy_call(web: Web) -> Non
 
 async def test_a_signal_ends_everything_in_order(web: Web, tmp_path: Path) -> None:
     session = await web.greet()
+    found: list[Any] = []
     async with anyio.create_task_group() as group:
-        found: list[Any] = []
 
         async def call() -> None:
             hang = {"name": "hang", "arguments": {"marks": str(tmp_path)}}
