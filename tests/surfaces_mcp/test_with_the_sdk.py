@@ -1,6 +1,5 @@
 """The official SDK as a client of our server: over a pipe and over HTTP, in both eras."""
 
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -235,8 +234,3 @@ async def test_a_small_picture_comes_along_and_a_large_one_is_linked_to(connect:
         (content,) = (await client.read_resource(large.uri)).contents
         assert isinstance(content, types.TextResourceContents)
         assert len(content.text) == 2_000_000
-
-
-def test_these_are_real_processes() -> None:
-    assert HOLDFAST.is_file()
-    assert "holdfast.surfaces.mcp" not in sys.modules
