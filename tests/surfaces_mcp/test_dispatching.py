@@ -250,8 +250,10 @@ async def test_changed_tools_are_told_to_whoever_listens(tool_file: Path) -> Non
 
 async def test_a_legacy_client_is_told_of_changed_tools(tool_file: Path) -> None:
     async with peer(tool_file) as one:
-        await one.greet()
         end = one.client.listed_to(one)
+        one.served.tools_changed()
+        assert one.heard == []
+        await one.greet()
         one.served.tools_changed()
         assert [told["method"] for told in one.heard] == ["notifications/tools/list_changed"]
         end()

@@ -85,6 +85,7 @@ async def test_it_lists_tools_with_what_is_true_of_them(connect: Connect) -> Non
         assert (add.annotations.read_only_hint, wipe.annotations.destructive_hint) == (True, True)
 
 
+@pytest.mark.req("OSA-EXE-12")
 async def test_a_call_is_repaired_run_and_answered(connect: Connect) -> None:
     async with connect() as client:
         result = await client.call_tool("add", {"a": "2", "b": 3})
