@@ -51,7 +51,7 @@ arch: setup
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m pytest -q tests/architecture
 
-quick: setup ## the tests alone, in parallel
+quick: suite ## the tests alone, in parallel
 	@$(BIN)/python -m pytest -q -n auto
 
 test: system suite check battery cov ## every check there is
@@ -68,7 +68,7 @@ system: ## as root: the packages some tests need; otherwise those tests say what
 	  fi; \
 	fi
 
-cov: setup ## the tests, with what they reach
+cov: suite ## the tests, with what they reach
 	@rm -f .coverage .coverage.*
 	@COVERAGE_RUN=true COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml \
 	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore=tests/battery --ignore=tests/architecture

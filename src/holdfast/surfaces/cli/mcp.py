@@ -110,8 +110,8 @@ def _serve(arguments: Namespace, screen: Screen) -> int:
 
 
 def _serve_http(arguments: Namespace, screen: Screen, make: _Make) -> int:
-    host, port = _address(arguments.http)
-    token = _token(arguments)
+    host, port = address_in(arguments.http)
+    token = token_from(arguments.token_file)
     try:
         server = import_module(_HTTP)
     except ImportError as problem:
@@ -165,7 +165,8 @@ def _taken_input() -> int:
     return ours
 
 
-def _address(text: str) -> tuple[str, int]:
+def address_in(text: str) -> tuple[str, int]:
+    """The host and the port that `--http` says."""
     host, _, port = text.rpartition(":")
     number = int(port) if port.isascii() and port.isdigit() else -1
     if not 0 <= number <= 65535:
@@ -173,14 +174,14 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]") or _LOOPBACK, number
 
 
-def _token(arguments: Namespace) -> str | None:
+def token_from(file: str | None) -> str | None:
     """What clients have to send; None: one is made up."""
     given = variables().get(MCP_TOKEN_VARIABLE)
-    if arguments.token_file is not None:
+    if file is not None:
         try:
-            given = Path(arguments.token_file).read_text("utf-8")
+            given = Path(file).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as problem:
-            raise UsageError(f"--token-file {arguments.token_file}: {problem}") from None
+            raise UsageError(f"--token-file {file}: {problem}") from None
     if given is None:
         return None
     token = given.strip()

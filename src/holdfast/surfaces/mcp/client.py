@@ -126,9 +126,14 @@ class Client:
                 stop()
 
     def listed_to(self, outlet: Outlet) -> Callable[[], None]:
-        """Tell a legacy client of changes there; returns what ends that."""
+        """Tell a client of changes there once it has greeted; returns what ends that."""
         changed = notification(LIST_CHANGED, {})
-        return self._served.listen(lambda: outlet.send(changed, droppable=True))
+
+        def tell() -> None:
+            if self.caller is not None:  # a modern client says itself what it wants to hear of
+                outlet.send(changed, droppable=True)
+
+        return self._served.listen(tell)
 
     def _request(self, request: Request, outlet: Outlet) -> Ticket | None:
         is_call = request.method == "tools/call"

@@ -3,6 +3,7 @@
 Which it is, the first message decides. What the messages say is not known here.
 """
 
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
@@ -55,15 +56,18 @@ class Answering:
     def __init__(self) -> None:
         self._messages: deque[bytes] = deque()
         self._bytes = 0
+        self._counting = threading.Lock()
         self._filled = Wakeup()
         self._last: tuple[bytes, int] | None = None
 
     def send(self, message: bytes, /, *, droppable: bool = False) -> None:
         """A message that others follow."""
-        if self._last is None and not (droppable and self._bytes > _DROP_BYTES):
+        with self._counting:
+            if self._last is not None or (droppable and self._bytes > _DROP_BYTES):
+                return
             self._bytes += len(message)
-            self._messages.append(message)
-            self._filled.set()
+        self._messages.append(message)
+        self._filled.set()
 
     def finish(self, message: bytes, code: int = 0, /) -> None:
         """The last message."""
@@ -116,7 +120,8 @@ class Answering:
             self._filled = Wakeup()
             while self._messages:
                 message = self._messages.popleft()
-                self._bytes -= len(message)
+                with self._counting:
+                    self._bytes -= len(message)
                 await _event(send, message)
             if self._last is not None:
                 break

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import count
+from secrets import token_hex
 
 import msgspec
 
@@ -46,6 +47,8 @@ class Served:
         self._asking = Asking()
         self.holdfast = make(self._asking.approve, self._asking.inquire)
         self.suspended = Suspended()
+        # No other caller, a subagent's model least of all, can name one of these calls.
+        self._name = token_hex(8)
         self._keys = count(1)
         self._tools: dict[str, Tool] = {}
         self._lists: dict[bool, bytes] = {}
@@ -114,7 +117,7 @@ class Served:
         brought = _said(params)
         if not isinstance(brought, dict):
             return Fault(INVALID_PARAMS, "Invalid params: inputResponses has to be an object")
-        call = Call(f"mcp-{next(self._keys)}", ticket, named, asked, self.suspended)
+        call = Call(f"mcp-{self._name}-{next(self._keys)}", ticket, named, asked, self.suspended)
         call.brought = brought
         return call
 

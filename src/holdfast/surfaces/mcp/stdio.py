@@ -7,6 +7,7 @@ event loop. The end of input ends everything, in order. What the messages say is
 import os
 import select
 import stat
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -57,15 +58,17 @@ class Outbox:
         self._poll.register(descriptor, select.POLLOUT)
         self._messages: deque[bytes] = deque()
         self._bytes = 0
+        self._counting = threading.Lock()
         self._filled = Wakeup()
         self._emptied = Event()
         self._is_idle = True
 
     def send(self, message: bytes, /, *, droppable: bool = False) -> None:
         """Put a message in line."""
-        if droppable and self._bytes > _DROP_BYTES:
-            return
-        self._bytes += len(message) + 1
+        with self._counting:
+            if droppable and self._bytes > _DROP_BYTES:
+                return
+            self._bytes += len(message) + 1
         self._messages.append(message)
         if self._is_idle:
             self._is_idle = False
@@ -97,7 +100,8 @@ class Outbox:
                 lines += (self._messages.popleft(), b"\n")
             text = b"".join(lines)
             await self._write(text)
-            self._bytes -= len(text)
+            with self._counting:
+                self._bytes -= len(text)
             self._emptied.set()
 
     async def _write(self, text: bytes) -> None:
