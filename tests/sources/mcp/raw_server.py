@@ -216,7 +216,7 @@ def confirm(request: Message) -> None:
 
 @body
 def nested(request: Message) -> None:
-    fields = {"a": {"type": "object", "properties": {}}}
+    fields: Message = {"a": {"type": "object", "properties": {}}}
     ask(request, {"message": "m", "requestedSchema": {"type": "object", "properties": fields}})
 
 
@@ -252,7 +252,8 @@ def tools() -> list[Message]:
 
 
 def listed(request: Message) -> None:
-    at = int((request.get("params") or {}).get("cursor") or 0)
+    sent: Message = request.get("params") or {}
+    at = int(sent.get("cursor") or 0)
     if MODE == "endless":
         answer(request, {"tools": [one(f"t{at}")], "nextCursor": str(at + 1)})
     elif MODE == "circular":

@@ -95,7 +95,11 @@ async def test_a_token_that_has_changed_is_read_again_during_a_call(tmp_path: Pa
 
     async with http_server(guard) as url:
         setup = ServerSetup(name="web", url=url, token_file="t", era="2026-07-28")
-        given = ports(tmp_path, read_text=lambda _path: offered[0])
+
+        def read(_path: str) -> str:
+            return offered[0]
+
+        given = ports(tmp_path, read_text=read)
         async with connected(given, setup) as servers:
             assert (await settled(servers, "web_echo", {"text": "x"})).ok
             wanted[0] = offered[0] = "second-token"

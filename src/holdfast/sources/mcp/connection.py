@@ -83,7 +83,6 @@ class Connection:
         self._whole = CancelScope()
         self._leaving = Event()
         self._stale = Event()
-        self._queue, self._asked = create_memory_object_stream[OpenCall](MOST_CALLS)
         self._open: set[OpenCall] = set()
         self._connected = False
         self._program: ServerProgram | None = None
@@ -93,6 +92,8 @@ class Connection:
             self._transport: Any = ProgramTransport(self._program)
         else:
             self._transport = http_transport(setup, ports, self._credentials)
+        # Last: what is refused above leaves nothing behind.
+        self._queue, self._asked = create_memory_object_stream[OpenCall](MOST_CALLS)
 
     def hand(self, call: OpenCall) -> None:
         """Have a call done; it fails at once where that cannot be."""
