@@ -38,6 +38,7 @@ PICTURE: Message = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
 LOCK = threading.Lock()
 CANCELLED: list[object] = []
 WAITING: dict[str, Message] = {}
+MISMATCHES: list[bool] = []
 BODIES: dict[str, Callable[[Message], None]] = {}
 
 
@@ -79,7 +80,8 @@ def echo(request: Message) -> None:
 
 @body
 def pids(request: Message) -> None:
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    sleeper = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[0]]
+    child = subprocess.Popen(sleeper)
     answer(request, words(f"{os.getpid()} {child.pid}"))
 
 
@@ -226,6 +228,40 @@ def many(request: Message) -> None:
         ask(request, {"message": "Again?", "requestedSchema": FORM})
 
 
+def wants(request: Message, **asked: Message) -> None:
+    """The newer way to ask: the call is answered with what it needs, and comes again."""
+    state = str(int(request["params"].get("requestState") or 0) + 1)
+    answer(request, {"resultType": "input_required", "inputRequests": asked, "requestState": state})
+
+
+@body
+def rounds(request: Message) -> None:
+    wants(request)
+
+
+@body
+def waits(request: Message) -> None:
+    if int(request["params"].get("requestState") or 0) < 2:
+        wants(request)
+    else:
+        answer(request, {**words("waited"), "resultType": "complete"})
+
+
+@body
+def samples(request: Message) -> None:
+    sampling: Message = {"messages": [], "maxTokens": 1}
+    wants(request, model={"method": "sampling/createMessage", "params": sampling})
+
+
+@body
+def mismatch(request: Message) -> None:
+    if request["params"].get("arguments", {}).get("text") == "always" or not MISMATCHES:
+        MISMATCHES.append(True)
+        error(request, -32020, "list the tools first")
+    else:
+        answer(request, {**words("listed"), "resultType": "complete"})
+
+
 def one(name: str, description: str = "A tool of the tests.", **more: object) -> Message:
     return {"name": name, "description": description, "inputSchema": SCHEMA, **more}
 
@@ -260,6 +296,17 @@ def listed(request: Message) -> None:
         answer(request, {"tools": [one("echo")], "nextCursor": "1"})
     elif MODE == "crowded":
         answer(request, {"tools": [one(f"t{number}") for number in range(1500)]})
+    elif MODE in ("modern", "ageing"):
+        found = (
+            [*tools(), one("added")]
+            if MODE == "ageing" and pathlib.Path("changed").exists()
+            else tools()
+        )
+        ttl = 1 if MODE == "ageing" else 0
+        answer(
+            request,
+            {"tools": found, "resultType": "complete", "ttlMs": ttl, "cacheScope": "public"},
+        )
     elif MODE != "silent_list":
         answer(request, {"tools": tools()})
 
@@ -320,6 +367,20 @@ def called(request: Message) -> None:
     BODIES[request["params"]["name"]](request)
 
 
+def discovered(request: Message) -> None:
+    if MODE not in ("modern", "ageing"):
+        error(request, -32601, "Method not found")
+        return
+    found: Message = {
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}},
+        "ttlMs": 0,
+        "cacheScope": "public",
+    }
+    answer(request, found)
+
+
 def given_up(message: Message) -> None:
     number = message["params"]["requestId"]
     CANCELLED.append(number)
@@ -342,7 +403,7 @@ METHODS: dict[object, Callable[[Message], None]] = {
     "notifications/cancelled": given_up,
     "tools/list": listed,
     "tools/call": called,
-    "server/discover": lambda message: error(message, -32601, "Method not found"),
+    "server/discover": discovered,
 }
 
 

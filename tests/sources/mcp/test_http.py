@@ -1,5 +1,6 @@
 """Servers at an address: both eras, credentials, refusals, and what they send."""
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,7 +120,10 @@ async def test_a_token_that_has_changed_is_read_again_during_a_call(tmp_path: Pa
             assert "token" not in str(answer)
 
 
-async def test_headers_come_from_variables_and_are_shown_nowhere(tmp_path: Path) -> None:
+async def test_headers_come_from_variables_and_are_shown_nowhere(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     seen: list[str] = []
     async with http_server(only("s3cr3t", seen)) as url:
         headers = {"Authorization": "Bearer ${TOKEN}"}
@@ -134,6 +138,9 @@ async def test_headers_come_from_variables_and_are_shown_nowhere(tmp_path: Path)
             told = f"{state!r} {setup!r}"
             assert "s3cr3t" not in told
             assert "hush" not in told
+    logged = caplog.text
+    assert "s3cr3t" not in logged
+    assert "hush" not in logged
     kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
     assert kept
     assert b"s3cr3t" not in kept

@@ -5,6 +5,7 @@ its end; a caller that goes away cancels what is done for it, and never what rec
 again, and when, is not known here.
 """
 
+import re
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, NamedTuple, cast
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import mcp_types as types
 from anyio import (
     CancelScope,
+    ClosedResourceError,
     Event,
     WouldBlock,
     create_memory_object_stream,
@@ -52,6 +54,7 @@ _MODES: dict[Era, str] = {
     "2025-11-25": "legacy",
     "2026-07-28": "2026-07-28",
 }
+_QUERY = re.compile(r"(https?://[^\s?]*)\?\S*")
 _SESSION_GONE = "Session terminated"
 
 
@@ -71,6 +74,8 @@ class Heard(NamedTuple):
     listed: Callable[[Listing], None]
     """The server's tools have changed."""
     remark: Callable[[str], None]
+    lost: Callable[[str], None]
+    """It is not connected any more, and why; it is being left."""
 
 
 class Connection:
@@ -88,7 +93,7 @@ class Connection:
         self._program: ServerProgram | None = None
         self._credentials = Credentials(setup, ports)
         if setup.url is None:
-            self._program = ServerProgram(setup, ports)
+            self._program = ServerProgram(setup, ports, heard.remark)
             self._transport: Any = ProgramTransport(self._program)
         else:
             self._transport = http_transport(setup, ports, self._credentials)
@@ -97,10 +102,13 @@ class Connection:
 
     def hand(self, call: OpenCall) -> None:
         """Have a call done; it fails at once where that cannot be."""
+        if len(self._open) >= MOST_CALLS:
+            call.fail(unavailable(self._setup.name, f"{MOST_CALLS} calls are under way there"))
+            return
         try:
             self._queue.send_nowait(call)
-        except WouldBlock:
-            call.fail(unavailable(self._setup.name, f"{MOST_CALLS} calls wait for it already"))
+        except (WouldBlock, ClosedResourceError):
+            call.fail(unavailable(self._setup.name, self._how()))
 
     def leave(self) -> None:
         """Have the connection end: at once where it is not there yet, otherwise with a farewell."""
@@ -144,7 +152,7 @@ class Connection:
             return self._program.how
         first = _first(problem)
         if isinstance(first, (MCPError, ToolError, OSError)):
-            return str(first)[:300] or type(first).__name__
+            return _QUERY.sub(r"\1?…", str(first))[:300] or type(first).__name__
         if isinstance(first, ValidationError):
             return "it answered with what the protocol does not allow"
         return f"the connection failed ({type(first).__name__})"
@@ -254,6 +262,7 @@ class Connection:
             first.start_soon(wait_for, self._leaving)
             if self._program is not None:
                 first.start_soon(wait_for, self._program.ended)
+        self._heard.lost(self._how())
         for call in tuple(self._open):
             call.fail(unavailable(self._setup.name, self._how()))
         everything.cancel()

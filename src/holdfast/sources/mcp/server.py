@@ -20,6 +20,7 @@ from holdfast.sources.mcp.listing import Listing
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.pins import Quarantined
 from holdfast.sources.mcp.ports import Ports
+from holdfast.sources.mcp.quiet import be_quiet
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, identity_of
 from holdfast.sources.mcp.states import Status
 from holdfast.sources.mcp.troubles import (
@@ -99,11 +100,10 @@ class Server:
 
     async def close(self) -> None:
         """End it and all it started, within a bound."""
-        self._closing = True
+        self._closing = self._lasting = True
         self._resting.cancel()
-        for connection in (self._connection, self._trying):
-            if connection is not None:
-                connection.leave()
+        if self._trying is not None:
+            self._trying.leave()
         if self._cancel is None:
             return
         with move_on_after(CLOSING_SECONDS, shield=True):
@@ -156,6 +156,7 @@ class Server:
     async def _own(self) -> None:
         """The owner: connects, and connects again for as long as the server is wanted."""
         tries = 0
+        be_quiet()
         try:
             while not self._closing:
                 began = self._ports.clock.ticks()
@@ -179,7 +180,7 @@ class Server:
         self.status = "connecting"
         try:
             now = await to_thread.run_sync(expanded, self.setup, self._ports.environment)
-            heard = Heard(self._connected, self._listed, self._remark)
+            heard = Heard(self._connected, self._listed, self._remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:
             self._lasting = True
@@ -204,6 +205,10 @@ class Server:
     def _failed(self, how: str) -> None:
         self.status, self.problem = "failed", how
         self._settled.set()
+
+    def _lost(self, how: str) -> None:
+        self._connection = None
+        self._failed(how)
 
     def _connected(self, peer: Peer) -> None:
         self._connection = self._trying
