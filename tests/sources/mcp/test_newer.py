@@ -40,7 +40,7 @@ async def test_what_never_comes_to_an_end_is_a_failure(
 async def test_a_list_that_has_grown_old_is_asked_for_again(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.sources.mcp.connection.SHORTEST_TTL", 0.05)
+    monkeypatch.setattr("holdfast.sources.mcp.upkeep.SHORTEST_TTL", 0.05)
     async with served(workspace, raw(workspace, "ageing", era="2026-07-28")) as servers:
         (workspace / "changed").touch()
         await until(servers.changed)
