@@ -203,3 +203,21 @@ async def test_nobody_behind_the_address_is_a_failed_try(tmp_path: Path) -> None
         (state,) = servers.states()
         assert state.status == "failed"
         assert "it could not be connected" in str(state.problem)
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"),
+    [
+        (ServerSetup(name="web", url="http://127.0.0.1:1/", token_file="gone"), "cannot be read"),
+        (ServerSetup(name="web", url="http://127.0.0.1:1/", headers={"A": "${T}"}), "line break"),
+    ],
+)
+async def test_credentials_that_cannot_be_sent_are_named_without_being_shown(
+    tmp_path: Path, setup: ServerSetup, said: str
+) -> None:
+    given = ports(tmp_path, environment={"T": "hush\r\nHost: elsewhere"})
+    async with connected(given, setup) as servers:
+        (state,) = servers.states()
+        assert state.status == "failed"
+        assert said in str(state.problem)
+        assert "hush" not in repr(state)
