@@ -138,6 +138,6 @@ def test_a_file_that_is_no_json_is_named_and_left_alone(cli: Cli, home: Path) ->
 def test_what_cannot_be_used_of_it_is_told_and_the_rest_counts(cli: Cli, home: Path) -> None:
     servers = {"old": {"type": "sse", "url": "http://a"}, "new": {"command": "x", "odd": 1}}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}), "utf-8")
-    answered = cli("policy", "check")
+    answered = cli("plugin", "list")
     assert "the transport sse has been replaced" in answered.err
     assert "'odd' is not known" in answered.err

@@ -76,7 +76,7 @@ def calls_of(tools: tuple[Tool, ...]) -> Iterator[tuple[str, JsonObject]]:
     for tool in tools:
         sent = example(tool.input_schema)
         if focal is not None and "schema" in sent:
-            sent = {"schema": focal.input_schema}
+            sent = cast("JsonObject", {"schema": focal.input_schema})
         yield tool.name, sent
 
 

@@ -85,18 +85,16 @@ async def nowhere(_setup: ServerSetup, _listener: Listener) -> Conversation:
 
 
 def ports(state: Path, start: Start = nowhere, **more: Any) -> Ports:
-    return Ports(
-        **{
-            "start": start,
-            "begin": begin,
-            "pins": PinFile(state),
-            "clock": SystemClock(),
-            "sidecars": FakeSidecars(),
-            "check": enforceable,
-            "environment": os.environ,
-            **more,
-        }
+    real = Ports(
+        start=start,
+        begin=begin,
+        pins=PinFile(state),
+        clock=SystemClock(),
+        sidecars=FakeSidecars(),
+        check=enforceable,
+        environment=os.environ,
     )
+    return msgspec.structs.replace(real, **more)
 
 
 @asynccontextmanager

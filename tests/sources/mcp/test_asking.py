@@ -141,8 +141,8 @@ async def test_a_question_ends_with_its_call(workspace: Path) -> None:
 
             tasks.start_soon(give_up)
             answer = await settled(servers, "raw_form", {}, person=ada, abort=abort)
-        assert answer.failure is not None
-        assert answer.failure.kind == FailureKind.EXECUTION_ERROR
+            assert answer.failure is not None
+            assert answer.failure.kind == FailureKind.EXECUTION_ERROR
         assert (await reply(servers, "form", Somebody(FILLED)))["action"] == "accept"
 
 
@@ -158,6 +158,6 @@ async def test_a_server_at_an_address_asks_in_both_eras(tmp_path: Path, era: Era
             await anyio.sleep(0.1)
             answer = await settled(servers, "web_ask", {}, person=ada)
             tasks.cancel_scope.cancel()
-        assert answer.failure is None, answer.failure
-        assert len(ada.asked) == 1
-        assert '"name":"Ada","age":36' in str(answer.result)
+            assert answer.failure is None, answer.failure
+            assert len(ada.asked) == 1
+            assert '"name":"Ada","age":36' in str(answer.result)

@@ -40,7 +40,7 @@ async def test_a_tool_of_a_server_is_called_by_its_reduced_name(workspace: Path)
         assert await text_of(servers, "my_raw_server_echo", text="hi") == "hi"
 
 
-@pytest.mark.req("OSA-ERR-13", "OSA-GEN-02")
+@pytest.mark.req("OSA-ERR-13")
 @pytest.mark.parametrize(
     ("tool", "kind", "said"),
     [

@@ -1,14 +1,17 @@
 """Definitions that change: pinned, quarantined, compared, accepted; lists taken when asked for."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, sandbox, served, settled, until
 from sources.mcp.sdk_servers import http_server
 
 from holdfast.app.pins import PinFile
 from holdfast.contract.failure import FailureKind
+from holdfast.sources.mcp.pins import Pin, pin_of
 from holdfast.sources.mcp.servers import McpServers, UnknownServer
 from holdfast.sources.mcp.setup import Era, ServerSetup
 
@@ -114,18 +117,22 @@ async def test_another_program_under_the_same_name_is_quarantined_whole(workspac
 
 
 async def test_what_another_process_pinned_first_counts(workspace: Path) -> None:
-    state = workspace.parent / "state"
-    async with sandbox(workspace) as start:
-        setup = raw(workspace, "changing", allow=("echo",))
-        async with connected(ports(state, start), setup) as servers:
-            (workspace / "changed").touch()
-            async with connected(ports(state, start), setup) as others:
-                assert (await settled(others, "raw_echo", {"text": "x"})).ok
-            await until(servers.changed)
-            servers.take_changes()
-            (workspace / "changed").unlink()
-        async with connected(ports(state, start), setup) as servers:
-            assert servers.tools() == ()
+    class Raced(PinFile):
+        """Somebody else pins in the moment before us, and another definition."""
+
+        def first(self, pins: Sequence[Pin], /) -> tuple[Pin, ...]:
+            (ours,) = pins
+            other = msgspec.structs.replace(ours.definition, description="another one")
+            super().first([pin_of(ours.server, ours.identity, other, ours.at)])
+            return super().first(pins)
+
+    raced = Raced(workspace.parent / "state")
+    async with served(workspace, raw(workspace, allow=("echo",)), pins=raced) as servers:
+        refused = await settled(servers, "raw_echo", {"text": "x"})
+        assert refused.failure is not None
+        assert refused.failure.kind == FailureKind.REJECTED
+        assert "its definition changed: description" in refused.failure.message
+        assert servers.tools() == ()
 
 
 async def test_a_pin_that_cannot_be_kept_keeps_the_tool_from_being_called(workspace: Path) -> None:

@@ -192,6 +192,8 @@ async def test_noise_does_no_harm(workspace: Path, mode: str) -> None:
     async with served(workspace, raw(workspace, mode)) as servers:
         (state,) = servers.states()
         assert state.status == "connected"
+        noise = "it prints lines that are no messages; they are left out"
+        assert (noise in state.remarks) == (mode == "garbage")
         if mode == "no_tools":
             assert servers.tools() == ()
         else:
@@ -279,10 +281,60 @@ async def test_nothing_is_left_of_a_server_and_what_it_started(workspace: Path) 
     async with served(workspace, raw(workspace)) as servers:
         answer = await settled(servers, "raw_pids", {})
         assert answer.ok
-        marked = [pid for pid in running() if str(workspace) in command_line(pid)]
-        assert marked
-    await until(lambda: not any(alive(pid) for pid in marked))
-    assert [pid for pid in running() if str(workspace) in command_line(pid)] == []
+        marked = found(workspace)
+        assert len(marked) >= 2  # the server, and what it started
+        await settled(servers, "raw_die", {})
+        await until(lambda: not any(alive(pid) for pid in marked))
+        await until(lambda: servers.states()[0].status == "connected")
+        assert (await settled(servers, "raw_pids", {})).ok
+        again = found(workspace)
+        assert len(again) >= 2
+    await until(lambda: not any(alive(pid) for pid in again))
+    assert found(workspace) == []
+
+
+async def test_a_program_that_is_not_there_is_a_failed_try(workspace: Path) -> None:
+    setup = ServerSetup(name="raw", command="no-such-program-anywhere")
+    async with served(workspace, setup, sleep=Waits()) as servers:
+        (state,) = servers.states()
+        assert state.status == "failed"
+        assert "it could not be connected" in str(state.problem)
+
+
+async def test_closing_ends_what_is_still_being_connected(workspace: Path) -> None:
+    async with sandbox(workspace) as start:
+        servers = McpServers([raw(workspace, "mute")], ports(workspace.parent / "state", start))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(servers.open)
+            await until(lambda: found(workspace))
+            with anyio.fail_after(10):  # it would wait for 30 s
+                await servers.close()
+        assert servers.states()[0].status == "closed"
+        await until(lambda: not found(workspace))
+        refused = await direct(servers)
+        assert (refused.kind, refused.retryable) == (FailureKind.UNAVAILABLE, False)
+
+
+async def test_too_many_calls_at_once_are_refused(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.sources.mcp.connection.MOST_CALLS", 2)
+    async with served(workspace, raw(workspace)) as servers:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2):
+                tasks.start_soon(settled, servers, "raw_never")
+            await anyio.sleep(0.3)
+            refused = await failure(servers, "raw_echo")
+            assert refused.kind == FailureKind.UNAVAILABLE
+            assert "2 calls are under way" in refused.message
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(15):
+            while not (await settled(servers, "raw_echo", {})).ok:  # noqa: ASYNC110 - a process
+                await anyio.sleep(0.01)
+
+
+def found(workspace: Path) -> list[int]:
+    return [pid for pid in running() if str(workspace) in command_line(pid)]
 
 
 def running() -> list[int]:

@@ -43,8 +43,10 @@ async def test_a_tool_of_a_program_is_a_flow_tool_whose_text_is_joined(workspace
         assert echo.description == "A tool of the tests."
         assert echo.parameters["type"] == "object"
         session = FakeFlowSession()
-        assert await to_thread.run_sync(echo, session, {"text": "hi"}) == {"text": "hi"}
-        mixed = await to_thread.run_sync(made["raw_mixed"], session, {})
+        sent: dict[str, object] = {"text": "hi"}
+        assert await to_thread.run_sync(echo, session, sent) == sent
+        nothing: dict[str, object] = {}
+        mixed = await to_thread.run_sync(made["raw_mixed"], session, nothing)
         assert mixed == {"text": "see"}
         answer = await settle(tool_from_flow(echo, session), {"text": "hi"})
         assert answer.result == {"text": "hi"}

@@ -18,7 +18,7 @@ from holdfast.sources.mcp.elicitation import (
 
 
 def fields_of(**properties: Any) -> Any:
-    schema = {"properties": properties, "required": list(properties)}
+    schema: Any = {"properties": properties, "required": list(properties)}
     return form_fields("s", "m", schema)
 
 
@@ -77,7 +77,7 @@ def test_an_answer_that_does_not_fit_says_why(schema: Any, answers: list[str], s
 
 
 def test_what_is_not_required_may_be_left_out_and_what_is_usual_is_offered() -> None:
-    schema = {
+    schema: Any = {
         "properties": {
             "a": {"type": "string", "default": "usual", "description": "What\x1b it is"},
             "b": {"type": "boolean", "default": True},
@@ -124,12 +124,13 @@ def test_an_address_nobody_should_open_is_not_shown(url: str) -> None:
 def test_only_yes_is_yes() -> None:
     assert agreed([["Yes"]])
     assert agreed([[" yes "]])
-    for answers in ([], [[]], [["No"]], [["Yes", "No"]], [["sure"]]):
+    refusals: list[list[list[str]]] = [[], [[]], [["No"]], [["Yes", "No"]], [["sure"]]]
+    for answers in refusals:
         assert not agreed(answers)
 
 
 KINDS = st.sampled_from(["string", "integer", "number", "boolean", "array", "object", 1, None])
-SCHEMAS = st.fixed_dictionaries(
+SCHEMAS: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {"type": KINDS},
     optional={
         "title": st.text(max_size=5),

@@ -1,5 +1,6 @@
 """Servers at an address: both eras, credentials, refusals, and what they send."""
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,7 +96,11 @@ async def test_a_token_that_has_changed_is_read_again_during_a_call(tmp_path: Pa
 
     async with http_server(guard) as url:
         setup = ServerSetup(name="web", url=url, token_file="t", era="2026-07-28")
-        given = ports(tmp_path, read_text=lambda _path: offered[0])
+
+        def read(_path: str) -> str:
+            return offered[0]
+
+        given = ports(tmp_path, read_text=read)
         async with connected(given, setup) as servers:
             assert (await settled(servers, "web_echo", {"text": "x"})).ok
             wanted[0] = offered[0] = "second-token"
@@ -115,7 +120,10 @@ async def test_a_token_that_has_changed_is_read_again_during_a_call(tmp_path: Pa
             assert "token" not in str(answer)
 
 
-async def test_headers_come_from_variables_and_are_shown_nowhere(tmp_path: Path) -> None:
+async def test_headers_come_from_variables_and_are_shown_nowhere(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     seen: list[str] = []
     async with http_server(only("s3cr3t", seen)) as url:
         headers = {"Authorization": "Bearer ${TOKEN}"}
@@ -130,6 +138,9 @@ async def test_headers_come_from_variables_and_are_shown_nowhere(tmp_path: Path)
             told = f"{state!r} {setup!r}"
             assert "s3cr3t" not in told
             assert "hush" not in told
+    logged = caplog.text
+    assert "s3cr3t" not in logged
+    assert "hush" not in logged
     kept = b"".join(one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
     assert kept
     assert b"s3cr3t" not in kept
@@ -192,3 +203,21 @@ async def test_nobody_behind_the_address_is_a_failed_try(tmp_path: Path) -> None
         (state,) = servers.states()
         assert state.status == "failed"
         assert "it could not be connected" in str(state.problem)
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"),
+    [
+        (ServerSetup(name="web", url="http://127.0.0.1:1/", token_file="gone"), "cannot be read"),
+        (ServerSetup(name="web", url="http://127.0.0.1:1/", headers={"A": "${T}"}), "line break"),
+    ],
+)
+async def test_credentials_that_cannot_be_sent_are_named_without_being_shown(
+    tmp_path: Path, setup: ServerSetup, said: str
+) -> None:
+    given = ports(tmp_path, environment={"T": "hush\r\nHost: elsewhere"})
+    async with connected(given, setup) as servers:
+        (state,) = servers.states()
+        assert state.status == "failed"
+        assert said in str(state.problem)
+        assert "hush" not in repr(state)

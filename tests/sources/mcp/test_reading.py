@@ -1,6 +1,6 @@
 """Files of servers that other programs keep."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -23,10 +23,13 @@ SERVERS = st.dictionaries(st.text(max_size=8), VALUES | st.dictionaries(KEYS, VA
 @given(VALUES | st.fixed_dictionaries({"mcpServers": SERVERS}))
 def test_whatever_is_in_a_file_every_server_is_read_or_named(document: Any) -> None:
     read = read_servers(document)
-    if isinstance(document, dict) and isinstance(document.get("mcpServers"), dict):
-        assert len(read.setups) + len(read.problems) == len(document["mcpServers"])
+    known = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    servers = known.get("mcpServers")
+    if isinstance(servers, dict):
+        every = cast("dict[str, Any]", servers)
+        assert len(read.setups) + len(read.problems) == len(every)
     else:
-        assert read.problems or isinstance(document, dict)
+        assert read.problems or known
 
 
 def one(**fields: Any) -> ServerSetup:
@@ -116,7 +119,7 @@ def test_a_server_that_cannot_be_used_is_left_out_and_the_others_stay(
 
 
 def test_what_is_not_known_is_remarked() -> None:
-    fields = {"command": "x", "arg": [], "alwaysAllow": ["a"], "trust": True}
+    fields: Any = {"command": "x", "arg": [], "alwaysAllow": ["a"], "trust": True}
     read = read_servers({"mcpServers": {"s": fields}})
     assert read.problems == ()
     assert not read.setups[0].trust

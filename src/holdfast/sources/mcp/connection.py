@@ -5,25 +5,22 @@ its end; a caller that goes away cancels what is done for it, and never what rec
 again, and when, is not known here.
 """
 
+import re
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from typing import Any, NamedTuple, cast
 
 import mcp_types as types
 from anyio import (
     CancelScope,
+    ClosedResourceError,
     Event,
     WouldBlock,
     create_memory_object_stream,
     create_task_group,
     current_time,
-    fail_after,
-    sleep,
 )
 from anyio.abc import TaskGroup
 from mcp import Client, MCPError
-from mcp.client.session import IncomingMessage
-from mcp.client.subscriptions import SubscriptionLost
 from pydantic import ValidationError
 
 from holdfast._version import __version__
@@ -38,20 +35,19 @@ from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import Era, ServerSetup
 from holdfast.sources.mcp.stdio import ProgramTransport, ServerProgram
 from holdfast.sources.mcp.troubles import of_error, unavailable
+from holdfast.sources.mcp.upkeep import Upkeep
 
 MOST_CALLS = 1000
 """So many calls may be under way at one server."""
 LEAVING_SECONDS = 3.0
 """How long it may take to take leave of a server."""
-RELIST_SECONDS = 1.0
-"""Between two lists of a server that says that its tools have changed."""
-SHORTEST_TTL = 5.0
 
 _MODES: dict[Era, str] = {
     "auto": "auto",
     "2025-11-25": "legacy",
     "2026-07-28": "2026-07-28",
 }
+_QUERY = re.compile(r"(https?://[^\s?]*)\?\S*")
 _SESSION_GONE = "Session terminated"
 
 
@@ -71,6 +67,8 @@ class Heard(NamedTuple):
     listed: Callable[[Listing], None]
     """The server's tools have changed."""
     remark: Callable[[str], None]
+    lost: Callable[[str], None]
+    """It is not connected any more, and why; it is being left."""
 
 
 class Connection:
@@ -82,24 +80,28 @@ class Connection:
         self._heard = heard
         self._whole = CancelScope()
         self._leaving = Event()
-        self._stale = Event()
-        self._queue, self._asked = create_memory_object_stream[OpenCall](MOST_CALLS)
+        self._upkeep = Upkeep(setup, heard.listed, heard.remark)
         self._open: set[OpenCall] = set()
         self._connected = False
         self._program: ServerProgram | None = None
         self._credentials = Credentials(setup, ports)
         if setup.url is None:
-            self._program = ServerProgram(setup, ports)
+            self._program = ServerProgram(setup, ports, heard.remark)
             self._transport: Any = ProgramTransport(self._program)
         else:
             self._transport = http_transport(setup, ports, self._credentials)
+        # Last: what is refused above leaves nothing behind.
+        self._queue, self._asked = create_memory_object_stream[OpenCall](MOST_CALLS)
 
     def hand(self, call: OpenCall) -> None:
         """Have a call done; it fails at once where that cannot be."""
+        if len(self._open) >= MOST_CALLS:
+            call.fail(unavailable(self._setup.name, f"{MOST_CALLS} calls are under way there"))
+            return
         try:
             self._queue.send_nowait(call)
-        except WouldBlock:
-            call.fail(unavailable(self._setup.name, f"{MOST_CALLS} calls wait for it already"))
+        except (WouldBlock, ClosedResourceError):
+            call.fail(unavailable(self._setup.name, self._how()))
 
     def leave(self) -> None:
         """Have the connection end: at once where it is not there yet, otherwise with a farewell."""
@@ -143,7 +145,7 @@ class Connection:
             return self._program.how
         first = _first(problem)
         if isinstance(first, (MCPError, ToolError, OSError)):
-            return str(first)[:300] or type(first).__name__
+            return _QUERY.sub(r"\1?…", str(first))[:300] or type(first).__name__
         if isinstance(first, ValidationError):
             return "it answered with what the protocol does not allow"
         return f"the connection failed ({type(first).__name__})"
@@ -171,7 +173,7 @@ class Connection:
             cache=None,
             client_info=types.Implementation(name="holdfast", version=__version__),
             elicitation_callback=Asking(self._setup.name, lambda: self._open, self._heard.remark),
-            message_handler=self._notified,
+            message_handler=self._upkeep.notified,
         )
         async with client:
             await self._discovered(client)
@@ -190,9 +192,9 @@ class Connection:
             )
             async with create_task_group() as tasks:
                 tasks.start_soon(self._until_over, tasks.cancel_scope)
-                tasks.start_soon(self._keep_listed, client, listing)
+                tasks.start_soon(self._upkeep.keep, client, listing)
                 if tools is not None and tools.list_changed:
-                    tasks.start_soon(self._subscribed, client)
+                    tasks.start_soon(self._upkeep.subscribe, client)
                 await self._serve(client, tasks)
             self._whole.deadline = current_time() + LEAVING_SECONDS
 
@@ -253,47 +255,10 @@ class Connection:
             first.start_soon(wait_for, self._leaving)
             if self._program is not None:
                 first.start_soon(wait_for, self._program.ended)
+        self._heard.lost(self._how())
         for call in tuple(self._open):
             call.fail(unavailable(self._setup.name, self._how()))
         everything.cancel()
-
-    async def _notified(self, message: IncomingMessage) -> None:
-        if isinstance(message, types.ToolListChangedNotification):
-            self._stale.set()
-
-    async def _keep_listed(self, client: Client, listing: Listing) -> None:
-        """List the tools again whenever they have changed, or the list has become too old."""
-        while True:
-            ttl = listing.ttl_seconds
-            with CancelScope() as waiting:
-                if ttl is not None:
-                    waiting.deadline = current_time() + max(ttl, SHORTEST_TTL)
-                await self._stale.wait()
-            self._stale = Event()
-            try:
-                listing = await list_tools(client.session, self._setup)
-            except (MCPError, ValidationError, TimeoutError):
-                self._heard.remark("its changed list of tools could not be read; the old one stays")
-            else:
-                self._heard.listed(listing)
-            await sleep(RELIST_SECONDS)
-
-    async def _subscribed(self, client: Client) -> None:
-        """Hear of changes from a server that tells only those who listen."""
-        if client.protocol_version < "2026":
-            return
-        while True:
-            try:
-                async with AsyncExitStack() as stack:
-                    with fail_after(self._setup.seconds):
-                        listening = client.listen(tools_list_changed=True)
-                        events = await stack.enter_async_context(listening)
-                    async for _ in events:
-                        self._stale.set()
-            except (MCPError, SubscriptionLost, TimeoutError):
-                pass  # what was missed meanwhile is found with the next list
-            await sleep(SHORTEST_TTL)
-            self._stale.set()
 
 
 def _first(problem: BaseException) -> BaseException:

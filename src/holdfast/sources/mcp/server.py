@@ -16,11 +16,12 @@ from holdfast.sources.mcp.calls import OpenCall
 from holdfast.sources.mcp.connection import Connection, Heard, Peer
 from holdfast.sources.mcp.definitions import Definition, digest
 from holdfast.sources.mcp.expansion import expanded
-from holdfast.sources.mcp.listing import Listing
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.pins import Quarantined
 from holdfast.sources.mcp.ports import Ports
+from holdfast.sources.mcp.quiet import be_quiet
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, identity_of
+from holdfast.sources.mcp.shelf import Shelf
 from holdfast.sources.mcp.states import Status
 from holdfast.sources.mcp.troubles import (
     changed_meanwhile,
@@ -34,7 +35,6 @@ WAITS = (1.0, 2.0, 5.0, 15.0, 60.0)
 STEADY_SECONDS = 60.0
 """After so long a connection, waiting begins anew with the shortest."""
 CLOSING_SECONDS = 5.0
-MOST_REMARKS = 50
 
 
 class Server:
@@ -52,36 +52,13 @@ class Server:
         self._cancel: Callable[[], object] | None = None
         self._ended = Event()
         self._settled = Event()
-        self._remarks: list[str] = []
-        self._pending: Listing | None = None
         self.identity = identity_of(setup)
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
         self.peer: Peer | None = None
         """Who answered last."""
-        self.listing = Listing()
-        """The tools as they are offered."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What there is to say of it."""
-        return (*self.listing.remarks, *self._remarks)
-
-    @property
-    def changed(self) -> bool:
-        """Whether it lists other tools than those that are offered."""
-        return self._pending is not None
-
-    def take(self) -> bool:
-        """Offer what it lists now; whether that is something else."""
-        if self._pending is None:
-            return False
-        self.listing, self._pending = self._pending, None
-        return True
-
-    def latest(self) -> tuple[Definition, ...]:
-        """The newest definitions that are known."""
-        return (self._pending or self.listing).definitions
+        self.shelf = Shelf()
+        """Its tools."""
 
     def begin(self) -> None:
         """Have it connected, and kept so."""
@@ -99,11 +76,10 @@ class Server:
 
     async def close(self) -> None:
         """End it and all it started, within a bound."""
-        self._closing = True
+        self._closing = self._lasting = True
         self._resting.cancel()
-        for connection in (self._connection, self._trying):
-            if connection is not None:
-                connection.leave()
+        if self._trying is not None:
+            self._trying.leave()
         if self._cancel is None:
             return
         with move_on_after(CLOSING_SECONDS, shield=True):
@@ -133,7 +109,7 @@ class Server:
     async def _admit(self, offered: Definition) -> None:
         """Refuse a tool that is not what was accepted; the first call accepts it."""
         name = self.setup.name
-        now = next((one for one in self.latest() if one.name == offered.name), offered)
+        now = next((one for one in self.shelf.latest if one.name == offered.name), offered)
         for definition in (offered, now):
             held = self.quarantine(definition)
             if held is not None:
@@ -156,6 +132,7 @@ class Server:
     async def _own(self) -> None:
         """The owner: connects, and connects again for as long as the server is wanted."""
         tries = 0
+        be_quiet()
         try:
             while not self._closing:
                 began = self._ports.clock.ticks()
@@ -179,7 +156,7 @@ class Server:
         self.status = "connecting"
         try:
             now = await to_thread.run_sync(expanded, self.setup, self._ports.environment)
-            heard = Heard(self._connected, self._listed, self._remark)
+            heard = Heard(self._connected, self.shelf.put_aside, self.shelf.remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:
             self._lasting = True
@@ -205,22 +182,17 @@ class Server:
         self.status, self.problem = "failed", how
         self._settled.set()
 
+    def _lost(self, how: str) -> None:
+        self._connection = None
+        self._failed(how)
+
     def _connected(self, peer: Peer) -> None:
         self._connection = self._trying
         first = self.peer is None
         self.peer = peer
         self.status, self.problem = "connected", None
         if first:
-            self.listing = peer.listing
+            self.shelf.offer(peer.listing)
         else:
-            self._listed(peer.listing)
+            self.shelf.put_aside(peer.listing)
         self._settled.set()
-
-    def _listed(self, listing: Listing) -> None:
-        """Keep a list aside, if it is another one than what is offered."""
-        same = listing.definitions == self.listing.definitions
-        self._pending = None if same else listing
-
-    def _remark(self, said: str) -> None:
-        if said not in self._remarks and len(self._remarks) < MOST_REMARKS:
-            self._remarks.append(said)

@@ -65,11 +65,11 @@ class McpServers:
 
     def changed(self) -> bool:
         """Whether a server lists other tools than those that are offered."""
-        return any(server.changed for server in self._servers.values())
+        return any(server.shelf.changed for server in self._servers.values())
 
     def take_changes(self) -> bool:
         """From here on, offer what the servers list now; whether that is something else."""
-        taken = [server.take() for server in self._servers.values()]
+        taken = [server.shelf.take() for server in self._servers.values()]
         return any(taken)
 
     def tools(self, taken: Collection[str] = ()) -> tuple[Tool, ...]:
@@ -78,7 +78,7 @@ class McpServers:
         self._left_out = {name: [] for name in self._servers}
         made: list[Tool] = []
         for server in self._servers.values():
-            for definition in server.listing.definitions:
+            for definition in server.shelf.listing.definitions:
                 if server.quarantine(definition) is None:
                     tool = self._made(server, definition, names[server.setup.name, definition.name])
                     made += [] if tool is None else [tool]
@@ -101,7 +101,7 @@ class McpServers:
             raise UnknownServer(
                 f"the MCP server {server!r} has not listed its tools: {found.problem}"
             )
-        wanted = [one for one in found.latest() if tool in (None, one.name)]
+        wanted = [one for one in found.shelf.latest if tool in (None, one.name)]
         if tool is not None and not wanted:
             raise UnknownServer(f"the MCP server {server!r} has no tool {tool!r}")
         await self._pins.accept(server, found.identity, wanted, whole=tool is None)
@@ -121,7 +121,7 @@ class McpServers:
             (
                 (server.setup.name, definition.name)
                 for server in self._servers.values()
-                for definition in server.listing.definitions
+                for definition in server.shelf.listing.definitions
             ),
             taken,
         )
@@ -177,7 +177,7 @@ class McpServers:
 
     def _state(self, server: Server, names: Mapping[tuple[str, str], str]) -> ServerState:
         name, peer = server.setup.name, server.peer
-        held = [server.quarantine(one) for one in server.latest()]
+        held = [server.quarantine(one) for one in server.shelf.latest]
         return ServerState(
             name=name,
             status=server.status,
@@ -192,11 +192,11 @@ class McpServers:
                     pinned=self._pins.has(name, one.name),
                     definition=one,
                 )
-                for one in server.listing.definitions
+                for one in server.shelf.listing.definitions
             ),
             quarantined=tuple(one for one in held if one is not None),
-            remarks=(*server.remarks, *self._left_out.get(name, ())),
-            changed=server.changed,
+            remarks=(*server.shelf.remarks, *self._left_out.get(name, ())),
+            changed=server.shelf.changed,
         )
 
 

@@ -5,6 +5,7 @@ prints is taken in pieces, bounded, and read only when the SDK asks for the next
 """
 
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 
 from anyio import ClosedResourceError, EndOfStream, Event
@@ -26,8 +27,9 @@ _AT_ONCE = 64
 class ServerProgram:
     """The conversation with one program; both streams of the SDK's transport."""
 
-    def __init__(self, setup: ServerSetup, ports: Ports) -> None:
+    def __init__(self, setup: ServerSetup, ports: Ports, remark: Callable[[str], None]) -> None:
         self._setup = setup
+        self._remark = remark
         self._ports = ports
         self._lines = Lines()
         self._unread: deque[bytes] = deque()
@@ -37,8 +39,6 @@ class ServerProgram:
         self._conversation: Conversation | None = None
         self._stopped = False
         self._over_now = False
-        self.garbage = 0
-        """Lines that were no messages."""
         self.how = ""
         """How it ended, where that was not our wish; empty while it runs."""
         self.ended = Event()
@@ -97,7 +97,7 @@ class ServerProgram:
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
-                    self.garbage += 1
+                    self._remark("it prints lines that are no messages; they are left out")
                     await checkpoint()
                 else:
                     return SessionMessage(message)

@@ -50,8 +50,7 @@ def quarantined(server: str, tool: str, summary: str) -> PolicyDenied:
     """The tool is not the one that was accepted."""
     return PolicyDenied(
         f"The tool {tool} of the MCP server {server} is quarantined: {summary}. A person looks at"
-        f" the change with: holdfast mcp diff {server}, and accepts it with: holdfast mcp pin"
-        f" {server}",
+        f" the change and accepts it with: holdfast mcp pin {server}",
         extras={"server": server, "tool": tool},
     )
 

@@ -1,0 +1,55 @@
+"""The tools of one server as they are offered, and as they will be once the host takes them.
+
+Values and their order; who lists them is not known here.
+"""
+
+from holdfast.sources.mcp.definitions import Definition
+from holdfast.sources.mcp.listing import Listing
+
+MOST_REMARKS = 50
+
+
+class Shelf:
+    """What a server lists, and what is said of it."""
+
+    def __init__(self) -> None:
+        self.listing = Listing()
+        """As it is offered."""
+        self._pending: Listing | None = None
+        self._remarks: list[str] = []
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to say of the server."""
+        return (*self.listing.remarks, *self._remarks)
+
+    @property
+    def changed(self) -> bool:
+        """Whether other tools are listed than those that are offered."""
+        return self._pending is not None
+
+    @property
+    def latest(self) -> tuple[Definition, ...]:
+        """The newest definitions that are known."""
+        return (self._pending or self.listing).definitions
+
+    def take(self) -> bool:
+        """Offer what is listed now; whether that is something else."""
+        if self._pending is None:
+            return False
+        self.listing, self._pending = self._pending, None
+        return True
+
+    def offer(self, listing: Listing) -> None:
+        """Offer it from here on."""
+        self.listing, self._pending = listing, None
+
+    def put_aside(self, listing: Listing) -> None:
+        """Keep it until it is taken, if it is another one than what is offered."""
+        same = listing.definitions == self.listing.definitions
+        self._pending = None if same else listing
+
+    def remark(self, said: str) -> None:
+        """Say it once."""
+        if said not in self._remarks and len(self._remarks) < MOST_REMARKS:
+            self._remarks.append(said)
