@@ -123,6 +123,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Beside `decode`, and giving the same values; None where only `decode` can give them."""
     exact: frozenset[str] = frozenset()
     """Arguments whose decoding refuses a float where an integer belongs."""
+    alone: bool = False
+    """It is handed its arguments and nothing else: no runtime, no port."""
 
 
 class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -201,6 +203,20 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
                     f"tool {self.name!r}: {field} is {value!r}; allowed: {', '.join(allowed)}"
                 )
         refuse_encoded(self.uses, self.input_schema, f"tool {self.name!r}")
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether, by all that is declared of it, a call changes nothing but its own answer.
+
+        Whatever is not known of a tool speaks against it.
+        """
+        return (
+            self.body.alone
+            and self.read_only
+            and self.ownership == "managed"
+            and not (self.destructive or self.effects or self.uses)
+            and self.requires.empty
+        )
 
     def resource_key(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """Which resource this call touches."""

@@ -152,6 +152,8 @@ class Pipeline:
         )
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):
+            if trail is not None and (unwritten := await trail.waits(outcome)):
+                return self._sealed(Envelope(failure=unwritten), call, prepared.repairs, started)
             outcome = await finish(outcome)
         answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
         if not isinstance(answer, Envelope) or may_exceed(answer, plan.tool.limits.output):

@@ -109,6 +109,7 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         decode=decoding.decode,
         read=decoding.read,
         exact=exactly_decoded(shapes),
+        alone=not (signature.takes_runtime or signature.ports),
     )
     made = build_tool(face, body, options)
     # What the body gets is decoded by its annotations, whatever a schema given by hand says.
