@@ -79,7 +79,7 @@ async def test_what_is_refused_before_it_could_run_is_written_down_too(tmp_path:
 async def test_the_intent_stands_in_the_journal_before_the_body_begins(tmp_path: Path) -> None:
     seen: list[str] = []
 
-    @tool(read_only=False)
+    @tool
     async def look() -> None:
         """Look into the journal."""
         connection = sqlite3.connect(tmp_path / "data" / "holdfast.db")
@@ -238,7 +238,7 @@ async def test_a_call_that_cannot_be_written_down_is_not_run(tmp_path: Path) -> 
 async def test_an_answer_that_cannot_be_written_down_any_more_says_so(tmp_path: Path) -> None:
     other = sqlite3.connect(":memory:")
 
-    @tool(read_only=False)
+    @tool
     async def sabotage() -> str:
         """Break the journal."""
         nonlocal other

@@ -123,8 +123,9 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Beside `decode`, and giving the same values; None where only `decode` can give them."""
     exact: frozenset[str] = frozenset()
     """Arguments whose decoding refuses a float where an integer belongs."""
-    alone: bool = False
-    """It is handed its arguments and nothing else: no runtime, no port."""
+    only_computes: bool = False
+    """Its author says so: declared, and not only left at a default. Beside its arguments it is
+    handed nothing, no runtime and no port."""
 
 
 class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -208,10 +209,10 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     def is_pure(self) -> bool:
         """Whether, by all that is declared of it, a call changes nothing but its own answer.
 
-        Whatever is not known of a tool speaks against it.
+        Whatever is not said of a tool speaks against it.
         """
         return (
-            self.body.alone
+            self.body.only_computes
             and self.read_only
             and self.ownership == "managed"
             and not (self.destructive or self.effects or self.uses)
