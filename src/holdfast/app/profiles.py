@@ -26,8 +26,8 @@ from holdfast.app.spelling import advice
 from holdfast.app.web import with_provider
 from holdfast.contract.builtin import Builtin
 from holdfast.contract.tool import Tool
-from holdfast.preflight.plan import Plan
-from holdfast.runtime.catalog import Catalog, compiled
+from holdfast.preflight.plan import LaterPlan, Plan
+from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import built_in
 from holdfast.tools.code import CODE
@@ -151,10 +151,11 @@ def profiles_with(name: str) -> list[str]:
 
 
 def _planned(tool: Tool) -> Plan:
-    """A built-in tool is compiled once, as long as its limits are the same."""
+    """A built-in tool is compiled once, as long as its limits are the same, and not before a call
+    needs it: that all of them can be is tested."""
     known = _plans.get(tool.name)
     if known is None or known.tool is not tool:
-        known = _plans[tool.name] = compiled(tool)
+        known = _plans[tool.name] = LaterPlan(tool)
     return known
 
 
