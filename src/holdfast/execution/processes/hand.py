@@ -162,6 +162,10 @@ class SessionHand:
         """Begin, or begin again after closing."""
         self._closed = False
 
+    def refuse(self) -> None:
+        """Start nothing, as after closing."""
+        self._closed = True
+
     @property
     def commands(self) -> LiveCommands:
         """What runs now, for a person who looks on."""
