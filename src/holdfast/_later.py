@@ -35,7 +35,6 @@ PARTS = frozenset(
         "holdfast.execution.processes.hand",
         "holdfast.execution.processes.views",
         "holdfast.execution.search.file_search",
-        "holdfast.policy.explain",
         "holdfast.policy.shell.analysis",
         "holdfast.record.postgres.door",
         "holdfast.tools.code",

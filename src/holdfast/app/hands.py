@@ -51,7 +51,7 @@ def hand_for(setup: HandSetup) -> LaterHand:
     return LaterHand(partial(_made, setup))
 
 
-def _made(setup: HandSetup) -> "hand.SessionHand":
+def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
     around = setup.surroundings
     return hand.SessionHand(
         hand.HandParts(
@@ -70,7 +70,8 @@ def _made(setup: HandSetup) -> "hand.SessionHand":
             most_shown=partial(_most_shown, setup),
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
-        )
+        ),
+        closed=closed,
     )
 
 

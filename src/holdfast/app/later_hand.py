@@ -5,8 +5,8 @@ it does is not known here.
 """
 
 import threading
-from collections.abc import Callable, Coroutine, Iterable
-from typing import TypeVar
+from collections.abc import Coroutine, Iterable
+from typing import Protocol, TypeVar
 
 from holdfast.contract.files import Files
 from holdfast.contract.net import Net
@@ -17,10 +17,18 @@ from holdfast.execution.processes import call_shell, hand, views
 _T = TypeVar("_T")
 
 
+class Make(Protocol):
+    """Makes the hand of a session."""
+
+    def __call__(self, *, closed: bool) -> "hand.SessionHand":
+        """``closed``: nothing may be started before it is opened."""
+        ...
+
+
 class LaterHand:
     """Stands for a hand. Tools that run in threads may reach for it at the same time."""
 
-    def __init__(self, make: "Callable[[], hand.SessionHand]") -> None:
+    def __init__(self, make: "Make") -> None:
         self._make = make
         self._making = threading.Lock()
         self._hand: hand.SessionHand | None = None
@@ -78,8 +86,5 @@ class LaterHand:
     def _made(self) -> "hand.SessionHand":
         with self._making:
             if self._hand is None:
-                made = self._make()
-                if self._closed:
-                    made.refuse()
-                self._hand = made
+                self._hand = self._make(closed=self._closed)
             return self._hand

@@ -250,20 +250,12 @@ class Trail:
             await self._write_end(envelope)
         except JournalError as problem:
             if self._at_once:
-                return await self._unanswered(envelope, problem)
+                self._at_once = False
+                self._untold = [one for one in self._untold if not isinstance(one, SidecarKept)]
+                return await self.settled(_unanswered(envelope, problem))
             told = f"This answer could not be written down: {problem}."
             return msgspec.structs.replace(envelope, warnings=(*envelope.warnings, told))
         return envelope
-
-    async def _unanswered(self, envelope: Envelope, problem: JournalError) -> Envelope:
-        """Nobody saw that it ran, and nobody will: as if it never had."""
-        self._at_once = False
-        self._untold = [said for said in self._untold if not isinstance(said, SidecarKept)]
-        measured = Metadata(duration_ms=envelope.metadata.duration_ms)
-        refused = msgspec.structs.replace(
-            envelope, result_json=NULL, failure=_unwritten("run", problem), metadata=measured
-        )
-        return await self.settled(refused)
 
     async def abandoned(self) -> None:
         """Whoever asked for it is gone: what was begun gets its end."""
@@ -322,6 +314,13 @@ def _unwritten(what: str, problem: JournalError) -> Failure:
     message = f"The call was not {what}: it cannot be written down ({problem})."
     again = not isinstance(problem, JournalUnusable)
     return failure_of(FailureKind.UNAVAILABLE, message, retryable=again)
+
+
+def _unanswered(envelope: Envelope, problem: JournalError) -> Envelope:
+    """Nobody saw that it ran, and nobody will: as if it never had."""
+    measured = Metadata(duration_ms=envelope.metadata.duration_ms)
+    failure = _unwritten("run", problem)
+    return msgspec.structs.replace(envelope, result_json=NULL, failure=failure, metadata=measured)
 
 
 def _text(call: ToolCall) -> str:
