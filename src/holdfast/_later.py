@@ -1,16 +1,16 @@
-"""Parts that are loaded when something of them is first used: their names, and how that is done.
+"""Modules that are run when something of them is first used: their names, and how that is done.
 
 Whoever needs one imports it as every other module, at the top and as a whole, and reaches what it
 holds by its name: ``from holdfast.execution.processes import hand``, then ``hand.SessionHand``.
 So readers, the type checker and the import law see the import, and only running it is put off.
-``from ... import SessionHand`` works, too, and loads it at once. What a part holds must not be used
-while another one is being loaded: that would be at once as well.
+``from ... import SessionHand`` works, too, and loads it at once. What they hold must not be used
+while another module is being loaded: that would be at once as well.
 
 This must know nothing of holdfast but names, and load nothing by itself.
 """
 
 import sys
-import threading
+from _thread import RLock  # threading itself costs more than all of this
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from importlib.abc import Loader
 
-PARTS = frozenset(
+NAMES = frozenset(
     {
         "holdfast.execution.artifacts",
         "holdfast.execution.extraction.parsers",
@@ -64,7 +64,7 @@ class _Unrun:
 
     def __init__(self, loader: "Loader") -> None:
         self.loader = loader
-        self.lock = threading.RLock()
+        self.lock = RLock()
         self.is_run = False
 
 
@@ -107,14 +107,14 @@ class _LaterLoader:
 
 
 class _LaterFinder:
-    """Finds the parts named above as everybody would, and has them run later."""
+    """Finds the modules named above as everybody would, and has them run later."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """What the import system asks; None: not ours."""
-        if name not in PARTS:
+        if name not in NAMES:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
@@ -123,6 +123,6 @@ class _LaterFinder:
 
 
 def install() -> None:
-    """Have those parts run at their first use, from here on."""
+    """Have those modules run at their first use, from here on."""
     if _LaterFinder not in sys.meta_path:
         sys.meta_path.insert(0, _LaterFinder)

@@ -79,37 +79,37 @@ def test_a_first_call_of_a_pure_tool_loads_only_what_it_needs(
     assert len(ours) <= MOST_MODULES
 
 
-@pytest.mark.parametrize("name", sorted(_later.PARTS))
-def test_a_part_is_there_and_loads(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(_later.NAMES))
+def test_a_module_is_there_and_loads(name: str) -> None:
     module = import_module(name)
     assert module.__spec__ is not None
     assert type(module.__spec__.loader).__name__ == "SourceFileLoader"
     assert [one for one in dir(module) if not one.startswith("__")] or module
 
 
-def test_somebody_imports_every_part_as_a_whole_and_in_the_open() -> None:
+def test_somebody_imports_each_as_a_whole_and_in_the_open() -> None:
     """Only so the import law and the type checker see what a name in the table stands for."""
     seen: set[str] = set()
     for file in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 seen.update(f"{node.module}.{one.name}" for one in node.names)
-    assert seen >= _later.PARTS
+    assert seen >= _later.NAMES
 
 
-def _part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> str:
-    """A module of our own among the parts; it is loaded by nobody yet."""
-    name = f"part_{tmp_path.name.replace('-', '_')}"
+def _named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> str:
+    """A module of our own among them; it is loaded by nobody yet."""
+    name = f"later_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{name}.py").write_text(source, "utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    monkeypatch.setattr(_later, "PARTS", frozenset({name}))
+    monkeypatch.setattr(_later, "NAMES", frozenset({name}))
     return name
 
 
 def test_it_is_run_by_the_first_look_at_a_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = import_module(_part(tmp_path, monkeypatch, "print('run')\nVALUE = 5\n"))
+    module = import_module(_named(tmp_path, monkeypatch, "print('run')\nVALUE = 5\n"))
     assert type(module) is _later.Later
     assert not hasattr(module, "__warningregistry__")
     assert module.__file__ is not None
@@ -124,7 +124,7 @@ def test_it_is_run_by_the_first_look_at_a_name(
 def test_a_name_that_is_not_there_is_told_as_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = import_module(_part(tmp_path, monkeypatch, "VALUE = 5\n"))
+    module = import_module(_named(tmp_path, monkeypatch, "VALUE = 5\n"))
     with pytest.raises(AttributeError, match="NOTHING"):
         _ = module.NOTHING
 
@@ -133,7 +133,7 @@ def test_who_asks_for_its_own_names_too_early_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = "import sys\nVALUE = sys.modules[__name__].LATER\nLATER = 5\n"
-    module = import_module(_part(tmp_path, monkeypatch, source))
+    module = import_module(_named(tmp_path, monkeypatch, source))
     with pytest.raises(AttributeError, match="LATER"):
         _ = module.LATER
 
@@ -142,7 +142,7 @@ def test_where_it_fails_the_next_look_tries_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = "import os\nif 'NOT_YET' in os.environ: raise RuntimeError('not yet')\nVALUE = 5\n"
-    module = import_module(_part(tmp_path, monkeypatch, source))
+    module = import_module(_named(tmp_path, monkeypatch, source))
     monkeypatch.setenv("NOT_YET", "1")
     with pytest.raises(RuntimeError, match="not yet"):
         _ = module.VALUE
@@ -159,7 +159,7 @@ def test_threads_that_look_at_the_same_time_run_it_once(
         "time.sleep(0.05)\n"
         "VALUE = 5\n"
     )
-    module = import_module(_part(tmp_path, monkeypatch, source))
+    module = import_module(_named(tmp_path, monkeypatch, source))
     begin, found = threading.Barrier(8), list[int]()
 
     def look() -> None:
