@@ -51,7 +51,7 @@ class Way:
     role: str = "ours"
 
 
-@tool
+@tool(read_only=True)
 async def add(a: int, b: int) -> int:
     """Add."""
     return a + b

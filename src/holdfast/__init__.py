@@ -6,6 +6,7 @@ Importing this does nothing and loads nothing: names are fetched when they are f
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast import _later
 from holdfast._version import __version__
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ __all__ = [
     "require_path",
     "truncate_for_model",
 ]
+
+
+_later.install()
 
 
 def __getattr__(name: str) -> object:

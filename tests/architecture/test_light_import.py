@@ -30,6 +30,7 @@ def test_import_holdfast_loads_nothing_heavy() -> None:
     assert loaded.isdisjoint(HEAVY)
     assert {name for name in loaded if name.startswith("holdfast")} == {
         "holdfast",
+        "holdfast._later",
         "holdfast._version",
     }
 

@@ -18,6 +18,7 @@ from holdfast.app.configuration import Configuration
 from holdfast.app.doubts import doubts_of
 from holdfast.app.hands import HandSetup, KnownTools, hand_for, remarks_of
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
+from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
 from holdfast.app.named_sources import sources_of
 from holdfast.app.options import Options, configuration_of
@@ -43,7 +44,6 @@ from holdfast.contract.ports import Answer, Clock
 from holdfast.contract.runtime import Progress, SessionFacts
 from holdfast.contract.tool import Tool
 from holdfast.envelope.redact import Redactor
-from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.judge import PolicyJudge
 from holdfast.runtime.catalog import Catalog
@@ -83,7 +83,7 @@ class Whole(NamedTuple):
     catalog: Catalog
     sidecars: SidecarFiles
     redactor: Redactor
-    hand: SessionHand
+    hand: LaterHand
     judge: PolicyJudge
     log: SessionLog | None
     own: SessionPorts

@@ -7,6 +7,7 @@ known in every profile: configuration is for all of them.
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +19,11 @@ from holdfast.app.spelling import advice, nearest
 from holdfast.contract.tool import Limits, Tool
 
 _NO_LIMITS = ToolLimitSettings()
-_BUILT_IN = frozenset(one.name for tools in TOOLSETS.values() for one in tools)
+
+
+@cache
+def _built_in() -> frozenset[str]:
+    return frozenset(one.name for tools in TOOLSETS.values() for one in tools)
 
 
 class Doubt(NamedTuple):
@@ -31,9 +36,9 @@ class Doubt(NamedTuple):
 def vain_limits(limits: LimitSettings, tools: Iterable[Tool]) -> Iterator[Doubt]:
     """Judge every `limits.tool.NAME`. Without tools only what is like a built-in one is doubted."""
     known = {tool.name: tool.limits for tool in tools}
-    names = {*known, *_BUILT_IN}
+    names = {*known, *_built_in()}
     for name in dict.fromkeys([*limits.tool, *limits.at_most]):
-        if name not in names and (known or nearest(name, _BUILT_IN)):
+        if name not in names and (known or nearest(name, _built_in())):
             step = advice(name, names if nearest(name, names) else known)
             yield Doubt(f"limits.tool.{name}: no configured tool has this name", step)
         else:
@@ -48,7 +53,7 @@ def vain_filters(
     ``given``: the names of tools beside the built-in ones; ``only_these``: there are no others.
     Otherwise only what is like one of them is doubted.
     """
-    names = sorted({*given, *_BUILT_IN})
+    names = sorted({*given, *_built_in()})
     tables = [(name, settings.profile[name]) for name in profiles if name in settings.profile]
     for name, table in tables:
         for key, patterns in msgspec.structs.asdict(table.tools).items():
@@ -61,9 +66,11 @@ def vain_filters(
 
 def doubts_of(settings: Settings, profile: str, given: Iterable[str]) -> list[str]:
     """What is said in vain for a session of this profile, with tools of these names handed over."""
+    if not (settings.profile or settings.limits.tool):
+        return []
     names = [*given]
     found = [*vain_filters(settings, [profile], names, only_these=True)]
-    known = sorted({*names, *_BUILT_IN})
+    known = sorted({*names, *_built_in()})
     found += [
         Doubt(f"limits.tool.{name}: no tool has this name", _meant(name, known))
         for name in settings.limits.tool

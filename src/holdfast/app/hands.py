@@ -5,6 +5,7 @@ from functools import partial
 
 import msgspec
 
+from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import SandboxSettings, Surroundings
 from holdfast.app.undo import changes_of
 from holdfast.contract.audit import AuditLog
@@ -15,8 +16,7 @@ from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
 from holdfast.contract.tool import Alone, Tool
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.path_facts import DiskPaths
-from holdfast.execution.processes.aftermath import Leaves
-from holdfast.execution.processes.hand import HandParts, SessionHand
+from holdfast.execution.processes import aftermath, hand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.bounds import Bounds
 from holdfast.policy.command_gate import command_refusal
@@ -68,11 +68,15 @@ class KnownTools:
         return self._seen[name]
 
 
-def hand_for(setup: HandSetup) -> SessionHand:
+def hand_for(setup: HandSetup) -> LaterHand:
     """The hand of a session. Nothing is started or made before a call needs it."""
+    return LaterHand(partial(_made, setup))
+
+
+def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
     around = setup.surroundings
-    return SessionHand(
-        HandParts(
+    return hand.SessionHand(
+        hand.HandParts(
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
             leaves=partial(_leaves, setup),
@@ -87,7 +91,8 @@ def hand_for(setup: HandSetup) -> SessionHand:
             most_shown=partial(_most_shown, setup),
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
-        )
+        ),
+        closed=closed,
     )
 
 
@@ -127,7 +132,7 @@ class _Policies:
         return self._known[key]
 
 
-def _leaves(setup: HandSetup, name: str, call_id: str | None) -> Leaves:
+def _leaves(setup: HandSetup, name: str, call_id: str | None) -> "aftermath.Leaves":
     tool = setup.tools(name)
     reach, bounds = setup.reach, setup.bounds()
     scope = reach.scope(tool)
@@ -135,7 +140,7 @@ def _leaves(setup: HandSetup, name: str, call_id: str | None) -> Leaves:
     reads = bounds.narrow(tool, "fs.read")
     files = against if reads or bounds.narrow(tool, "fs.write") else None
     hosts = against if bounds.narrow(tool, "net.fetch") else None
-    return Leaves(
+    return aftermath.Leaves(
         open=partial(reach.path, tool, files),
         reach=partial(reach.host, tool, hosts),
         run=partial(command_refusal, scope),

@@ -28,7 +28,7 @@ from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
-from holdfast.execution.hook_program import HookProgram
+from holdfast.execution import hook_program
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.execution.timed_hook import TimedHook
 from holdfast.policy.command_policies import Grounds
@@ -174,7 +174,8 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
         )
     environment = parts.surroundings.environment
     programs = [
-        HookProgram(argv, environment, wanted.seconds, parts.audit) for argv in wanted.commands
+        hook_program.HookProgram(argv, environment, wanted.seconds, parts.audit)
+        for argv in wanted.commands
     ]
     chosen = [hook for hook in shipped if name_of(hook) not in wanted.off]
     return [*_profile_hooks(parts), *chosen, *programs]

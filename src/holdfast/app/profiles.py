@@ -6,7 +6,7 @@ of the user's own has the toolsets that it names, and may leave the locked one o
 `question` is in every profile.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import cast
 
@@ -21,18 +21,35 @@ from holdfast.app.spelling import advice
 from holdfast.app.web import with_provider
 from holdfast.contract.builtin import Builtin
 from holdfast.contract.tool import Tool
-from holdfast.preflight.plan import Plan
-from holdfast.runtime.catalog import Catalog, compiled
+from holdfast.preflight.plan import LaterPlan, Plan
+from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import built_in
-from holdfast.tools.code import CODE
-from holdfast.tools.host import HOST
-from holdfast.tools.locked import LOCKED
+from holdfast.tools import code, host, locked
 from holdfast.tools.locked.question import question
 
-TOOLSETS: Mapping[str, tuple[Builtin, ...]] = MappingProxyType(
-    {"locked": LOCKED, "code": CODE, "host": HOST}
-)
+
+class _Toolsets(Mapping[str, tuple[Builtin, ...]]):
+    """The toolsets that ship, by name; the tools of one are loaded with the first look at it."""
+
+    _FOUND: Mapping[str, Callable[[], tuple[Builtin, ...]]] = MappingProxyType(
+        {"locked": lambda: locked.LOCKED, "code": lambda: code.CODE, "host": lambda: host.HOST}
+    )
+
+    def __getitem__(self, name: str) -> tuple[Builtin, ...]:
+        return self._FOUND[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._FOUND
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._FOUND)
+
+    def __len__(self) -> int:
+        return len(self._FOUND)
+
+
+TOOLSETS: Mapping[str, tuple[Builtin, ...]] = _Toolsets()
 
 _READS_ANYTHING_HERE = msgspec.convert(
     {"read": ["**"], "hosts": ["*"], "shell": [{"cmd": "*"}]}, RequirementSettings
@@ -146,10 +163,11 @@ def profiles_with(name: str) -> list[str]:
 
 
 def _planned(tool: Tool) -> Plan:
-    """A built-in tool is compiled once, as long as its limits are the same."""
+    """A built-in tool is compiled once, as long as its limits are the same, and not before a call
+    needs it: that all of them can be is tested."""
     known = _plans.get(tool.name)
     if known is None or known.tool is not tool:
-        known = _plans[tool.name] = compiled(tool)
+        known = _plans[tool.name] = LaterPlan(tool)
     return known
 
 

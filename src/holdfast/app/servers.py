@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import msgspec
 
+from holdfast.app.later_hand import LaterHand
 from holdfast.app.pins import PinFile
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_tables import requirements_of
@@ -22,7 +23,6 @@ from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.runtime import Progress, Runtime, SessionFacts
 from holdfast.contract.tool import Alone, Body, Tool, ToolDefinitionError
 from holdfast.execution.drive import LoopCaller
-from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
@@ -113,7 +113,7 @@ class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
 
     session: SessionFacts
     surroundings: Surroundings
-    hand: SessionHand
+    hand: LaterHand
     sidecars: SidecarFiles
     clock: Clock
 

@@ -1,12 +1,14 @@
 """What stands behind the ports that tools name: an entry for each, made for one session."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import msgspec
 
 from holdfast.app.after_edit import hooks_of
 from holdfast.app.file_bounds import bounds_of
 from holdfast.app.language_servers import language_servers
+from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.after_edit import AfterEdit
@@ -28,12 +30,10 @@ from holdfast.contract.skills import Skills
 from holdfast.contract.todos import TodoList
 from holdfast.contract.tool_index import ToolIndex
 from holdfast.envelope.redact import Redactor
-from holdfast.execution.artifacts import CallArtifacts, Quotas, SessionArtifacts
-from holdfast.execution.extraction.parsers import Parsers
-from holdfast.execution.language_servers.call_servers import CallServers
-from holdfast.execution.language_servers.session_servers import SessionServers
-from holdfast.execution.processes.hand import SessionHand
-from holdfast.execution.search.file_search import RipgrepSearch
+from holdfast.execution import artifacts
+from holdfast.execution.extraction import parsers
+from holdfast.execution.language_servers import call_servers, session_servers
+from holdfast.execution.search import file_search
 from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
@@ -58,7 +58,7 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     profile: ProfileSettings
     surroundings: Surroundings
     catalog: Catalog
-    hand: SessionHand
+    hand: LaterHand
     sidecars: SidecarFiles
     clock: Clock
     ids: IdSource
@@ -81,24 +81,44 @@ class SessionPorts:
         self.parts = parts
         self.todos = SessionTodos()
         self.commanding = form_of(parts.profile.commands or "any")
-        known = language_servers(parts.settings.lsp, parts.surroundings.environment)
-        self._servers = SessionServers(known, parts.session.workspace)
-        self.artifacts = _artifacts(parts)
         self.outputs = SessionOutputs(parts.surroundings.data_home / "sessions", parts.session.id)
         self.offered = OfferedTools(parts.catalog, parts.on_demand)
         self.tasks = Delegations(
             parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
         )
-        self._parsers = Parsers()
+        self._is_open = False
         self._search = parts.search
         self._hooks = hooks_of(parts.settings)
         # There, searches stand in for ls, find and grep, which leave nothing out.
         self._skips = parts.profile.commands != "managed"
         self._skills: SkillFolders | None = None
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
+        if parts.settings.lsp:
+            _ = self._servers  # what does not fit is told before a call is made
 
     def _new_session(self) -> str:
         return self.parts.ids.new("ses")
+
+    @cached_property
+    def artifacts(self) -> "artifacts.SessionArtifacts":
+        """What its calls hand to people."""
+        parts, limits = self.parts, self.parts.settings.limits
+        quotas = artifacts.Quotas(limits.sidecar_call_bytes, limits.sidecar_session_bytes)
+        folder = parts.surroundings.data_home / "sessions"
+        return artifacts.SessionArtifacts(folder, parts.session.id, quotas)
+
+    @cached_property
+    def _servers(self) -> "session_servers.SessionServers":
+        parts = self.parts
+        known = language_servers(parts.settings.lsp, parts.surroundings.environment)
+        return session_servers.SessionServers(known, parts.session.workspace)
+
+    @cached_property
+    def _parsers(self) -> "parsers.Parsers":
+        made = parsers.Parsers()
+        if self._is_open:
+            made.open()
+        return made
 
     @property
     def skills(self) -> SkillFolders:
@@ -113,7 +133,7 @@ class SessionPorts:
             TodoList: lambda _call: self.todos,
             Commanding: lambda _call: self.commanding,
             LanguageServers: self._language_servers,
-            Artifacts: lambda call: CallArtifacts(self.artifacts, call),
+            Artifacts: lambda call: artifacts.CallArtifacts(self.artifacts, call),
             Person: self.people.of,
             Skills: lambda _call: self.skills,
             ToolIndex: lambda _call: self.offered,
@@ -124,18 +144,23 @@ class SessionPorts:
             FileBounds: self._bounds,
             Programs: self.parts.hand.programs,
             AfterEdit: lambda call: CallHooks(call, self._hooks),
-            FileSearch: lambda call: RipgrepSearch(self.parts.hand.view(call), skips=self._skips),
+            FileSearch: self._file_search,
         }
 
     def _bounds(self, call: Runtime) -> FileBounds:
         return bounds_of(self.parts.settings, self.parts.catalog, call.tool)
 
-    def _language_servers(self, call: Runtime) -> CallServers:
-        return CallServers(self._servers, call, lambda: self.parts.hand.shell(call))
+    def _file_search(self, call: Runtime) -> "file_search.RipgrepSearch":
+        return file_search.RipgrepSearch(self.parts.hand.view(call), skips=self._skips)
+
+    def _language_servers(self, call: Runtime) -> "call_servers.CallServers":
+        return call_servers.CallServers(self._servers, call, lambda: self.parts.hand.shell(call))
 
     def open(self) -> None:
         """The session begins, or begins again."""
-        self._parsers.open()
+        self._is_open = True
+        if "_parsers" in vars(self):
+            self._parsers.open()
 
     async def take_up(self, journal: Journal) -> None:
         """What the session used up before it was taken up counts on, and so does its depth."""
@@ -148,10 +173,6 @@ class SessionPorts:
 
     async def close(self) -> None:
         """End what is kept for the next call."""
-        await self._parsers.close()
-
-
-def _artifacts(parts: PortParts) -> SessionArtifacts:
-    limits = parts.settings.limits
-    quotas = Quotas(limits.sidecar_call_bytes, limits.sidecar_session_bytes)
-    return SessionArtifacts(parts.surroundings.data_home / "sessions", parts.session.id, quotas)
+        self._is_open = False
+        if "_parsers" in vars(self):
+            await self._parsers.close()

@@ -5,6 +5,7 @@ Nothing is settled here.
 
 from collections.abc import Callable
 
+from holdfast.app.later_hand import LaterHand
 from holdfast.app.outside import Outside
 from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.delegation import FinishedTask
@@ -14,7 +15,6 @@ from holdfast.contract.shell import LiveCommands
 from holdfast.contract.skills import Skill
 from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
-from holdfast.execution.processes.hand import SessionHand
 from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.recovery import TakenUp
@@ -27,7 +27,7 @@ class SessionViews:
 
     _session: SessionFacts
     _catalog: Catalog
-    _hand: SessionHand
+    _hand: LaterHand
     _own: SessionPorts
     _taken_up: TakenUp
     _moved: str | None

@@ -23,7 +23,7 @@ from holdfast.contract.journal import Journal, JournalUnavailable, JournalUnusab
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import AnchorFiles, Anchors, NoAnchors
 from holdfast.record.codec import Chain
-from holdfast.record.postgres.door import check_postgres, open_postgres
+from holdfast.record.postgres import door
 from holdfast.record.sqlite.alone import is_alone
 from holdfast.record.sqlite.health import check_sqlite
 from holdfast.record.sqlite.opening import open_sqlite
@@ -51,7 +51,7 @@ def open_store(
         raise JournalUnavailable(NOTHING_KEPT)
     if store.kind == "postgres":
         return _opened(
-            settings, surroundings, partial(open_postgres, store_url(store)), (clock, ids)
+            settings, surroundings, partial(door.open_postgres, store_url(store)), (clock, ids)
         )
     path = surroundings.data_home / DATABASE
     opening = partial(open_sqlite, path, durability=store.durability)
@@ -132,7 +132,7 @@ class _ChainWithoutKey(Chain):
 def store_health(settings: Settings, surroundings: Surroundings) -> StoreHealth:
     """How the store is, without changing it. Blocking; JournalUnavailable, with what to do."""
     if settings.store.kind == "postgres":
-        return check_postgres(store_url(settings.store))
+        return door.check_postgres(store_url(settings.store))
     return check_sqlite(surroundings.data_home / DATABASE)
 
 

@@ -7,8 +7,7 @@ holdfast's own says, and nothing else.
 from pathlib import Path
 
 from holdfast.contract.ports import Clock
-from holdfast.execution.files.changes import DEFAULT_QUOTA, Changes
-from holdfast.execution.files.undo import Undo
+from holdfast.execution.files import changes, undo
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -24,11 +23,12 @@ class NoSuchSession(LookupError):
 
 
 def changes_of(
-    data_home: Path, session_id: str, clock: Clock | None = None, *, quota: int = DEFAULT_QUOTA
-) -> Changes:
+    data_home: Path, session_id: str, clock: Clock | None = None, *, quota: int | None = None
+) -> "changes.Changes":
     """The changes of a session, whether or not there are any yet."""
     folder = data_home / _SESSIONS / session_id / _CHANGES
-    return Changes(folder, (clock or SystemClock()).unix_ns, quota=quota)
+    most = changes.DEFAULT_QUOTA if quota is None else quota
+    return changes.Changes(folder, (clock or SystemClock()).unix_ns, quota=most)
 
 
 def sessions_with_changes(data_home: Path) -> tuple[str, ...]:
@@ -57,8 +57,8 @@ def session_called(data_home: Path, name: str) -> str:
     raise NoSuchSession(f"no session {name!r} has changed anything; see holdfast undo --list")
 
 
-def undo_of(data_home: Path, session_id: str) -> Undo:
+def undo_of(data_home: Path, session_id: str) -> "undo.Undo":
     """Takes the changes of a session back."""
     clock = SystemClock()
     ids = TimeIds(clock)
-    return Undo(changes_of(data_home, session_id, clock), lambda: ids.new("cal"))
+    return undo.Undo(changes_of(data_home, session_id, clock), lambda: ids.new("cal"))

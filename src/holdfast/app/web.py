@@ -21,9 +21,7 @@ from holdfast.contract.searching import NotSearched, SearchProvider
 from holdfast.contract.tool import Tool
 from holdfast.runtime.searching import SessionSearch
 from holdfast.tools.locked.web_search import web_search
-from holdfast.tools.search.brave import USUAL_URL, Brave
-from holdfast.tools.search.searxng import SearXng
-from holdfast.tools.search.static_index import StaticIndex
+from holdfast.tools.search import brave, searxng, static_index
 
 _NEEDS = {
     "searxng": ("url", 'url = "https://search.example.com"'),
@@ -95,7 +93,7 @@ def _requires(chosen: SearchSettings) -> RequirementSet:
 
 
 def _url_of(chosen: SearchSettings) -> str | None:
-    return chosen.url or (USUAL_URL if chosen.kind == "brave" else None)
+    return chosen.url or (brave.USUAL_URL if chosen.kind == "brave" else None)
 
 
 def _host_of(url: str) -> str | None:
@@ -113,23 +111,23 @@ def _host_of(url: str) -> str | None:
 
 def _maker(chosen: SearchSettings, around: Surroundings) -> Callable[[], SearchProvider]:
     if chosen.kind == "searxng":
-        return partial(SearXng, cast("str", chosen.url))
+        return partial(searxng.SearXng, cast("str", chosen.url))
     if chosen.kind == "brave":
         return partial(_brave, chosen, around)
     return partial(_index, cast("str", chosen.file))
 
 
-def _brave(chosen: SearchSettings, around: Surroundings) -> Brave:
+def _brave(chosen: SearchSettings, around: Surroundings) -> "brave.Brave":
     key = around.search_keys.get(chosen.key_variable or "")
     if not key:
         raise MissingSystemPermission(
             "web_search is not available: its provider needs a key, and the environment variable"
             f" {chosen.key_variable} is not set where this host was started."
         )
-    return Brave(chosen.url or USUAL_URL, key)
+    return brave.Brave(chosen.url or brave.USUAL_URL, key)
 
 
-def _index(file: str) -> StaticIndex:
+def _index(file: str) -> "static_index.StaticIndex":
     try:
         with Path(file).open("rb") as opened:
             content = opened.read(_MOST_INDEX_BYTES + 1)
@@ -140,4 +138,4 @@ def _index(file: str) -> StaticIndex:
         ) from None
     if len(content) > _MOST_INDEX_BYTES:
         raise NotSearched(f"its file of documents is larger than {_MOST_INDEX_BYTES:,} bytes")
-    return StaticIndex(content)
+    return static_index.StaticIndex(content)

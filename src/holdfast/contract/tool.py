@@ -126,6 +126,9 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     verbatim: bool = False
     """The text itself counts: wherever preflight changed nothing, `read` is given what was sent.
     Blank text is then a call without arguments."""
+    only_computes: bool = False
+    """Its author says so: declared, and not only left at a default. Beside its arguments it is
+    handed nothing, no runtime and no port."""
 
 
 class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -217,6 +220,20 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
                     f"tool {self.name!r}: {field} is {value!r}; allowed: {', '.join(allowed)}"
                 )
         refuse_encoded(self.uses, self.input_schema, f"tool {self.name!r}")
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether, by all that is declared of it, a call changes nothing but its own answer.
+
+        Whatever is not said of a tool speaks against it.
+        """
+        return (
+            self.body.only_computes
+            and self.read_only
+            and self.ownership == "managed"
+            and not (self.destructive or self.effects or self.uses)
+            and self.requires.empty
+        )
 
     def resource_key(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """Which resource this call touches."""

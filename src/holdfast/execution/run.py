@@ -31,7 +31,8 @@ from holdfast.execution.threads import in_thread
 
 _log = logging.getLogger("holdfast")
 
-_IN_PLACE = frozenset({"async", "inline"})
+IN_PLACE = frozenset({"async", "inline"})
+"""Styles whose first step is taken by whoever begins it, and not in a thread."""
 
 
 class _Waiting(msgspec.Struct, frozen=True):
@@ -64,12 +65,17 @@ async def finish(begun: Begun) -> Outcome:
     return Outcome(permit=begun.permit, ending=ending)
 
 
+def give_up(begun: Begun) -> None:
+    """End a call that waits, and must not go on."""
+    _close(begun.waiting.work)
+
+
 def _first_step(body: Body, values: Mapping[str, object], runtime: Runtime) -> Ending | _Waiting:
     """Take the first step. For most tools it is the only one."""
     if runtime.abort.aborted:
         return Interrupted()
     try:
-        in_place = body.style in _IN_PLACE
+        in_place = body.style in IN_PLACE
         given = body.invoke(values, runtime) if in_place else _elsewhere(body, values, runtime)
         if type(given) is not CoroutineType:
             return Returned(given)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from holdfast.contract.gates import Refusal
 from holdfast.policy.paths import LONGEST_SHOWN, Refused
 from holdfast.policy.scope import EffectiveScope
-from holdfast.policy.shell.analysis import ShellText
+from holdfast.policy.shell.values import ShellText
 from holdfast.policy.uses import analysed
 
 BOUND_FROM_ABOVE = (

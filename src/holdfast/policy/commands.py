@@ -4,10 +4,16 @@ from collections.abc import Callable, Sequence
 
 from holdfast.contract.gates import Access
 from holdfast.contract.requirements import ShellRunRequirement
-from holdfast.policy.shell.admission import ANY_PROGRAM
-from holdfast.policy.shell.analysis import ShellText, admits, analyse
+from holdfast.policy.shell import analysis
+from holdfast.policy.shell.admission import ANY_PROGRAM, admits
+from holdfast.policy.shell.values import ShellText
 
 __all__ = ["ShellText", "admits_command", "analyse"]
+
+
+def analyse(text: str) -> ShellText:
+    """Take a command text apart. The grammar is loaded with the first one."""
+    return analysis.analyse(text)
 
 
 def admits_command(

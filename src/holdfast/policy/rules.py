@@ -15,7 +15,7 @@ import msgspec
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
 from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity, written_out
 from holdfast.policy.host_rules import fits_host, spelled_hosts
-from holdfast.policy.shell.analysis import canonical_pattern
+from holdfast.policy.shell.canonical import canonical_pattern
 from holdfast.policy.targets import KINDS, never_fits, never_used
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}

@@ -3,17 +3,18 @@
 import json
 import re
 
-_NOT_LITERAL = re.compile(r"[^\t\x20-\x26\x28-\x7e\u00a0-\ud7ff\ue000-\U0010ffff]")
-_NO_CHARACTER = re.compile("[\ud800-\udfff]")
+# Compiled when a text is first written: classes this large take milliseconds.
+_NOT_LITERAL = r"[^\t\x20-\x26\x28-\x7e\u00a0-\ud7ff\ue000-\U0010ffff]"
+_NO_CHARACTER = "[\ud800-\udfff]"
 
 
 def toml_string(text: str) -> str:
     """The TOML string that stands for this text, which has to be text."""
-    if not _NOT_LITERAL.search(text):
+    if not re.search(_NOT_LITERAL, text):
         return f"'{text}'"
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def pattern_string(pattern: str) -> str:
     """The same for a pattern; what is no character is any one character."""
-    return toml_string(_NO_CHARACTER.sub("?", pattern))
+    return toml_string(re.sub(_NO_CHARACTER, "?", pattern))

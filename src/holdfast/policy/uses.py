@@ -20,12 +20,10 @@ from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.policy.host_rules import spelled_hosts
 from holdfast.policy.paths import normal_text
-from holdfast.policy.shell.analysis import Command, ShellText, analyse
+from holdfast.policy.shell import analysis
 from holdfast.policy.shell.canonical import canonical
 from holdfast.policy.shell.characters import unreadable
-
-analysed = lru_cache(maxsize=256)(analyse)
-"""Taking a text apart is pure, and one decision needs it more than once."""
+from holdfast.policy.shell.values import Command, ShellText
 
 MOST_USES = 1_000
 """How much one call may name. Each of them is looked up, weighed and shown to every hook."""
@@ -40,6 +38,12 @@ _NOT_READ = (
 )
 
 NO_CAPABILITY = Use(capability=None, kind="name", target="")
+
+
+@lru_cache(maxsize=256)
+def analysed(text: str) -> ShellText:
+    """Take a command text apart: that is pure, and one decision needs it more than once."""
+    return analysis.analyse(text)
 
 
 class Unjudged(msgspec.Struct, frozen=True):

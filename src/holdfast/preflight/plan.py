@@ -141,6 +141,27 @@ class Plan:
         )
 
 
+class LaterPlan(Plan):
+    """Compiled when it is first needed: for a tool whose schema is known to be enforceable."""
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        self._decode = tool.body.decode
+
+    def __getattr__(self, name: str) -> object:
+        # Found only while it is missing: once compiled, nothing comes here any more.
+        if name not in _COMPILED:
+            raise AttributeError(f"a plan has no {name!r}")
+        self._compile(self.tool)
+        return getattr(self, name)
+
+
+_COMPILED = frozenset(
+    {"remarks", "_schema", "_validator", "_shape", "_is_clean", "_floats", "_read"}
+)
+"""What compiling makes of a tool."""
+
+
 def _reading(clean: JsonObject, body: Body) -> Read | None:
     """From clean text to what the body takes, in one step that raises ValueError for all else."""
     reader = compile_reader(clean)

@@ -1,9 +1,10 @@
 """Commits for everybody: at once where nobody else does, together with others where they wait.
 
 A store that answers within microseconds is asked by the caller itself, as long as nobody is ahead
-and no lock is held by another process. Everything else goes to one thread, where what comes while
-it is busy shares the next commit. Each work sees the work before it, and fails alone. What the work
-is, and which store it is done in, is not known here.
+and no lock is held by another process. Where several tasks of an event loop ask at the same time,
+what they ask for in one turn of it shares a commit. Everything else goes to one thread, where what
+comes while it is busy shares the next commit. Each work sees the work before it, and fails alone.
+What the work is, and which store it is done in, is not known here.
 """
 
 import asyncio
@@ -18,6 +19,9 @@ from holdfast.record.owner import Owner
 
 MOST_AT_ONCE = 256
 """Works that share one commit."""
+MOST_GATHERED = 32
+"""Works that an event loop may wait for, together."""
+_MOST_PATIENCE = 16
 _LOOK_EVERY = 50
 
 _T = TypeVar("_T")
@@ -88,6 +92,9 @@ class GroupCommit(Generic[_C]):
         """Works that were handed over and are not done: nobody overtakes them."""
         self._closing = threading.Lock()
         self._closed = False
+        self._gathered: dict[asyncio.AbstractEventLoop, list[_Errand[_C]]] = {}
+        """What is committed at the end of a turn of its event loop."""
+        self._crowd = _Crowd()
         self._tidying = _Tidying(store, self._store_is_used)
         self._thread = threading.Thread(target=self._serve, name="holdfast journal", daemon=True)
         self._thread.start()
@@ -98,33 +105,71 @@ class GroupCommit(Generic[_C]):
         ``at_once``: it is small enough to be done by whoever asks, if the store is.
         """
         self._owner.check()
-        done = self._tried(work) if at_once and self._at_once else None
-        found = await self._handed_over(work) if done is None else done[0]
+        if not (at_once and self._at_once):
+            found = await self._handed_over(work)
+        elif self._gathered or self._crowd.may_be_there():
+            found = await self._together(work)
+        else:
+            done = self._tried([work])
+            found = await self._handed_over(work) if done is None else done[0]
         if isinstance(found, Exception):
             raise found
         return cast("_T", found)
 
     async def _handed_over(self, work: Work[_C]) -> object | Exception:
         loop = asyncio.get_running_loop()
+        self._commit_gathered(loop)  # nobody is overtaken
         errand = _Errand(work, loop, loop.create_future())
+        self._hand_over([errand])
+        return await errand.result
+
+    def _hand_over(self, errands: "list[_Errand[_C]]") -> None:
         with self._closing:
             if self._closed:
                 raise JournalUnavailable("the journal is closed")
-            self._ahead += 1
-            self._waiting.put(errand)
+            self._ahead += len(errands)
+            for errand in errands:
+                self._waiting.put(errand)
+
+    async def _together(self, work: Work[_C]) -> object | Exception:
+        """Have it done at the end of this turn of the event loop, with what comes until then."""
+        loop = asyncio.get_running_loop()
+        errand = _Errand(work, loop, loop.create_future())
+        gathered = self._gathered.get(loop)
+        if gathered is None:
+            self._gathered[loop] = [errand]
+            loop.call_soon(self._commit_gathered, loop)
+        else:
+            gathered.append(errand)
+            if len(gathered) == MOST_GATHERED:
+                self._commit_gathered(loop)
         return await errand.result
 
-    def _tried(self, work: Work[_C]) -> Sequence[object | Exception] | None:
-        """Do it here, if nobody is ahead and nothing has to be waited for."""
+    def _commit_gathered(self, loop: asyncio.AbstractEventLoop) -> None:
+        errands = self._gathered.pop(loop, None)
+        if errands is None:
+            return
+        self._crowd.was_seen(len(errands))
+        found = self._tried([errand.work for errand in errands])
+        if found is None:
+            try:
+                self._hand_over(errands)
+            except JournalUnavailable as closed:
+                found = [closed] * len(errands)
+        if found is not None:
+            _settle([(one.result, told) for one, told in zip(errands, found, strict=True)])
+
+    def _tried(self, works: Sequence[Work[_C]]) -> Sequence[object | Exception] | None:
+        """Do them here, if nobody is ahead and nothing has to be waited for."""
         if not self._store_is_used.acquire(blocking=False):
             return None
         try:
             if self._closed or self._ahead:
                 return None
-            found = self._store.commit([work], wait=False)
+            found = self._store.commit(works, wait=False)
         finally:
             self._store_is_used.release()
-        self._tidying.count(1)
+        self._tidying.count(len(works))
         return found
 
     def close(self) -> None:
@@ -172,6 +217,34 @@ class GroupCommit(Generic[_C]):
             errands.append(first)
             if len(errands) == MOST_AT_ONCE or self._waiting.empty():
                 return errands, False
+
+
+class _Crowd:
+    """Guesses whether several tasks ask at the same time: then waiting for the others pays.
+
+    One task that asks again and again is alone. That another one asks may only mean that they take
+    turns; whoever waited and met nobody makes the next ones wait more rarely.
+    """
+
+    def __init__(self) -> None:
+        self._last: int | None = None
+        self._patience = self._left = 0
+
+    def may_be_there(self) -> bool:
+        """Whether it is worth the wait for others."""
+        task = id(asyncio.current_task())
+        if task == self._last:
+            return False
+        self._last = task
+        self._left -= 1
+        return self._left < 0
+
+    def was_seen(self, size: int) -> None:
+        """So many asked together."""
+        if size > 1:
+            self._last = None
+        self._patience = 0 if size > 1 else min(2 * self._patience + 1, _MOST_PATIENCE)
+        self._left = self._patience
 
 
 class _Tidying(Generic[_C]):

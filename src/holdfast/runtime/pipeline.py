@@ -16,6 +16,7 @@ from holdfast.contract.call import (
     Permit,
     Prepared,
     Rejected,
+    Returned,
     ToolCall,
 )
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
@@ -32,7 +33,7 @@ from holdfast.contract.runtime import (
 )
 from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.redact import Redactor
-from holdfast.execution.run import begin, finish
+from holdfast.execution.run import Begun, begin, finish
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime.catalog import Catalog
@@ -165,7 +166,7 @@ class Pipeline:
         )
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):
-            outcome = await finish(outcome)
+            outcome = await _ended(outcome, trail)
         answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
         if not isinstance(answer, Envelope) or may_exceed(answer, plan.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
@@ -222,3 +223,10 @@ class Pipeline:
             metadata=metadata,
         )
         return self._redactor.envelope(sealed) if self._redactor.active else sealed
+
+
+async def _ended(begun: Begun, trail: Trail | None) -> Outcome:
+    """Wait for a call that did not end at once, once it is written down that it runs."""
+    if trail is not None and (unwritten := await trail.waits(begun)) is not None:
+        return Outcome(permit=begun.permit, ending=Returned(Envelope(failure=unwritten)))
+    return await finish(begun)

@@ -1,7 +1,9 @@
 """What a call leaves in the journal on its way: asked, decided, intended, settled.
 
-An intent stands in the journal before anything happens, or nothing happens. What was done is told
-even when it could not be written down any more. Secrets are taken out before.
+An intent stands in the journal before anything happens, or nothing happens. A call that can change
+nothing has no such moment before its end: if it ends without waiting for anything, all of it is
+written down at once, and an answer that could not be is not given. What was done is told even when
+it could not be written down any more. Secrets are taken out before.
 """
 
 import hashlib
@@ -11,7 +13,7 @@ import msgspec
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, ToolCall
-from holdfast.contract.envelope import Envelope
+from holdfast.contract.envelope import NULL, Envelope, Metadata
 from holdfast.contract.events import (
     ApprovalAnswered,
     ApprovalAsked,
@@ -31,6 +33,7 @@ from holdfast.contract.rules import Use
 from holdfast.envelope.dialects.ok import render
 from holdfast.envelope.from_error import cancelled
 from holdfast.envelope.redact import Redactor
+from holdfast.execution.run import IN_PLACE, Begun, give_up
 from holdfast.policy.words import NO_ANSWERS
 from holdfast.runtime.session_log import SessionLog
 
@@ -108,6 +111,8 @@ class Trail:
         self._in_doubt = False
         """A write was begun, and nobody has heard yet what became of it."""
         self._untold: list[Payload] = []
+        self._at_once = False
+        """Its intent is written down together with its end: there is nothing to come before."""
         self._last_event: str | None = None
         if approved is None:
             named = call.model_call_id
@@ -215,7 +220,23 @@ class Trail:
                 repairs=permit.prepared.repairs,
             )
         )
-        return await self._told("run")
+        tool = permit.prepared.tool
+        self._at_once = not self._begun and tool.is_pure and tool.body.style in IN_PLACE
+        return None if self._at_once else await self._told("run")
+
+    async def waits(self, begun: Begun) -> Failure | None:
+        """It did not end at once: others may see that it runs, before it goes on."""
+        if not self._at_once:
+            return None
+        try:
+            unwritten = await self._told("run")
+        except BaseException:
+            give_up(begun)
+            raise
+        self._at_once = False
+        if unwritten is not None:
+            give_up(begun)
+        return unwritten
 
     async def settled(self, envelope: Envelope) -> Envelope:
         """Its answer; with a warning where that could not be written down."""
@@ -228,6 +249,10 @@ class Trail:
         try:
             await self._write_end(envelope)
         except JournalError as problem:
+            if self._at_once:
+                self._at_once = False
+                self._untold = [one for one in self._untold if not isinstance(one, SidecarKept)]
+                return await self.settled(_unanswered(envelope, problem))
             told = f"This answer could not be written down: {problem}."
             return msgspec.structs.replace(envelope, warnings=(*envelope.warnings, told))
         return envelope
@@ -289,6 +314,13 @@ def _unwritten(what: str, problem: JournalError) -> Failure:
     message = f"The call was not {what}: it cannot be written down ({problem})."
     again = not isinstance(problem, JournalUnusable)
     return failure_of(FailureKind.UNAVAILABLE, message, retryable=again)
+
+
+def _unanswered(envelope: Envelope, problem: JournalError) -> Envelope:
+    """Nobody saw that it ran, and nobody will: as if it never had."""
+    measured = Metadata(duration_ms=envelope.metadata.duration_ms)
+    failure = _unwritten("run", problem)
+    return msgspec.structs.replace(envelope, result_json=NULL, failure=failure, metadata=measured)
 
 
 def _text(call: ToolCall) -> str:

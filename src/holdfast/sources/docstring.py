@@ -25,6 +25,9 @@ _FIELD = re.compile(
 )
 _ANY_FIELD = re.compile(r":\w+[^:]*:")
 _BLANK_RUN = re.compile(r"\n{3,}")
+_PARAGRAPHS = re.compile(r"(\n\s*\n)")
+_OPENING = re.compile(r"(?:\A|(?<=[.;!?])\s+)`?\b(\w+)`?:\s")
+"""A parameter's sentence begins its paragraph or follows the end of another sentence."""
 
 
 class Docstring(msgspec.Struct, frozen=True):
@@ -181,12 +184,9 @@ def _without_entries(
 def _without_sentences(text: str, names: frozenset[str], found: dict[str, list[str]]) -> str:
     if not names:
         return text
-    listed = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    # A parameter's sentence begins its paragraph or follows the end of another sentence.
-    opening = re.compile(rf"(?:\A|(?<=[.;!?])\s+)`?\b({listed})`?:\s")
     kept: list[str] = []
-    for paragraph in re.split(r"(\n\s*\n)", text):
-        openings = list(opening.finditer(paragraph))
+    for paragraph in _PARAGRAPHS.split(text):
+        openings = [one for one in _OPENING.finditer(paragraph) if one.group(1) in names]
         kept.append(paragraph[: openings[0].start()] if openings else paragraph)
         ends = [following.start() for following in openings[1:]] + [len(paragraph)]
         for here, end in zip(openings, ends, strict=False):

@@ -109,11 +109,18 @@ def tool_from_function(function: Callable[..., object], **options: Unpack[ToolOp
         decode=decoding.decode,
         read=decoding.read,
         exact=exactly_decoded(shapes),
+        only_computes=_only_computes(signature, options),
     )
     made = build_tool(face, body, options)
     # What the body gets is decoded by its annotations, whatever a schema given by hand says.
     refuse_encoded(made.uses, arguments_schema(fields), f"tool {name!r}")
     return made
+
+
+def _only_computes(signature: Signature, options: ToolOptions) -> bool:
+    """Whether the author says so. That nothing is said of a function says nothing about it."""
+    said = options.get("read_only", options.get("inline", False)) is True
+    return said and not (signature.takes_runtime or signature.ports)
 
 
 def _required(schema: JsonObject) -> Collection[str]:

@@ -80,14 +80,15 @@ class HandParts(NamedTuple):
 class SessionHand:
     """Lends each call what it reaches the world with. Used on one event loop; closed with it."""
 
-    def __init__(self, parts: HandParts) -> None:
+    def __init__(self, parts: HandParts, *, closed: bool = False) -> None:
+        """``closed``: nothing may be started before it is opened."""
         self._parts = parts
         self._by_policy: dict[SandboxPolicy, Processes] = {}
         self._outdated: list[Processes] = []
         self._register = LiveRegister(parts.ids, parts.clock)
         self._notices = Notices()
         self._jobs = AllJobs()
-        self._closed = False
+        self._closed = closed
         self._protected: dict[SandboxPolicy, bool] = {}
         """Where commands are known to be kept from protected places, or nobody was asked."""
         self._locks = PathLocks()
