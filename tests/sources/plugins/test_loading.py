@@ -1,5 +1,7 @@
 """Plugins: what is announced or lies in a folder is loaded by name, and every fault is named."""
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,7 +44,8 @@ class Site:
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     folder = tmp_path / "site"
     folder.mkdir()
-    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    importlib.invalidate_caches()
     return Site(folder)
 
 
