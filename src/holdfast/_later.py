@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 NAMES = frozenset(
     {
+        "holdfast.app.manifests",
+        "holdfast.app.plugins",
+        "holdfast.app.servers",
         "holdfast.execution.artifacts",
         "holdfast.execution.extraction.parsers",
         "holdfast.execution.files.changes",
@@ -38,6 +41,7 @@ NAMES = frozenset(
         "holdfast.execution.search.file_search",
         "holdfast.policy.shell.analysis",
         "holdfast.record.postgres.door",
+        "holdfast.sources.mcp.reading",
         "holdfast.tools.code",
         "holdfast.tools.host",
         "holdfast.tools.locked",

@@ -8,11 +8,10 @@ import pytest
 from tool_kit import UNRECORDED, answer, failure, opened, result
 
 from holdfast import Holdfast, Subagent, tool
-from holdfast.app.manifests import Timeouts
 from holdfast.app.problems import ConfigurationError, MissingProgramError
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.settings import Settings
-from holdfast.app.source_settings import ManifestSettings
+from holdfast.app.source_settings import ManifestSettings, Timeouts
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import ToolDefinitionError

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 from anyio import sleep_forever
 
+from holdfast.app import servers
 from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
@@ -20,13 +21,12 @@ from holdfast.app.hands import HandSetup, KnownTools, hand_for, remarks_of
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
-from holdfast.app.named_sources import sources_of
+from holdfast.app.named_sources import NamedSources, sources_of
 from holdfast.app.options import Options, configuration_of
 from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
-from holdfast.app.servers import ServerParts, server_tools, servers_of
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.skill_places import skill_places
@@ -110,7 +110,7 @@ def assembled(wanted: Wanted) -> Whole:
     above = options.get("above")
     top = session.id if above is None else above.top
     sources = sources_of(wanted.profile, options, configuration)
-    tools = (*wanted.tools, *sources.plugins.tools)
+    tools = (*wanted.tools, *sources.plugins)
     catalog = catalog_of(tools, chosen, settings, top)
     outside = Outside(catalog, Bounds(settings.limits, chosen.tools), sources.manifests)
     sidecars = SidecarFiles(
@@ -120,8 +120,8 @@ def assembled(wanted: Wanted) -> Whole:
     )
     judging = msgspec.structs.replace(
         _judging(wanted, configuration, surroundings, session, catalog),
-        unseen=(*hooks_tool(settings), *server_tools(sources.servers, surroundings.environment)),
-        granted=(sources.plugins.granted,),
+        unseen=(*hooks_tool(settings), *_server_tools(sources, surroundings)),
+        granted=(sources.granted,),
         vouched=outside.vouched,
     )
     reach = reach_of(judging)
@@ -174,7 +174,7 @@ def assembled(wanted: Wanted) -> Whole:
                     metadata=metadata,
                     reach=reach,
                     tools=catalog.get,
-                    from_elsewhere=(*sources.plugins.tools, *outside.tools()),
+                    from_elsewhere=(*sources.plugins, *outside.tools()),
                     rules=judge.as_parent,
                     commands=commands,
                     turn=turn,
@@ -186,16 +186,17 @@ def assembled(wanted: Wanted) -> Whole:
             depth=0 if above is None else above.depth,
         )
     )
-    outside.servers = servers_of(
-        sources.servers,
-        ServerParts(
-            session=session,
-            surroundings=surroundings,
-            hand=hand,
-            sidecars=sidecars,
-            clock=clock,
-        ),
-    )
+    if sources.servers:
+        outside.servers = servers.servers_of(
+            sources.servers,
+            servers.ServerParts(
+                session=session,
+                surroundings=surroundings,
+                hand=hand,
+                sidecars=sidecars,
+                clock=clock,
+            ),
+        )
     outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)
     pipeline = Pipeline(
         Parts(
@@ -222,6 +223,12 @@ def assembled(wanted: Wanted) -> Whole:
         *(session, ids, catalog, sidecars, redactor, hand),
         *(judge, log, own, turn, pipeline, doubts, outside),
     )
+
+
+def _server_tools(sources: NamedSources, surroundings: Surroundings) -> tuple[Tool, ...]:
+    if not sources.servers:
+        return ()
+    return servers.server_tools(sources.servers, surroundings.environment)
 
 
 def _doubts(settings: Settings, profile: str, given: list[str], outside: Outside) -> list[str]:

@@ -9,22 +9,13 @@ from typing import NamedTuple
 
 from holdfast.app.problems import ConfigurationError, MissingProgramError
 from holdfast.app.requirement_tables import requirements_of
-from holdfast.app.source_settings import ManifestSettings
+from holdfast.app.source_settings import ManifestSettings, Timeouts
 from holdfast.contract.tool import Tool
 from holdfast.policy.source_grants import DEFAULT_REQUIREMENTS, NamedBy, named_manifest
 from holdfast.sources.manifest.source import ManifestSource
 from holdfast.sources.manifest.tools import ManifestDefaults
 
 DEFAULT = DEFAULT_REQUIREMENTS["manifest"]
-
-
-class Timeouts(NamedTuple):
-    """How long calls of entries may take that say nothing of it themselves."""
-
-    tool: float | None = None
-    """By the operator's word on tools; None: the general one counts."""
-    general: float | None = None
-    """None: 30 seconds."""
 
 
 class NamedManifest(NamedTuple):

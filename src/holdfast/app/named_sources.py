@@ -7,50 +7,57 @@ starts none of its own: it has what came to the session above it.
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.app import manifests, plugins, servers
 from holdfast.app.configuration import Configuration
-from holdfast.app.manifests import NamedManifest, Timeouts, manifests_of
 from holdfast.app.options import Options
-from holdfast.app.plugins import NO_PLUGINS, LoadedPlugins, plugins_of
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.servers import setups_of
 from holdfast.app.settings import DEFAULT_PROFILE
+from holdfast.app.source_settings import Timeouts
 from holdfast.app.spelling import advice
+from holdfast.contract.tool import Tool
+from holdfast.policy.powers import AgentRules
 from holdfast.sources.mcp.setup import ServerSetup
 
 
 class NamedSources(NamedTuple):
     """The sources of a session."""
 
-    plugins: LoadedPlugins = NO_PLUGINS
-    manifests: tuple[NamedManifest, ...] = ()
+    plugins: tuple[Tool, ...] = ()
+    granted: AgentRules = AgentRules()
+    """On which grounds the tools of plugins run."""
+    manifests: "tuple[manifests.NamedManifest, ...]" = ()
     servers: tuple[ServerSetup, ...] = ()
 
 
 def sources_of(profile: str, options: Options, configuration: Configuration) -> NamedSources:
-    """All of them; ConfigurationError names one that cannot be used."""
+    """All of them; ConfigurationError names one that cannot be used.
+
+    What is needed for a kind of source is loaded where there is one.
+    """
     if "above" in options:
         return NamedSources()
+    settings, configured = configuration.settings, profile != DEFAULT_PROFILE
+    found = NamedSources(servers=_servers(configuration, options, all_of_them=configured))
+    tables = settings.manifest if configured else {}
     files = [Path(file) for file in options.get("manifests", ())]
-    timeouts = options.get("timeouts", Timeouts())
-    configured = profile != DEFAULT_PROFILE
-    manifests = manifests_of(
-        configuration.settings.manifest if configured else {}, configuration.kept, files, timeouts
-    )
-    plugins = plugins_of(configuration.settings.plugins.load) if configured else NO_PLUGINS
-    return NamedSources(
-        plugins, tuple(manifests), _servers(configuration, options, all_of_them=configured)
-    )
+    if tables or files:
+        timeouts = options.get("timeouts", Timeouts())
+        named = manifests.manifests_of(tables, configuration.kept, files, timeouts)
+        found = found._replace(manifests=tuple(named))
+    if configured and settings.plugins.load:
+        loaded = plugins.plugins_of(settings.plugins.load)
+        found = found._replace(plugins=loaded.tools, granted=loaded.granted)
+    return found
 
 
 def _servers(
     configuration: Configuration, options: Options, *, all_of_them: bool
 ) -> tuple[ServerSetup, ...]:
     """Those of the configuration, or the named ones among them."""
-    setups = setups_of(configuration.settings.mcp)
-    if "servers" not in options:
-        return setups if all_of_them else ()
-    known = {one.name: one for one in setups}
-    for name in options["servers"]:
-        if name not in known:
-            raise ConfigurationError(f"there is no MCP server {name!r}; {advice(name, known)}")
-    return tuple(known[name] for name in dict.fromkeys(options["servers"]))
+    tables = configuration.settings.mcp
+    wanted = options.get("servers", tables if all_of_them else ())
+    for name in wanted:
+        if name not in tables:
+            raise ConfigurationError(f"there is no MCP server {name!r}; {advice(name, tables)}")
+    chosen = {name: tables[name] for name in wanted}
+    return servers.setups_of(chosen) if chosen else ()

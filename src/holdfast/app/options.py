@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from holdfast.app.configuration import Configuration, load_configuration
-from holdfast.app.manifests import Timeouts
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.source_settings import Timeouts
 from holdfast.app.subagents import Above, Subagent
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver, Clock

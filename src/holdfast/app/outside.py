@@ -7,8 +7,7 @@ the tools as they were when its turn began. Who may call them is not known here.
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from holdfast.app.manifests import NamedManifest
-from holdfast.app.servers import SessionServers
+from holdfast.app import manifests, servers
 from holdfast.app.settings import LimitSettings, limited
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.runtime.catalog import Catalog
@@ -37,25 +36,30 @@ class Outside:
         self,
         catalog: Catalog,
         bounds: Bounds,
-        manifests: Iterable[NamedManifest] = (),
+        named: "Iterable[manifests.NamedManifest]" = (),
     ) -> None:
         """ToolDefinitionError for a name that is taken; ConfigurationError for a manifest."""
         self._catalog = catalog
         self._bounds = bounds
-        self._manifests = tuple(manifests)
+        self._manifests = tuple(named)
         self._names: dict[object, list[str]] = {}
         self._declared: dict[object, list[str]] = {}
         self._conflicts: dict[object, str] = {}
         self._vouched: dict[object, Mapping[str, str]] = {}
         self.vouched: dict[str, str] = {}
         """By tool, on which grounds it runs where no rule speaks. Changes with the tools."""
-        self.servers: SessionServers | None = None
+        self.servers: servers.SessionServers | None = None
         """They are started with the session's hand, and so come last."""
         self._check: Callable[[Tool], object] = _check_nothing
         self.changed: Callable[[], None] = _tell_nobody
         """Called when the tools are others than before."""
         for one in self._manifests:
             self._exchange(one.source, one.checked(), one.vouched)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether there is any source at all."""
+        return bool(self._manifests) or self.servers is not None
 
     def judged_by(self, check: Callable[[Tool], object]) -> None:
         """From here on, what cannot be judged is not had; ToolDefinitionError for what is had."""
@@ -125,10 +129,10 @@ class Outside:
         servers = () if self.servers is None else self.servers.remarks()
         return (*broken, *missing, *self._conflicts.values(), *servers)
 
-    def _take_servers(self, servers: SessionServers) -> bool:
+    def _take_servers(self, source: "servers.SessionServers") -> bool:
         mine = self._names.get(_SERVERS, [])
         taken = {tool.name for tool in self._catalog} - {*mine}
-        return self._try(_SERVERS, servers.tools(taken), _nobody)
+        return self._try(_SERVERS, source.tools(taken), _nobody)
 
     def _try(
         self,

@@ -15,7 +15,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.state_file import locked, read_bytes, replace
 from holdfast.app.toml_text import read_text
 from holdfast.contract.json_value import JsonObject, decode_json, encode_json
-from holdfast.sources.mcp.reading import TOP_KEYS, read_servers
+from holdfast.sources.mcp import reading
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, ServerSetup
 
 SERVERS_NAME = "mcp.json"
@@ -43,7 +43,7 @@ def find_servers(path: Path | None, copy_of: Path | None = None) -> FoundServers
         raise ConfigurationError(
             f"{named}: it is no JSON ({problem}); correct it, or remove it to have no such servers"
         ) from None
-    read = read_servers(document)
+    read = reading.read_servers(document)
     notices = tuple(f"{named}: {said}" for said in (*read.problems, *read.remarks))
     tables: Table = {setup.name: table_of(setup) for setup in read.setups}
     return FoundServers({"mcp": tables} if tables else {}, notices, named)
@@ -104,7 +104,7 @@ class ServerFile:
             ) from None
         if not isinstance(document, dict):
             raise ConfigurationError(f"{self.path}: it is no object; nothing was changed")
-        key = next((one for one in TOP_KEYS if one in document), TOP_KEYS[0])
+        key = next((one for one in reading.TOP_KEYS if one in document), reading.TOP_KEYS[0])
         servers = document.setdefault(key, {})
         if not isinstance(servers, dict):
             raise ConfigurationError(f"{self.path}: {key} is no object; nothing was changed")

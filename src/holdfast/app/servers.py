@@ -179,10 +179,8 @@ def remarks_on(state: ServerState) -> Iterator[str]:
     yield from (f"{whose}: {remark}" for remark in state.remarks)
 
 
-def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServers | None:
-    """The servers, not started yet; None where none is configured."""
-    if not setups:
-        return None
+def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServers:
+    """The servers, not started yet."""
     state_home = parts.surroundings.state_home
     ports = Ports(
         start=_Starter(parts).start,

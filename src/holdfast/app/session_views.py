@@ -92,6 +92,11 @@ class SessionViews:
         return self._outside.states()
 
     @property
+    def has_changing_tools(self) -> bool:
+        """Whether some of its tools come from sources that may change them."""
+        return self._outside.may_change
+
+    @property
     def waits_for_servers(self) -> bool:
         """Whether some tools are known only once it is open."""
         return self._outside.servers is not None

@@ -1,6 +1,6 @@
 """Where tools from elsewhere come from, as tables of the configuration. Only the shape is here."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,15 @@ class ManifestSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """For entries that declare nothing themselves; None: they may read the workspace."""
     seconds: Seconds | None = None
     """For entries that say nothing of their time; None: 30 seconds."""
+
+
+class Timeouts(NamedTuple):
+    """How long calls of a manifest's entries may take that say nothing of it themselves."""
+
+    tool: float | None = None
+    """By the operator's word on tools; None: the general one counts."""
+    general: float | None = None
+    """None: 30 seconds."""
 
 
 class McpSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

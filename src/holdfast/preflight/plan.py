@@ -36,13 +36,17 @@ class Plan:
 
     def __init__(self, tool: Tool) -> None:
         """Compile; raises SchemaProblem for a schema that cannot be enforced."""
-        self.tool = tool
-        self._decode = tool.body.decode
-        self._as_sent = tool.body.read if tool.body.verbatim else None
+        self._begin(tool)
         try:
             self._compile(tool)
         except RecursionError:
             raise SchemaProblem("the schema nests too deeply") from None
+
+    def _begin(self, tool: Tool) -> None:
+        """Take what needs no compiling."""
+        self.tool = tool
+        self._decode = tool.body.decode
+        self._as_sent = tool.body.read if tool.body.verbatim else None
 
     def _compile(self, tool: Tool) -> None:
         effective = effective_schema(tool.input_schema)
@@ -145,8 +149,7 @@ class LaterPlan(Plan):
     """Compiled when it is first needed: for a tool whose schema is known to be enforceable."""
 
     def __init__(self, tool: Tool) -> None:
-        self.tool = tool
-        self._decode = tool.body.decode
+        self._begin(tool)
 
     def __getattr__(self, name: str) -> object:
         # Found only while it is missing: once compiled, nothing comes here any more.

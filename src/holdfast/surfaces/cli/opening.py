@@ -9,12 +9,12 @@ import msgspec
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
-from holdfast.app.manifests import Timeouts
 from holdfast.app.options import SourceOptions
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.profiles import profiles_with
 from holdfast.app.servers import servers_with
 from holdfast.app.settings import DEFAULT_PROFILE
+from holdfast.app.source_settings import Timeouts
 from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in

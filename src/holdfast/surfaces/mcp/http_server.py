@@ -57,6 +57,7 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
         async with sessions.shared.holdfast:
             server = _Server(_configuration(app))
             watching.start_soon(sessions.watch)
+            watching.start_soon(sessions.shared.watch)
             watching.start_soon(_ended, server, sessions)
             host = f"[{listening.host}]" if ":" in listening.host else listening.host
             port = listener.extra(SocketAttribute.local_port)

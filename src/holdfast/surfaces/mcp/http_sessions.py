@@ -6,7 +6,7 @@ And one more that every modern client shares: those have no sessions. What they 
 from contextlib import suppress
 from secrets import token_urlsafe
 
-from anyio import CancelScope, Event, current_time, move_on_after, sleep
+from anyio import CancelScope, Event, create_task_group, current_time, move_on_after, sleep
 from anyio.abc import TaskGroup, TaskStatus
 
 from holdfast.surfaces.mcp.client import Client
@@ -117,6 +117,14 @@ class Sessions:
         async with session.served.holdfast:
             task_status.started()
             with suppress(Exception):  # closing comes first, whatever happens
-                await session.over.wait()
+                await _until(session)
             with CancelScope(shield=True), move_on_after(_ENDING_SECONDS):
                 await session.client.idle()
+
+
+async def _until(session: Session) -> None:
+    """Watch its tools until it is over."""
+    async with create_task_group() as watching:
+        watching.start_soon(session.served.watch)
+        await session.over.wait()
+        watching.cancel_scope.cancel()

@@ -5,6 +5,7 @@ from itertools import count
 from secrets import token_hex
 
 import msgspec
+from anyio import sleep
 
 from holdfast._version import __version__
 from holdfast.app.holdfast import Holdfast
@@ -27,6 +28,8 @@ Open = Callable[[Approver, Asker], Holdfast]
 
 SERVER: JsonObject = {"name": "holdfast", "title": "holdfast", "version": __version__}
 CAPABILITIES: JsonObject = {"tools": {"listChanged": True}, "resources": {}}
+LOOK_SECONDS = 1.0
+"""How often manifests and MCP servers are asked whether their tools are others."""
 _TOOLS_FRESH_MS = 60_000
 """How long a list of tools may be kept by who is not told of changes."""
 
@@ -61,6 +64,17 @@ class Served:
             self._tools = {tool.name: tool for tool in self.holdfast.tools}
         return self._tools
 
+    def look(self) -> None:
+        """Have the tools as their sources have them now, and say so if they are others."""
+        if self.holdfast.take_changes():
+            self.tools_changed()
+
+    async def watch(self) -> None:
+        """Look now and then, for as long as the session is open."""
+        while self.holdfast.has_changing_tools:
+            await sleep(LOOK_SECONDS)
+            self.look()
+
     def tools_changed(self) -> None:
         """Say so to every client that listens; what they are told next is told anew."""
         self._tools, self._lists = {}, {}
@@ -79,6 +93,7 @@ class Served:
 
     def tool_list(self, caller: Caller) -> bytes:
         """All tools: what is found on demand elsewhere, clients put off themselves."""
+        self.look()
         found = self._lists.get(caller.modern)
         if found is None:
             told: JsonObject = {"tools": [*definitions(self.tools.values(), modern=caller.modern)]}

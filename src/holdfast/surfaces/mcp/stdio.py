@@ -156,6 +156,7 @@ async def serve(make: Open, stdin: int, stdout: int) -> None:
             reading = CancelScope()
             group.start_soon(_written, outbox, reading)
             group.start_soon(_signalled, reading)
+            group.start_soon(served.watch)
             with reading:
                 await _read(stdin, client, outbox)
             if not reading.cancelled_caught:
