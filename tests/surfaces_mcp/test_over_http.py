@@ -261,7 +261,7 @@ async def test_a_signal_ends_everything_in_order(web: Web, tmp_path: Path) -> No
         (["--http", "70000"], "there is no such port"),
         (["--http", "0", "--token-file", "missing"], "No such file"),
         (["--expose", "x"], "are for --http"),
-        (["pin"], "invalid choice"),
+        (["pin"], "which server?"),
     ],
 )
 async def test_what_cannot_be_served_says_what_to_do(

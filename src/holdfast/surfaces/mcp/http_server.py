@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from secrets import token_urlsafe
 from signal import SIGHUP, SIGINT, SIGTERM
+from socket import IPPROTO_TCP, TCP_NODELAY
 
 import msgspec
 import uvicorn
@@ -65,6 +66,10 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
             if listening.token is None:
                 tell(f"clients have to send this token: {token}")
             sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
+            for (
+                one
+            ) in sockets:  # what it accepts inherits it: a short answer must not wait for more
+                one.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
             await server.serve(sockets)
             sessions.end_all()
             with move_on_after(_ENDING_SECONDS):

@@ -1,0 +1,177 @@
+"""Two descriptors as the event loop sees them: bytes in as they come, messages out in few writes.
+
+Whoever waits for a byte is called by the loop itself: a task in between costs more than a whole
+answer (design/0016). Nothing here ever blocks the loop. What the bytes say is not known here.
+"""
+
+import asyncio
+import os
+import select
+import stat
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from anyio import Event, to_thread
+
+_CHUNK = 64 * 1024
+_DROP_BYTES = 256 * 1024
+"""With so much unread, signs of life are left out."""
+_STOP_BYTES = 4 * 1024 * 1024
+"""With so much unread, no further message is read."""
+
+
+class Outbox:
+    """What still has to be written. Messages may come from any thread."""
+
+    def __init__(self, descriptor: int, gone: Callable[[], None]) -> None:
+        """``gone``: called when nobody reads any more."""
+        self._descriptor = descriptor
+        self._gone = gone
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+        self._messages: deque[bytes] = deque()
+        self._left = b""
+        self._bytes = 0
+        self._counting = threading.Lock()
+        self._is_called = False
+        self._is_waiting = False
+        self._is_broken = False
+        self.emptied: Callable[[], None] = _nothing
+        """Called when there is room again for whoever reads."""
+        self._all_written = Event()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the client has to read before it is asked for more."""
+        return self._bytes > _STOP_BYTES and not self._is_broken
+
+    def send(self, message: bytes, /, *, droppable: bool = False) -> None:
+        """Put a message in line."""
+        with self._counting:
+            if droppable and self._bytes > _DROP_BYTES:
+                return
+            self._bytes += len(message) + 1
+        self._messages.append(message)
+        if self._is_called:
+            return
+        self._is_called = True
+        if threading.get_ident() == self._thread:
+            self._loop.call_soon(self._write)  # with all else that is answered in this turn
+        else:
+            self._loop.call_soon_threadsafe(self._write)
+
+    def finish(self, message: bytes, _code: int = 0, /) -> None:
+        """Put an answer in line."""
+        self.send(message)
+
+    async def flushed(self) -> None:
+        """Wait until everything that is in line is written, or nobody reads any more."""
+        self._write()
+        while (self._left or self._messages) and not self._is_broken:
+            self._all_written = Event()
+            await self._all_written.wait()
+
+    def close(self) -> None:
+        """Write nothing more."""
+        self._is_broken = True
+        self._wait(is_full=False)
+
+    def _write(self) -> None:
+        self._is_called = False
+        if self._is_broken:
+            return
+        try:
+            while self._left or self._messages:
+                if not self._left:
+                    self._left = b"".join([part for one in self._taken() for part in (one, b"\n")])
+                # What is written at once fits whenever there is room at all: nothing blocks.
+                if not self._poll.poll(0):
+                    self._wait(is_full=True)
+                    return
+                count = os.write(self._descriptor, self._left[: select.PIPE_BUF])
+                self._left = self._left[count:]
+                with self._counting:
+                    self._bytes -= count
+        except OSError:
+            self.close()
+            self._gone()
+        else:
+            self._wait(is_full=False)
+        self._all_written.set()
+        self.emptied()
+
+    def _taken(self) -> list[bytes]:
+        """Those that are in line now; others may come meanwhile."""
+        return [self._messages.popleft() for _ in range(len(self._messages))]
+
+    def _wait(self, *, is_full: bool) -> None:
+        """Have the loop call when there is room, or not any more."""
+        if is_full == self._is_waiting:
+            return
+        self._is_waiting = is_full
+        if is_full:
+            self._loop.add_writer(self._descriptor, self._write)
+        else:
+            self._loop.remove_writer(self._descriptor)
+
+
+class Inbox:
+    """Hands on what is read, until there is nothing more."""
+
+    def __init__(self, descriptor: int, outbox: Outbox, heard: Callable[[bytes], None]) -> None:
+        self._descriptor = descriptor
+        self._outbox = outbox
+        self._heard = heard
+        self._loop = asyncio.get_running_loop()
+        self._is_listening = False
+        self._over = Event()
+
+    async def run(self) -> None:
+        """Return at the end of the input."""
+        facts = os.fstat(self._descriptor).st_mode
+        if not (stat.S_ISFIFO(facts) or stat.S_ISSOCK(facts) or os.isatty(self._descriptor)):
+            await self._run_file()
+            return
+        self._outbox.emptied = self._listen
+        self._listen()
+        try:
+            await self._over.wait()
+        finally:
+            self._outbox.emptied = _nothing
+            self._listen(is_wanted=False)
+
+    async def _run_file(self) -> None:
+        """What is no pipe can be waited for in a thread alone."""
+        while chunk := await to_thread.run_sync(os.read, self._descriptor, _CHUNK):
+            self._heard(chunk)
+            await self._outbox.flushed()
+
+    def _listen(self, *, is_wanted: bool = True) -> None:
+        wanted = is_wanted and not self._outbox.is_full and not self._over.is_set()
+        if wanted == self._is_listening:
+            return
+        self._is_listening = wanted
+        if wanted:
+            self._loop.add_reader(self._descriptor, self._read)
+        else:
+            self._loop.remove_reader(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if chunk:
+            self._heard(chunk)
+        else:
+            self._over.set()
+        self._listen()
+
+
+def _nothing() -> None:
+    """Nobody waits."""
