@@ -50,6 +50,27 @@ def test_a_person_is_shown_the_files_and_asked(
     assert str(project / ".holdfast" / "policy.toml") in answered.err
 
 
+def test_a_person_is_shown_what_would_be_started(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project / ".holdfast"
+    tables = '[manifest.m]\nfile = "tools.json"\n[mcp.a]\ncommand = ["node", "a.js"]\n'
+    tables += '[mcp.b]\nurl = "https://b.example"\n[plugins]\nload = ["p"]\n'
+    (folder / "config.toml").write_text(tables, "utf-8")
+    servers = {"mcpServers": {"c": {"command": "npx", "args": ["-y", "c"]}}}
+    (folder / "mcp.json").write_text(json.dumps(servers), "utf-8")
+    monkeypatch.setattr("sys.stdin", Terminal("\n"))
+    told = cli("trust", str(project)).err
+    assert "it would run the programs of: tools.json (manifest m)" in told
+    assert "it would start or reach: node a.js (MCP server a)" in told
+    assert "it would start or reach: https://b.example (MCP server b)" in told
+    assert "it would start or reach: npx -y c (MCP server c)" in told
+    assert "it would load and run: p" in told
+    (folder / "mcp.json").write_text("{", "utf-8")
+    monkeypatch.setattr("sys.stdin", Terminal("\n"))
+    assert "mcp.json is no JSON" in cli("trust", str(project)).err
+
+
 def test_trust_is_given_listed_outlived_and_taken_back(cli: Cli, project: Path) -> None:
     assert cli("trust", "--list").out == "You trust no project.\n"
     assert state(cli, str(project), "--yes") == (0, "trusted")

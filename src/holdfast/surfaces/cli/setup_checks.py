@@ -10,6 +10,7 @@ from holdfast.app.language_servers import language_servers
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import SearchSettings, Settings
 from holdfast.surfaces.cli.looks import Finding
+from holdfast.surfaces.cli.source_checks import check_sources
 
 
 def check_setup(settings: Settings) -> Iterator[Finding]:
@@ -20,6 +21,7 @@ def check_setup(settings: Settings) -> Iterator[Finding]:
     yield from check_language_servers(settings, environment)
     for place, provider in enumerate(settings.web.search, 1):
         yield check_provider(f"web.search #{place}", provider, environment)
+    yield from check_sources(settings, environment)
     for path in settings.skills.paths:
         if not Path(path).is_dir():
             step = "make the folder, or take it out of [skills] paths"

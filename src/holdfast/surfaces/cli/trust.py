@@ -19,10 +19,13 @@ from holdfast.app.locations import (
 from holdfast.app.own_files import check_home
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.project_folder import ProjectFolder, read_project
+from holdfast.app.server_files import SERVERS_NAME
 from holdfast.app.skill_places import PLACES
 from holdfast.app.toml_text import decode_text, parse_toml
 from holdfast.app.trust import TrustFile
+from holdfast.contract.json_value import decode_json
 from holdfast.policy.rule_file import read_rule_file
+from holdfast.sources.mcp.reading import read_servers
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
@@ -120,6 +123,9 @@ def _what_it_says(folder: Path, seen: ProjectFolder) -> Iterator[str]:
     rules = seen.content(POLICY_NAME)
     if rules is not None:
         yield from _allowed(decode_text(rules, folder / POLICY_NAME))
+    servers = seen.content(SERVERS_NAME)
+    if servers is not None:
+        yield from _connected(servers, folder / SERVERS_NAME)
     config = seen.content(CONFIG_NAME)
     if config is not None:
         path = folder / CONFIG_NAME
@@ -132,12 +138,32 @@ def _allowed(rules: str) -> Iterator[str]:
             yield f"it would allow: {rule.permission} {rule.pattern!r}"
 
 
+def _connected(servers: bytes, path: Path) -> Iterator[str]:
+    try:
+        read = read_servers(decode_json(servers))
+    except ValueError:
+        yield f"it would not be read: {path} is no JSON"
+        return
+    for setup in read.setups:
+        what = " ".join(setup.argv) or setup.url
+        yield f"it would start or reach: {what} (MCP server {setup.name})"
+
+
 def _taken(settings: Table, path: Path) -> Iterator[str]:
     tools = cast("Table", settings.get("tools", {}))
-    for name in cast("list[str]", tools.get("files", [])):
+    plugins = cast("Table", settings.get("plugins", {}))
+    for name in (
+        *cast("list[str]", tools.get("files", [])),
+        *cast("list[str]", plugins.get("load", [])),
+    ):
         yield f"it would load and run: {name}"
+    for name, manifest in cast("dict[str, Table]", settings.get("manifest", {})).items():
+        yield f"it would run the programs of: {manifest.get('file')} (manifest {name})"
+    for name, server in cast("dict[str, Table]", settings.get("mcp", {})).items():
+        command = " ".join(cast("list[str]", server.get("command", [])))
+        yield f"it would start or reach: {command or server.get('url')} (MCP server {name})"
     for table in settings:
-        if table != "tools":
+        if table not in {"tools", "plugins", "manifest", "mcp"}:
             yield f"it would take: [{table}] of {path}"
 
 
