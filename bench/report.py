@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import file_report
 import journal_report
+import mcp_report
 import process_report
 import search_report
 
@@ -79,6 +80,7 @@ def written(told: dict) -> str:
         *journal_report.tables(told["journal"], table),
         *search_report.tables(told["search"], table),
         *file_report.tables(told["files"], table),
+        *mcp_report.tables(told["mcp"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -218,6 +220,7 @@ def _targets(told: dict) -> str:
         *journal_report.targets(told["journal"]),
         *search_report.targets(told["search"]),
         *file_report.targets(told["files"]),
+        *mcp_report.targets(told["mcp"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

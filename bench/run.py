@@ -30,6 +30,7 @@ def main() -> None:
         "journal": _told("journal.py", *["--quick"] * quick),
         "search": _told("tools_search.py", *["--quick"] * quick),
         "files": _told("tools_files.py", *["--quick"] * quick),
+        "mcp": _told("mcp_servers.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)
