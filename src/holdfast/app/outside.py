@@ -132,7 +132,9 @@ class Outside:
     def _take_servers(self, source: "servers.SessionServers") -> bool:
         mine = self._names.get(_SERVERS, [])
         taken = {tool.name for tool in self._catalog} - {*mine}
-        return self._try(_SERVERS, source.tools(taken), _nobody)
+        changed = self._try(_SERVERS, source.tools(taken), _nobody)
+        self._catalog.absent = source.held()
+        return changed
 
     def _try(
         self,

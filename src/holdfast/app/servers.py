@@ -17,6 +17,8 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_tables import requirements_of
 from holdfast.app.settings import Surroundings
 from holdfast.app.source_settings import McpSettings
+from holdfast.contract.builders import failure_of
+from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.ports import Clock
 from holdfast.contract.programs import Conversation, DeclaredProgram, Listener
 from holdfast.contract.requirements import NOTHING_REQUIRED
@@ -28,7 +30,7 @@ from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
 from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
 from holdfast.sources.mcp.naming import reduced
-from holdfast.sources.mcp.pins import Pin, PinStore
+from holdfast.sources.mcp.pins import Pin, PinStore, Quarantined
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, BadSetup, ServerSetup
 from holdfast.sources.mcp.states import ServerState
@@ -155,6 +157,16 @@ class SessionServers:
         """How each of them stands; nothing before they are opened."""
         return () if self._source is None else self._source.states(self._taken)
 
+    def held(self) -> dict[str, Failure]:
+        """By name, what to say of tools that are quarantined."""
+        return {
+            tool.id: _held(state.name, held)
+            for state in self.states()
+            for held in state.quarantined
+            for tool in state.tools
+            if tool.name == held.tool
+        }
+
     async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
         """Accept definitions as they are now; LookupError, OSError."""
         if self._source is None:
@@ -164,6 +176,15 @@ class SessionServers:
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about them."""
         return tuple(remark for state in self.states() for remark in remarks_on(state))
+
+
+def _held(server: str, held: Quarantined) -> Failure:
+    return failure_of(
+        FailureKind.REJECTED,
+        f"The tool {held.tool} of the MCP server {server} is quarantined: {held.summary}. It cannot"
+        f" be called until a person looks at the change and accepts it: holdfast mcp pin {server}",
+        extras={"server": server},
+    )
 
 
 def remarks_on(state: ServerState) -> Iterator[str]:

@@ -4,8 +4,9 @@ A duplicate name is an error and so is a locked one; nothing is ever replaced si
 a source that changes are exchanged as a whole, or not at all.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from holdfast.contract.failure import Failure
 from holdfast.contract.tool import LOCKED_NAMES, Tool, ToolDefinitionError
 from holdfast.preflight.plan import Plan
 from holdfast.preflight.schema import SchemaProblem
@@ -17,6 +18,8 @@ class Catalog:
     def __init__(self, tools: Iterable[Tool] = (), *, built_in: Iterable[Plan] = ()) -> None:
         """``built_in``: those that ship, compiled before; only they may bear locked names."""
         self._plans: dict[str, Plan] = {}
+        self.absent: Mapping[str, Failure] = {}
+        """By name, what to say of tools that there are and that cannot be called."""
         for plan in built_in:
             self._refuse_second(plan.tool)
             self._plans[plan.tool.name] = plan

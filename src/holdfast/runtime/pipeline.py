@@ -195,7 +195,8 @@ class Pipeline:
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
         unreadable = parsed if isinstance(parsed, Failure) else None
-        return Rejected(call=call, failure=unreadable or unknown_tool(call.tool))
+        absent = self._parts.catalog.absent.get(call.tool)
+        return Rejected(call=call, failure=unreadable or absent or unknown_tool(call.tool))
 
     def _refuse(self, rejected: Rejected, plan: Plan | None, started: int) -> Envelope:
         refused = Envelope(failure=self._refused.advise(rejected, plan))
