@@ -243,3 +243,18 @@ async def test_a_subagent_has_them_too(workspace: Path, manifest: Written) -> No
     async with session as hf:
         told = await result(hf, "task", subagent_type="a", prompt="x")
     assert told == {"output": '{"said":"hello"}'}
+
+
+async def test_there_is_nothing_to_pin_without_a_server(workspace: Path, manifest: Written) -> None:
+    async with opened(workspace, "bare", manifests=[manifest.path]) as hf:
+        with pytest.raises(LookupError, match="none is configured"):
+            await hf.pin("raw")
+        assert hf.servers == ()
+        assert not hf.waits_for_servers
+        assert hf.has_changing_tools
+
+
+async def test_without_a_source_nothing_changes(workspace: Path) -> None:
+    async with opened(workspace, "bare") as hf:
+        assert not hf.has_changing_tools
+        assert hf.take_changes() is False
