@@ -33,8 +33,12 @@ class Peer:
         self.served = served
         self.client = client
         self.heard: list[dict[str, Any]] = []
+        self.skipped = 0
         self._came = anyio.Event()
         self._next = 0
+
+    def skip(self) -> None:
+        self.skipped += 1
 
     def send(self, message: bytes, /, *, droppable: bool = False) -> None:
         self.heard.append(json.loads(message))

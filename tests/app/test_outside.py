@@ -12,7 +12,9 @@ from holdfast.app.problems import ConfigurationError, MissingProgramError
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.settings import Settings
 from holdfast.app.source_settings import ManifestSettings, Timeouts
+from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import ToolDefinitionError
 
@@ -243,6 +245,58 @@ async def test_a_subagent_has_them_too(workspace: Path, manifest: Written) -> No
     async with session as hf:
         told = await result(hf, "task", subagent_type="a", prompt="x")
     assert told == {"output": '{"said":"hello"}'}
+
+
+async def test_no_call_changes_what_tools_are_made_from(workspace: Path) -> None:
+    """Or a model could give itself a program that requires more."""
+    own = Written(workspace / "own")
+    own.program("greet", "echo '{}'")
+    own.declare(entry("greet"))
+    before = own.path.read_text("utf-8")
+    program = workspace / "own" / "tools" / "bin" / "greet"
+    command = f"echo x > {own.path}; echo x > {program}; mv {own.path} {own.path}.old; exit 0"
+    session = opened(workspace, "code", manifests=[own.path], approver=_yes)
+    async with session as hf:
+        refused = await failure(hf, "write", path="own/tools.json", content="{}")
+        assert refused.kind is FailureKind.REJECTED
+        refused = await failure(hf, "write", path="own/tools/bin/greet", content="")
+        assert refused.kind is FailureKind.REJECTED
+        assert (await answer(hf, "write", path="own/other.txt", content="")).ok
+        await answer(hf, "bash", command=command)
+    assert own.path.read_text("utf-8") == before
+    assert "echo '{}'" in program.read_text("utf-8")
+
+
+async def _yes(_ask: Ask) -> Answer:
+    return Answer(allowed=True, by="a person")
+
+
+async def test_programs_of_two_manifests_see_nothing_of_each_other(
+    workspace: Path, manifest: Written, tmp_path: Path
+) -> None:
+    other = Written(tmp_path / "another")
+    other.program("look", "ls /tmp; echo; exit 0")
+    other.declare(entry("look"))
+    manifest.program("leave", "touch /tmp/left-here; ls /tmp; exit 0")
+    manifest.program("again", "ls /tmp; exit 0")
+    manifest.declare(entry("leave"), entry("again"))
+    files = [manifest.path, other.path]
+    async with opened(workspace, "bare", manifests=files) as hf:
+        assert "left-here" in str(await result(hf, "leave"))
+        assert "left-here" in str(await result(hf, "again"))  # one manifest is one owner
+        assert "left-here" not in str(await result(hf, "look"))
+
+
+async def test_what_was_found_out_about_a_tool_is_forgotten_when_it_changes(
+    workspace: Path, manifest: Written
+) -> None:
+    deny = Rule(permission="fs.write", pattern="**", action="deny", scope="project", source="test")
+    session = opened(workspace, "bare", manifests=[manifest.path], rules=[deny])
+    async with session as hf:
+        assert await result(hf, "greet") == {"said": "hello"}
+        manifest.declare(entry("greet", requires={"fs": {"write": ["out/**"]}}))
+        hf.new_turn()
+        assert (await failure(hf, "greet")).kind is FailureKind.REJECTED
 
 
 async def test_there_is_nothing_to_pin_without_a_server(workspace: Path, manifest: Written) -> None:

@@ -1,5 +1,6 @@
 """MCP servers of the configuration in a session: confined, judged, pinned, and shown."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from tool_kit import UNRECORDED, failure, opened, result
 from holdfast import Holdfast, Subagent
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
-from holdfast.app.settings import Settings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import McpSettings
 from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
@@ -252,6 +253,65 @@ def _running(script: str) -> list[str]:
                 continue
             found += [entry.name] if script.encode() in words else []
     return found
+
+
+async def test_without_a_place_for_state_a_pin_holds_for_the_session(workspace: Path) -> None:
+    around = Surroundings(data_home=workspace.parent / "data")
+    settings = configured(raw=raw(workspace))
+    async with session(workspace, settings, surroundings=around) as hf:
+        assert await hf.pin("raw", "echo") == ("echo",)
+        assert await result(hf, "raw_slow") == {"text": "slow"}
+        pinned = {tool.name for tool in hf.servers[0].tools if tool.pinned}
+        assert pinned == {"echo", "slow"}
+        assert len(await hf.pin("raw")) > 2
+
+
+async def test_pins_that_cannot_be_read_let_nothing_start(workspace: Path) -> None:
+    state = workspace.parent / "state"
+    state.mkdir(mode=0o700)
+    (state / "mcp-pins.json").write_text("{", "utf-8")
+    around = Surroundings(data_home=workspace.parent / "data", state_home=state)
+    settings = configured(raw=raw(workspace))
+    with pytest.raises(ConfigurationError, match=r"the pins of MCP tools: .*cannot be read"):
+        async with session(workspace, settings, surroundings=around):
+            pass
+
+
+async def test_a_tool_of_another_source_never_stands_for_a_server(
+    workspace: Path, tmp_path: Path
+) -> None:
+    """What a server's program reaches is what its own table says, whoever is called like it."""
+    program = tmp_path / "tools" / "bin" / "x"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho '{}'\n", "utf-8")
+    program.chmod(0o755)
+    wide = {"fs": {"read": ["/**"], "write": ["**"]}}
+    declared = {"name": "mcp:reacher", "command": ["./tools/bin/x"], "requires": wide}
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": [declared]}), "utf-8")
+    script = tmp_path / "reacher.py"
+    script.write_text(REACHER, "utf-8")
+    settings = configured(reacher=server(script))
+    manifests = [tmp_path / "tools.json"]
+    async with session(workspace, settings, manifests=manifests) as hf:
+        found = await result(hf, "reacher_reach", path=str(workspace / "notes.txt"))
+    assert found["read"] != "yes"
+
+
+async def test_a_remembered_answer_is_about_the_servers_own_name(workspace: Path) -> None:
+    """Two tools of a server may be called the same here, one after the other."""
+    asked: list[Ask] = []
+
+    async def always(ask: Ask) -> Answer:
+        asked.append(ask)
+        return Answer(allowed=True, by="a person", remember="session")
+
+    settings = configured(raw=raw(workspace))
+    async with opened(workspace, "locked", settings=settings, approver=always) as hf:
+        for _ in range(2):
+            assert await result(hf, "raw_echo", text="x") == {"text": "x"}
+        assert len(asked) == 1
+        explained = await hf.explain("raw_echo", {"text": "x"})
+    assert "mcp:raw:echo" in str(explained)
 
 
 @pytest.mark.parametrize(

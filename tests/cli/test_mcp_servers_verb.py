@@ -74,6 +74,28 @@ def test_a_server_that_is_not_there_is_an_exit_status(cli: Cli, script: str) -> 
     assert "nothing was accepted" in pinned.err
 
 
+def test_a_server_is_shown_to_programs_and_its_place_without_secrets(
+    cli: Cli, home: Path, script: str
+) -> None:
+    assert cli("mcp", "add", "raw", "--", sys.executable, script).status == 0
+    told = json.loads(cli("mcp", "test", "raw", "--json").out)
+    assert (told["status"], told["where"]) == ("connected", sys.executable)
+    assert "raw_echo" in [tool["id"] for tool in told["tools"]]
+    address = "http://user:word@127.0.0.1:9/mcp?key=secret"
+    config = f'[mcp.far]\nurl = "{address}"\nstartup_seconds = 5\n'
+    (home / "config.toml").write_text(config, "utf-8")
+    listed = {one["name"]: one for one in json.loads(cli("mcp", "list", "--json").out)}
+    assert listed["far"]["where"] == "http://127.0.0.1:9/mcp"
+    assert listed["far"]["status"] == "failed"
+
+
+def test_a_tool_that_is_not_there_is_not_accepted(cli: Cli, script: str) -> None:
+    assert cli("mcp", "add", "raw", "--", sys.executable, script).status == 0
+    refused = cli("mcp", "pin", "raw", "nothing", "--yes")
+    assert refused.status == 2
+    assert "has no tool 'nothing'" in refused.err
+
+
 def test_an_address_is_written_down_as_one(cli: Cli, home: Path) -> None:
     added = cli(
         *("mcp", "add", "remote", "https://mcp.example.com/mcp"),

@@ -1,8 +1,13 @@
 """What the tests of the server share."""
 
+import subprocess
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from command import HOLDFAST
+from mcp_pipe import Piped
+from mcp_process import variables
 from mcp_tools import TOOLS
 
 
@@ -11,3 +16,24 @@ def tool_file(tmp_path: Path) -> Path:
     path = tmp_path / "mine.py"
     path.write_text(TOOLS, "utf-8")
     return path
+
+
+@pytest.fixture
+def piped(tool_file: Path, tmp_path: Path) -> Generator[Piped]:
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir(mode=0o700)
+    work.mkdir()
+    words = ["mcp", "serve", "--from", str(tool_file), "--workspace", str(work)]
+    process = subprocess.Popen(
+        [str(HOLDFAST), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=variables(home),
+    )
+    with process:
+        try:
+            yield Piped(process)
+        finally:
+            if process.poll() is None:
+                process.kill()

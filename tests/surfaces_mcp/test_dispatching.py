@@ -228,6 +228,23 @@ async def test_a_batch_is_for_one_version(tool_file: Path) -> None:
         assert _code(one.heard[0]) == -32600
 
 
+async def test_what_is_cancelled_of_a_batch_keeps_no_other_answer(
+    tool_file: Path, tmp_path: Path
+) -> None:
+    hang = {"name": "hang", "arguments": {"marks": str(tmp_path)}}
+    slow = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": hang}
+    async with peer(tool_file) as one:
+        await one.greet("2025-03-26")
+        one.say(json.dumps([slow, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]).encode())
+        one.tell("notifications/cancelled", requestId=1)
+        (answers,) = one.heard
+        assert answers == [{"jsonrpc": "2.0", "id": 2, "result": {}}]
+        one.say(json.dumps([slow]).encode())
+        one.tell("notifications/cancelled", requestId=1)
+        one.say(json.dumps([{"jsonrpc": "2.0", "method": "notifications/x"}]).encode())
+        assert (len(one.heard), one.skipped) == (1, 2)
+
+
 async def test_changed_tools_are_told_to_whoever_listens(tool_file: Path) -> None:
     async with peer(tool_file) as one:
         own = one.ask(

@@ -4,73 +4,14 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import HOLDFAST
+from mcp_pipe import GREETING, Piped
 from mcp_process import variables
 
 pytestmark = pytest.mark.timeout(60)
-
-GREETING = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "tests", "version": "1"},
-    },
-}
-
-
-class Piped:
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self.stdin, self.stdout = process.stdin, process.stdout
-
-    def write(self, text: bytes) -> None:
-        self.stdin.write(text)
-        self.stdin.flush()
-
-    def say(self, message: Any) -> None:
-        self.write(json.dumps(message).encode() + b"\n")
-
-    def hear(self) -> Any:
-        return json.loads(self.stdout.readline())
-
-    def greet(self) -> None:
-        self.say(GREETING)
-        assert self.hear()["result"]["serverInfo"]["name"] == "holdfast"
-
-    def call(self, own: int, tool: str, **arguments: Any) -> None:
-        params = {"name": tool, "arguments": arguments}
-        self.say({"jsonrpc": "2.0", "id": own, "method": "tools/call", "params": params})
-
-
-@pytest.fixture
-def piped(tool_file: Path, tmp_path: Path) -> Generator[Piped]:
-    home, work = tmp_path / "home", tmp_path / "work"
-    home.mkdir(mode=0o700)
-    work.mkdir()
-    words = ["mcp", "serve", "--from", str(tool_file), "--workspace", str(work)]
-    process = subprocess.Popen(
-        [str(HOLDFAST), *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=variables(home),
-    )
-    with process:
-        try:
-            yield Piped(process)
-        finally:
-            if process.poll() is None:
-                process.kill()
 
 
 def test_garbage_is_answered_and_the_next_message_too(piped: Piped) -> None:

@@ -123,6 +123,7 @@ def assembled(wanted: Wanted) -> Whole:
         unseen=(*hooks_tool(settings), *_server_tools(sources, surroundings)),
         granted=(sources.granted,),
         vouched=outside.vouched,
+        kept=tuple(path for one in sources.manifests for path in one.made_from),
     )
     reach = reach_of(judging)
     outside.judged_by(reach.scope)
@@ -131,6 +132,7 @@ def assembled(wanted: Wanted) -> Whole:
         HandSetup(
             session=session,
             tools=KnownTools(judging.unseen, catalog),
+            kept=judging.kept,
             reach=reach,
             bounds=lambda: judge.bounds,
             settings=settings.sandbox,

@@ -9,6 +9,7 @@ from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import SandboxSettings, Surroundings
 from holdfast.app.undo import changes_of
 from holdfast.contract.audit import AuditLog
+from holdfast.contract.paths import is_within
 from holdfast.contract.ports import Clock, IdSource, PathView
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import SessionFacts
@@ -38,6 +39,8 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     session: SessionFacts
     tools: Callable[[str], Tool]
     """The tool of a name, as it was last declared."""
+    kept: tuple[str, ...] = ()
+    """What tools are made from: no process writes there."""
     reach: Reach
     bounds: Callable[[], Bounds]
     """What the rules say of what its calls come upon."""
@@ -57,11 +60,14 @@ class KnownTools:
     """
 
     def __init__(self, unseen: Iterable[Tool], catalog: Catalog) -> None:
-        self._seen = {tool.name: tool for tool in unseen}
+        self._unseen = {tool.name: tool for tool in unseen}
+        self._seen: dict[str, Tool] = {}
         self._catalog = catalog
 
     def __call__(self, name: str) -> Tool:
-        """The tool as it was last declared."""
+        """The tool as it was last declared; what the host runs as is never anybody else's."""
+        if name in self._unseen:
+            return self._unseen[name]
         tool = self._catalog.get(name)
         if tool is not None:
             self._seen[name] = tool
@@ -169,7 +175,14 @@ def _policy(setup: HandSetup, tool: Tool) -> SandboxPolicy:
     policy = sandbox_policy(reach.scope(tool), limits)
     if tool.alone is not None:
         readable = outermost((*policy.readable, *_on_the_disk(tool.alone.started_from)))
-        policy = msgspec.structs.replace(policy, readable=readable)
+        policy = msgspec.structs.replace(policy, readable=readable, owner=tool.alone.owner)
+    inside = [
+        path
+        for path in _on_the_disk(setup.kept)
+        if any(is_within(path, root) for root in policy.writable)
+    ]
+    protected = outermost((*policy.protected, *inside))
+    policy = msgspec.structs.replace(policy, protected=protected)
     return within_rules(policy, setup.bounds().scales, tool, reach.places)
 
 

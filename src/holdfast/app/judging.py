@@ -69,6 +69,8 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """Grants that came with the sources of tools."""
     vouched: Mapping[str, str] = {}
     """By tool, the grants of sources whose tools change; it is looked at with each judgement."""
+    kept: tuple[str, ...] = ()
+    """What tools are made from: no call writes there, or a model could give itself others."""
     protects: Protects = lambda _tool: True
     """Whether a tool's commands are kept from protected places."""
     audit: AuditLog = NO_AUDIT

@@ -26,6 +26,11 @@ class NamedManifest(NamedTuple):
     where: str
     """How it was named, for errors."""
 
+    @property
+    def made_from(self) -> tuple[str, str]:
+        """The file, and the folder of the programs that it may name by a relative path."""
+        return str(self.source.path), str(self.source.path.parent / "tools")
+
     def vouched(self, tools: Iterable[Tool]) -> Mapping[str, str]:
         """By tool, on which grounds it runs where no rule speaks."""
         names = [tool.name for tool in tools]

@@ -126,6 +126,10 @@ def _belongs_to(whose: str, problem: type[ValueError] = ConfigurationError) -> G
 
 def _kept(parts: JudgeParts, facts: DiskPaths) -> Iterator[str]:
     """Where rules, grants, trust and outputs lie, by text and on the disk."""
+    for path in parts.kept:
+        seen = facts.look(path, None)
+        if isinstance(seen, PathView):
+            yield from (seen.lexical, seen.physical)
     around = parts.surroundings
     for home in (around.config_home, around.state_home, around.data_home):
         seen = None if home is None else facts.look(str(home), None)

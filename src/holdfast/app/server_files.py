@@ -39,7 +39,7 @@ def find_servers(path: Path | None, copy_of: Path | None = None) -> FoundServers
     named = copy_of or path
     try:
         document = decode_json(text.encode())
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise ConfigurationError(
             f"{named}: it is no JSON ({problem}); correct it, or remove it to have no such servers"
         ) from None

@@ -87,7 +87,9 @@ def server_tools(setups: Iterable[ServerSetup], environment: Mapping[str, str]) 
             description=None,
             requires=one.requires,
             body=Body(style="inline", invoke=_never),
-            alone=Alone(started_from=tuple(_started_from(one, environment))),
+            alone=Alone(
+                started_from=tuple(_started_from(one, environment)), owner=tool_of(one.name)
+            ),
         )
         for one in setups
         if one.command is not None
@@ -102,7 +104,7 @@ def _started_from(setup: ServerSetup, environment: Mapping[str, str]) -> Iterato
         if (Path(found).parent.parent / _ENVIRONMENT_OF_PYTHON).is_file():
             yield str(Path(found).parent.parent)
     for word in setup.args:
-        if Path(word).is_absolute() and Path(word) != Path("/") and Path(word).exists():
+        if Path(word).is_absolute() and Path(word).exists() and Path(word).resolve() != Path("/"):
             yield word
 
 

@@ -60,6 +60,8 @@ class SandboxPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     What lies inside is reached only where a pattern of each names it in full.
     """
     limits: SandboxLimits = SandboxLimits()
+    owner: str = ""
+    """Whose processes these are: those of different owners see nothing of each other."""
 
     def reads(self, path: str) -> bool:
         """Whether a process may read it."""

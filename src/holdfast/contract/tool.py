@@ -149,6 +149,8 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
     started_from: tuple[str, ...] = ()
     """Files and folders that its program is made of: its processes read them, whatever bounds it.
     """
+    owner: str = ""
+    """Whose it is: processes of one owner may share a sandbox, those of others never."""
 
 
 class ToolDefinitionError(ValueError):

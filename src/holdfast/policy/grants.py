@@ -41,7 +41,8 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
     project = answer.remember == "project" and answer.allowed
     return [
         Rule(
-            permission=escaped(ask.prepared.tool.name),
+            # A server may give another tool the same name here, never the same alias.
+            permission=escaped(ask.prepared.tool.alias or ask.prepared.tool.name),
             pattern=pattern,
             capability=capability,
             action="allow" if answer.allowed else "deny",

@@ -61,7 +61,7 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
         body=_body(entry, seconds),
         input_schema=entry.schema or {},
         ownership="managed",
-        alone=Alone(started_from=_started_from(entry.command[0], folder)),
+        alone=Alone(started_from=_started_from(entry.command[0], folder), owner=folder),
         read_only=False,
         interrupt_behavior="cancel",
         acp_kind="execute",

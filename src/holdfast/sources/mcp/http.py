@@ -96,7 +96,12 @@ class _Bounded(httpx2.AsyncByteStream):
 
 class _BoundedAnswers(httpx2.AsyncHTTPTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        # What is packed has no bound that could be counted before it is unpacked.
+        request.headers["accept-encoding"] = "identity"
         response = await super().handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            await response.aclose()
+            raise httpx2.StreamError("the answer is packed, which nobody asked for")
         kind = response.headers.get("content-type", "").lower()
         if not kind.startswith(_EVENTS):
             response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))

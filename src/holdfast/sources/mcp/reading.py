@@ -138,7 +138,10 @@ class _Fields:
         found = self._given.get(key, default)
         if isinstance(found, bool) or not isinstance(found, (int, float)):
             raise BadSetup(f"{key} must be a number, not {type_name(found)}")
-        return float(found)
+        try:
+            return float(found)
+        except OverflowError:
+            raise BadSetup(f"{key} is too large") from None
 
     def texts(self, key: str) -> tuple[str, ...] | None:
         found = self._given.get(key)

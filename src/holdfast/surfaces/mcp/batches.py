@@ -36,9 +36,17 @@ class _Answers:
     def finish(self, message: bytes, _code: int = 0, /) -> None:
         """Goes out with the others."""
         self._answers.append(message)
+        self.skip()
+
+    def skip(self) -> None:
+        """One of them gets no answer."""
         self._owed -= 1
-        if not self._owed:
+        if self._owed:
+            return
+        if self._answers:
             self._outlet.finish(b"[%b]" % b",".join(self._answers))
+        else:
+            self._outlet.skip()
 
 
 def taken(text: bytes, client: Client, outlet: Outlet) -> Ticket | None:
@@ -52,6 +60,8 @@ def taken(text: bytes, client: Client, outlet: Outlet) -> Ticket | None:
     messages = [read(part) for part in parts]
     owed = sum(isinstance(one, (Request, Malformed)) for one in messages)
     answers = _Answers(outlet, owed)
+    if not owed:
+        outlet.skip()
     for message in messages:
         client.take(message, answers)
     return None

@@ -11,7 +11,7 @@ from secrets import token_urlsafe
 
 from anyio import Event, current_time, move_on_after
 
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, clean_text
 from holdfast.contract.runtime import Progress
 from holdfast.runtime.abort import Abort
 from holdfast.surfaces.mcp.forms import Elicited, elicited
@@ -126,7 +126,7 @@ class Call:
         """Answers that came with the first request, before anything was asked."""
         self._open: dict[str, _Waiting] = {}
         self._count = 0
-        self._answer: bytes | None = None
+        self._answer: bytes | Fault | None = None
         self._last: float | None = None
         self._lock = threading.Lock()
         self.attach(ticket)
@@ -153,7 +153,7 @@ class Call:
             if progress.total is not None and math.isfinite(progress.total):
                 told["total"] = progress.total
             if progress.message is not None:
-                told["message"] = progress.message
+                told["message"] = clean_text(progress.message)
             ticket.outlet.send(notification("notifications/progress", told), droppable=True)
 
     async def ask(self, name: str, form: JsonObject, *, bound: bool) -> Elicited | None:
@@ -231,5 +231,5 @@ class Call:
         """Answer whoever waits, or whoever will ask again."""
         if self._ticket is not None:
             self._ticket.answer(result)
-        elif isinstance(result, bytes):
+        else:
             self._answer = result

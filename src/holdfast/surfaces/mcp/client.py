@@ -189,9 +189,12 @@ class Client:
             _log.exception("a call of %s could not be answered", params.name[:200])
             call.finish(Fault(INTERNAL_ERROR, "Internal error: the call could not be answered"))
         finally:
-            self._working -= 1
-            if not self._working:
-                self._at_rest.set()
+            self._has_worked()
+
+    def _has_worked(self) -> None:
+        self._working -= 1
+        if not self._working:
+            self._at_rest.set()
 
     def _other(self, ticket: Ticket) -> None:
         method = ticket.request.method
@@ -206,7 +209,8 @@ class Client:
             if isinstance(answer, (bytes, Fault)):
                 ticket.answer(answer)
             else:
-                self._group.start_soon(_answered, ticket, answer)
+                self._working += 1
+                self._group.start_soon(_answered, ticket, answer, self._has_worked)
 
     def _greeting(self, caller: Caller) -> Answered:
         if self.caller is not None:
@@ -233,12 +237,14 @@ class Client:
             ticket.drop()
 
 
-async def _answered(ticket: Ticket, work: Awaitable[Answered]) -> None:
+async def _answered(ticket: Ticket, work: Awaitable[Answered], over: Callable[[], None]) -> None:
     try:
         ticket.answer(await work)
     except Exception:  # noqa: BLE001 - one request must not end the others
         _log.exception("%s could not be answered", ticket.request.method)
         ticket.answer(Fault(INTERNAL_ERROR, "Internal error: it could not be answered"))
+    finally:
+        over()
 
 
 async def _streamed(ticket: Ticket, wanted: _Wanted, served: Served, over: Event) -> None:

@@ -78,6 +78,10 @@ class Answering:
         """Nothing comes any more, and no answer either."""
         self.finish(b"")
 
+    def skip(self) -> None:
+        """There will be no answer: whoever waits is let go."""
+        self.close()
+
     async def respond(
         self,
         send: Sending,
@@ -93,7 +97,7 @@ class Answering:
         ``waits``: until something comes it is open whether a stream does.
         """
         if self._last is not None and not self._messages:
-            await reply(send, status(self._last[1]), self._last[0], headers)
+            await self._reply(send, status, headers)
             return
         async with create_task_group() as group:
 
@@ -107,10 +111,16 @@ class Answering:
             with move_on_after(QUIET_SECONDS if waits else 0):
                 await self._filled.wait()
             if self._last is not None and not self._messages:
-                await reply(send, status(self._last[1]), self._last[0], headers)
+                await self._reply(send, status, headers)
             else:
                 await self.stream(send, headers)
             group.cancel_scope.cancel()
+
+    async def _reply(
+        self, send: Sending, status: Callable[[int], int], headers: Mapping[str, str] | None
+    ) -> None:
+        message, code = self._last or (b"", 0)
+        await reply(send, status(code) if message else 202, message, headers)
 
     async def stream(self, send: Sending, headers: Mapping[str, str] | None = None) -> None:
         """Send messages as they come, until the last one."""

@@ -211,11 +211,13 @@ def _begins(message: Message | None) -> bool:
 
 
 async def _body(receive: Receiving) -> bytes | None:
-    """The whole of it; None: it is too long."""
+    """The whole of it; None: it is too long, or whoever sent it hung up before its end."""
     pieces: list[bytes] = []
     size, more = 0, True
     while more:
         event = await receive()
+        if event["type"] == "http.disconnect":
+            return None
         piece = cast("bytes", event.get("body", b""))
         size += len(piece)
         if size > MAX_MESSAGE_BYTES:

@@ -4,14 +4,15 @@ An address names the session and the file below one of its two folders; what is 
 Files of other sessions have other addresses, and no other file of the host has any.
 """
 
+import os
 from base64 import b64encode
 from mimetypes import guess_type
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from anyio import to_thread
 
 from holdfast.app.holdfast import Holdfast
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, clean_text
 from holdfast.execution.session_outputs import FOLDERS, KeptFile, OutputFolder
 from holdfast.surfaces.mcp.messages import INVALID_PARAMS, Fault
 
@@ -29,7 +30,7 @@ _ABOUT: dict[OutputFolder, str] = {
 
 def address_of(session_id: str, folder: OutputFolder, name: str) -> str:
     """What a file is called."""
-    return f"{SCHEME}://{session_id}/{folder}/{quote(name)}"
+    return f"{SCHEME}://{session_id}/{folder}/{quote(os.fsencode(name))}"
 
 
 def file_at(session_id: str, address: str) -> tuple[OutputFolder, str] | None:
@@ -41,7 +42,8 @@ def file_at(session_id: str, address: str) -> tuple[OutputFolder, str] | None:
     if (parts.scheme, parts.netloc) != (SCHEME, session_id) or parts.query or parts.fragment:
         return None
     first, _, name = parts.path.removeprefix("/").partition("/")
-    return next(((one, unquote(name)) for one in FOLDERS if one == first and name), None)
+    named = os.fsdecode(unquote_to_bytes(name))
+    return next(((one, named) for one in FOLDERS if one == first and name), None)
 
 
 async def listed(holdfast: Holdfast) -> list[JsonObject]:
@@ -70,7 +72,7 @@ def link_to(session_id: str, folder: OutputFolder, name: str) -> JsonObject:
     link: JsonObject = {
         "type": "resource_link",
         "uri": address_of(session_id, folder, name),
-        "name": name,
+        "name": clean_text(name),
     }
     media, _ = guess_type(name)
     return link if media is None else {**link, "mimeType": media}
@@ -80,7 +82,7 @@ def _described(session_id: str, file: KeptFile) -> JsonObject:
     media, _ = guess_type(file.name)
     told: JsonObject = {
         "uri": address_of(session_id, file.folder, file.name),
-        "name": file.name,
+        "name": clean_text(file.name),
         "description": _ABOUT[file.folder],
         "size": file.byte_count,
     }

@@ -4,6 +4,7 @@ The end of input ends everything, in order. How bytes come and go, and what the 
 known here.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from signal import SIGHUP, SIGTERM
 
@@ -86,29 +87,46 @@ async def serve(make: Open, stdin: int, stdout: int) -> None:
 
 
 async def _read(stdin: int, client: Client, outbox: Outbox) -> None:
-    lines = Lines()
-
-    def heard(chunk: bytes) -> None:
-        for line in lines.cut(chunk):
-            _take(line, client, outbox)
-
-    await Inbox(stdin, outbox, heard).run()
-    for line in lines.last():
-        _take(line, client, outbox)
+    lines = _Taken(client, outbox)
+    await Inbox(stdin, outbox, lines).run()
+    lines.end()
 
 
-def _take(line: bytes | Fault, client: Client, outbox: Outbox) -> None:
-    if isinstance(line, Fault):
-        outbox.finish(refusal(None, line))
-    else:
-        taken(line, client, outbox)
+class _Taken:
+    """Takes the lines that are read, one after the other, while answers have room."""
+
+    def __init__(self, client: Client, outbox: Outbox) -> None:
+        self._client = client
+        self._outbox = outbox
+        self._lines = Lines()
+        self._put_off: deque[bytes | Fault] = deque()
+
+    def heard(self, chunk: bytes) -> None:
+        """This was read."""
+        self._put_off.extend(self._lines.cut(chunk))
+
+    def go_on(self) -> bool:
+        """Take them, as far as there is room; whether that is all of them."""
+        while self._put_off and not self._outbox.is_full:
+            self._take(self._put_off.popleft())
+        return not self._put_off
+
+    def end(self) -> None:
+        """Take what stands at the end without a line break."""
+        for line in self._lines.last():
+            self._take(line)
+
+    def _take(self, line: bytes | Fault) -> None:
+        if isinstance(line, Fault):
+            self._outbox.finish(refusal(None, line))
+        else:
+            taken(line, self._client, self._outbox)
 
 
 async def _signalled(reading: CancelScope) -> None:
     with open_signal_receiver(SIGTERM, SIGHUP) as signals:
-        async for _ in signals:
+        async for _ in signals:  # a second one must not cut the end short
             reading.cancel()
-            return
 
 
 async def _idle(client: Client, seconds: float) -> None:

@@ -11,6 +11,7 @@ import stat
 import threading
 from collections import deque
 from collections.abc import Callable
+from typing import Protocol
 
 from anyio import Event, to_thread
 
@@ -18,7 +19,9 @@ _CHUNK = 64 * 1024
 _DROP_BYTES = 256 * 1024
 """With so much unread, signs of life are left out."""
 _STOP_BYTES = 4 * 1024 * 1024
-"""With so much unread, no further message is read."""
+"""With so much unread, no further message is taken."""
+_TURN_BYTES = 256 * 1024
+"""So much is written before the loop may do something else."""
 
 
 class Outbox:
@@ -33,7 +36,7 @@ class Outbox:
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
         self._messages: deque[bytes] = deque()
-        self._left = b""
+        self._left = memoryview(b"")
         self._bytes = 0
         self._counting = threading.Lock()
         self._is_called = False
@@ -67,6 +70,9 @@ class Outbox:
         """Put an answer in line."""
         self.send(message)
 
+    def skip(self) -> None:
+        """Nobody waits for a line."""
+
     async def flushed(self) -> None:
         """Wait until everything that is in line is written, or nobody reads any more."""
         self._write()
@@ -84,28 +90,43 @@ class Outbox:
         if self._is_broken:
             return
         try:
-            while self._left or self._messages:
-                if not self._left:
-                    self._left = b"".join([part for one in self._taken() for part in (one, b"\n")])
-                # What is written at once fits whenever there is room at all: nothing blocks.
-                if not self._poll.poll(0):
-                    self._wait(is_full=True)
-                    return
-                count = os.write(self._descriptor, self._left[: select.PIPE_BUF])
-                self._left = self._left[count:]
-                with self._counting:
-                    self._bytes -= count
+            is_full = self._write_some()
         except OSError:
             self.close()
             self._gone()
         else:
-            self._wait(is_full=False)
+            self._wait(is_full=is_full)
+            if not is_full and (self._left or self._messages) and not self._is_called:
+                self._is_called = True
+                self._loop.call_soon(self._write)  # others have their turn first
         self._all_written.set()
         self.emptied()
 
-    def _taken(self) -> list[bytes]:
-        """Those that are in line now; others may come meanwhile."""
-        return [self._messages.popleft() for _ in range(len(self._messages))]
+    def _write_some(self) -> bool:
+        """Write what one turn has; whether there is no room for more."""
+        written = 0
+        while (self._left or self._messages) and written < _TURN_BYTES:
+            if not self._left:
+                self._left = memoryview(self._next())
+            # What is written at once fits whenever there is room at all: nothing blocks.
+            if not self._poll.poll(0):
+                return True
+            count = os.write(self._descriptor, self._left[: select.PIPE_BUF])
+            self._left = self._left[count:]
+            written += count
+            with self._counting:
+                self._bytes -= count
+        return False
+
+    def _next(self) -> bytes:
+        """The next messages in line, as far as they are short; others may come meanwhile."""
+        parts: list[bytes] = []
+        size = 0
+        while self._messages and size < select.PIPE_BUF:
+            message = self._messages.popleft()
+            parts += (message, b"\n")
+            size += len(message) + 1
+        return b"".join(parts)
 
     def _wait(self, *, is_full: bool) -> None:
         """Have the loop call when there is room, or not any more."""
@@ -118,13 +139,25 @@ class Outbox:
             self._loop.remove_writer(self._descriptor)
 
 
+class Taking(Protocol):
+    """Who takes what is read, as far as there is room for answers."""
+
+    def heard(self, chunk: bytes, /) -> None:
+        """This was read."""
+        ...
+
+    def go_on(self) -> bool:
+        """Take what was read, as far as there is room; whether that is all of it."""
+        ...
+
+
 class Inbox:
     """Hands on what is read, until there is nothing more."""
 
-    def __init__(self, descriptor: int, outbox: Outbox, heard: Callable[[bytes], None]) -> None:
+    def __init__(self, descriptor: int, outbox: Outbox, taking: "Taking") -> None:
         self._descriptor = descriptor
         self._outbox = outbox
-        self._heard = heard
+        self._taking = taking
         self._loop = asyncio.get_running_loop()
         self._is_listening = False
         self._over = Event()
@@ -135,7 +168,7 @@ class Inbox:
         if not (stat.S_ISFIFO(facts) or stat.S_ISSOCK(facts) or os.isatty(self._descriptor)):
             await self._run_file()
             return
-        self._outbox.emptied = self._listen
+        self._outbox.emptied = self._go_on
         self._listen()
         try:
             await self._over.wait()
@@ -146,11 +179,17 @@ class Inbox:
     async def _run_file(self) -> None:
         """What is no pipe can be waited for in a thread alone."""
         while chunk := await to_thread.run_sync(os.read, self._descriptor, _CHUNK):
-            self._heard(chunk)
-            await self._outbox.flushed()
+            self._taking.heard(chunk)
+            while not self._taking.go_on():
+                await self._outbox.flushed()
+
+    def _go_on(self) -> None:
+        """There is room: take what was put off before more is read."""
+        if self._taking.go_on():
+            self._listen()
 
     def _listen(self, *, is_wanted: bool = True) -> None:
-        wanted = is_wanted and not self._outbox.is_full and not self._over.is_set()
+        wanted = is_wanted and not self._over.is_set()
         if wanted == self._is_listening:
             return
         self._is_listening = wanted
@@ -166,11 +205,11 @@ class Inbox:
             return
         except OSError:
             chunk = b""
-        if chunk:
-            self._heard(chunk)
-        else:
+        if not chunk:
             self._over.set()
-        self._listen()
+        else:
+            self._taking.heard(chunk)
+        self._listen(is_wanted=bool(chunk) and self._taking.go_on())
 
 
 def _nothing() -> None:

@@ -18,6 +18,10 @@ class Outlet(Protocol):
         """The answer, or with a code the refusal, of the request that this is for."""
         ...
 
+    def skip(self) -> None:
+        """There will be no answer."""
+        ...
+
 
 class Ticket:
     """One request until it has its answer."""
@@ -56,6 +60,7 @@ class Ticket:
         """Nobody waits for it any more: it stays without an answer, and its work stops."""
         if self.is_open:
             self._close()
+            self.outlet.skip()
             if self.give_up is not None:
                 self.give_up()
 
