@@ -180,16 +180,7 @@ class Client:
             ticket.answer(call)
         elif call is not None:
             self._working += 1
-            self._group.start_soon(self._settled, call, params)
-
-    async def _settled(self, call: Call, params: CallParams) -> None:
-        try:
-            await self._served.settle(call, params)
-        except Exception:  # noqa: BLE001 - one request must not end the others
-            _log.exception("a call of %s could not be answered", params.name[:200])
-            call.finish(Fault(INTERNAL_ERROR, "Internal error: the call could not be answered"))
-        finally:
-            self._has_worked()
+            self._group.start_soon(_settled, self._served, call, params, self._has_worked)
 
     def _has_worked(self) -> None:
         self._working -= 1
@@ -235,6 +226,18 @@ class Client:
         ticket = None if isinstance(said, Fault) else self._tickets.get(said.request)
         if ticket is not None and ticket.give_up is not None:
             ticket.drop()
+
+
+async def _settled(
+    served: Served, call: Call, params: CallParams, over: Callable[[], None]
+) -> None:
+    try:
+        await served.settle(call, params)
+    except Exception:  # noqa: BLE001 - one request must not end the others
+        _log.exception("a call of %s could not be answered", params.name[:200])
+        call.finish(Fault(INTERNAL_ERROR, "Internal error: the call could not be answered"))
+    finally:
+        over()
 
 
 async def _answered(ticket: Ticket, work: Awaitable[Answered], over: Callable[[], None]) -> None:
