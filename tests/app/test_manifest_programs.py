@@ -152,6 +152,11 @@ async def gone(pid_file: Path) -> None:
         await until(lambda: not any(_has(mark, one) for one in processes.glob("[0-9]*")))
 
 
+def _written(file: Path) -> bool:
+    """Whether it is there with what it is to hold: it is made first, and empty."""
+    return file.exists() and bool(file.read_text("utf-8").strip())
+
+
 def _has(mark: bytes, process: Path) -> bool:
     try:
         return mark in (process / "cmdline").read_bytes()
@@ -202,7 +207,7 @@ async def test_an_interrupt_ends_the_program(ground: Ground) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call)
             with anyio.fail_after(15):
-                await until((ground.workspace / "mark").exists)
+                await until(lambda: _written(ground.workspace / "mark"))
             abort.set()
         assert failure(answers[0]).kind == FailureKind.EXECUTION_ERROR
         assert not failure(answers[0]).retryable
@@ -221,7 +226,7 @@ async def test_a_person_may_end_a_program(ground: Ground) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(call)
             with anyio.fail_after(15):
-                await until((ground.workspace / "mark").exists)
+                await until(lambda: _written(ground.workspace / "mark"))
             (running,) = hf.commands.all()
             assert hf.commands.terminate(running.id)
         ended = failure(answers[0])

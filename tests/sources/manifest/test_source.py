@@ -72,10 +72,11 @@ def test_an_entry_becomes_a_tool_that_is_alone(tmp_path: Path) -> None:
     first, second = ManifestSource(path, DEFAULTS).tools()
     assert (first.name, first.description, first.input_schema) == ("t", None, {})
     assert first.requires == requirement_set({"fs": {"read": ["{workspace}/**"]}})
-    assert first.alone == Alone(started_from=("/bin/true",))
+    assert first.alone == Alone(started_from=("/bin/true",), owner=str(tmp_path))
     assert second.description == "d"
     assert second.requires == requirement_set({})
-    assert second.alone == Alone(started_from=(f"{tmp_path}/tools", f"{tmp_path}/tools/bin/x"))
+    own = (f"{tmp_path}/tools", f"{tmp_path}/tools/bin/x")
+    assert second.alone == Alone(started_from=own, owner=str(tmp_path))
     for tool in (first, second):
         assert (tool.ownership, tool.read_only, tool.interrupt_behavior) == (
             "managed",
