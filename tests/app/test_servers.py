@@ -125,7 +125,6 @@ async def until(happened: Callable[[], bool]) -> None:
         await until(happened)
 
 
-@pytest.mark.req("SPEC-MCP-02")
 async def test_nobody_vouches_for_it(workspace: Path) -> None:
     async with opened(workspace, "locked", settings=configured(raw=raw(workspace))) as hf:
         refused = await failure(hf, "raw_echo", text="x")
@@ -134,8 +133,13 @@ async def test_nobody_vouches_for_it(workspace: Path) -> None:
 
 
 @pytest.mark.req("SPEC-MCP-02")
-async def test_what_a_server_may_reach_is_asked_about(workspace: Path) -> None:
-    requires = RequirementSettings(hosts=("api.example.com",), write=("out/**",))
+@pytest.mark.parametrize(
+    "table", [{"hosts": ["api.example.com"]}, {"write": ["out/**"]}, {"shell": [{"cmd": "git"}]}]
+)
+async def test_what_a_server_may_reach_is_asked_about(
+    workspace: Path, table: dict[str, object]
+) -> None:
+    requires = msgspec.convert(table, RequirementSettings)
     settings = configured(raw=raw(workspace, requires=requires))
     async with opened(workspace, "locked", settings=settings) as hf:
         assert (await failure(hf, "raw_echo", text="x")).kind is FailureKind.REJECTED

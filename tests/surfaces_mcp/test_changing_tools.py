@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from command import HOLDFAST
-from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
-from mcp_process import serving, variables
+from mcp import Client
+from mcp_sdk import server_for
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -49,16 +46,7 @@ async def connected(transport: str, manifest: Path, heard: anyio.Event) -> Async
 
     words = ["--manifest", str(manifest)]
     async with AsyncExitStack() as stack:
-        if transport == "pipe":
-            own = ["mcp", "--workspace", str(work), *words]
-            server: Any = StdioServerParameters(
-                command=str(HOLDFAST), args=own, env=variables(home)
-            )
-        else:
-            running = await stack.enter_async_context(serving(home, work, *words))
-            token = {"Authorization": f"Bearer {running.token}"}
-            http = await stack.enter_async_context(httpx2.AsyncClient(headers=token))
-            server = streamable_http_client(running.url, http_client=http)
+        server = await server_for(transport, home, work, words, stack)
         client = Client(server, mode="legacy", message_handler=hear)
         yield await stack.enter_async_context(client)
 

@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx2
 import mcp_types as types
 import pytest
-from command import HOLDFAST
-from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_process import serving, variables
+from mcp_sdk import server_for
 from mcp_tools import TOOLS
 
 pytestmark = pytest.mark.timeout(60)
@@ -52,16 +49,7 @@ def connect(tmp_path: Path, transport: str, mode: str) -> Connect:
     async def connected(elicit: Elicit | None = None) -> AsyncGenerator[Client]:
         words = ["--from", str(tools)]
         async with AsyncExitStack() as stack:
-            if transport == "pipe":
-                own = ["mcp", "--workspace", str(work), *words]
-                server: Any = StdioServerParameters(
-                    command=str(HOLDFAST), args=own, env=variables(home)
-                )
-            else:
-                running = await stack.enter_async_context(serving(home, work, *words))
-                token = {"Authorization": f"Bearer {running.token}"}
-                http = await stack.enter_async_context(httpx2.AsyncClient(headers=token))
-                server = streamable_http_client(running.url, http_client=http)
+            server = await server_for(transport, home, work, words, stack)
             client = Client(server, mode=mode, elicitation_callback=elicit)  # type: ignore[arg-type] - a version is a mode, too
             yield await stack.enter_async_context(client)
 
