@@ -217,3 +217,12 @@ def test_nothing_is_started_by_looking(cli: Cli, tmp_path: Path) -> None:
     assert cli("manifest", "check", str(path)).status == 0
     assert cli("manifest", "export", str(path)).status == 0
     assert not (tmp_path / "touched").exists()
+
+
+def test_a_missing_program_says_which_manifest_and_what_to_do(cli: Cli, tmp_path: Path) -> None:
+    entry = {"name": "gone", "command": ["./tools/bin/gone"]}
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": [entry]}), "utf-8")
+    answered = cli("call", "gone", "--manifest", "tools.json")
+    assert answered.status == 1
+    assert 'error: configured tool "gone" is unavailable: ' in answered.err
+    assert f"take the tool out of {tmp_path / 'tools.json'} (--manifest)" in answered.err

@@ -46,7 +46,8 @@ class NamedManifest(NamedTuple):
                 f" holdfast manifest check {self.source.path} says more"
             )
         for missing in self.source.missing():
-            raise MissingProgramError(missing.text)
+            step = f"put the program there, or take the tool out of {self.source.path}"
+            raise MissingProgramError(missing.text, f"{step} ({self.where})")
         return tools
 
 

@@ -14,3 +14,8 @@ class ToolFileError(ValueError):
 
 class MissingProgramError(ConfigurationError):
     """A program that is configured as a tool cannot be run."""
+
+    def __init__(self, said: str, step: str) -> None:
+        super().__init__(said)
+        self.step = step
+        """What to do about it."""

@@ -66,7 +66,9 @@ def _setup(name: str, table: McpSettings) -> ServerSetup:
             else requirements_of(table.requires),
         )
     except BadSetup as problem:
-        raise ConfigurationError(f"mcp.{name}: {problem}; correct it there") from None
+        raise ConfigurationError(
+            f"mcp.{name}: {problem}; correct the table [mcp.{name}], or remove it"
+        ) from None
 
 
 def tool_of(server: str) -> str:

@@ -47,6 +47,7 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
         return _answer(words, screen)
     except MissingProgramError as problem:
         _complain(screen, f"error: {problem}", as_json=as_json)
+        screen.remark(problem.step)
         return FAILED
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
         _complain(screen, str(problem), as_json=as_json)
