@@ -16,6 +16,7 @@ from execution.processes.shell_kit import family_below, out, run, stopped, until
 from holdfast.contract.errors import InvalidArguments, SandboxNotRunning
 from holdfast.contract.shell import CommandLimits, Confinement
 from holdfast.execution.processes import framing, shell_process, shell_turn
+from holdfast.execution.processes.capture import unread
 from holdfast.execution.processes.framing import Answer
 from holdfast.execution.processes.living_shell import LivingShell
 from holdfast.execution.processes.shell_process import Place, ShellProcess
@@ -206,14 +207,27 @@ async def test_a_shell_that_died_meanwhile_answers_nothing(
         await warden.give_back(spawner)
 
 
+def _is_stopped(number: str) -> bool:
+    stat = Path(f"/proc/{number.strip()}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] == "T"
+
+
 @each("unconfined")
 async def test_a_shell_that_will_not_end_is_killed(
     tmp_path: Path, kind: Confinement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shell_process, "ENDING_SECONDS", 0.1)
     async with session(tmp_path, kind) as here:
-        # It reads past the answer without giving one, and is stopped then.
+        # It reads past the answer without giving one, and is stopped then. Nobody looks before.
+        number = here.workspace / "number"
+
+        def unread_once_stopped(pipe: int) -> int:
+            stopped = number.exists() and _is_stopped(number.read_text())
+            return unread(pipe) if stopped else 1
+
+        monkeypatch.setattr(shell_process, "unread", unread_once_stopped)
         stop = "(until grep -q pipe_read /proc/$$/wchan; do sleep 0.01; done; kill -STOP $$) &"
+        stop = f"echo $$ > number; {stop}"
         assert (await run(here, f"{stop} set -n")).exit_code == 137
         assert await out(here, "echo on") == "on\n"
         warden = await here.sandbox.warden()
