@@ -208,7 +208,7 @@ async def test_a_shell_that_died_meanwhile_answers_nothing(
 
 
 def _is_stopped(number: str) -> bool:
-    stat = Path(f"/proc/{number.strip()}/stat").read_text()
+    stat = Path(f"/proc/{number.strip()}/stat").read_text("utf-8")
     return stat.rpartition(")")[2].split()[0] == "T"
 
 
@@ -222,7 +222,7 @@ async def test_a_shell_that_will_not_end_is_killed(
         number = here.workspace / "number"
 
         def unread_once_stopped(pipe: int) -> int:
-            stopped = number.exists() and _is_stopped(number.read_text())
+            stopped = number.exists() and _is_stopped(number.read_text("utf-8"))
             return unread(pipe) if stopped else 1
 
         monkeypatch.setattr(shell_process, "unread", unread_once_stopped)
