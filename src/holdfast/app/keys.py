@@ -3,7 +3,6 @@
 It reads nothing and merges nothing.
 """
 
-import re
 from collections.abc import Mapping
 from types import UnionType
 from typing import Annotated, Literal, TypeGuard, Union, cast, get_args, get_origin
@@ -13,6 +12,7 @@ import msgspec
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.app.spelling import advice
+from holdfast.contract.late_pattern import late_pattern
 
 Table = dict[str, object]
 """A table as TOML gives it."""
@@ -30,7 +30,7 @@ _WORDS = {
 _EXAMPLES: dict[object, str] = {int: "1000", float: "2.5", str: '"text"', bool: "true"}
 _BY_KEY = {"commands": '[["/usr/local/bin/ask-the-office", "--quick"]]'}
 """What is a list of lists for a reason that a made-up value does not show."""
-_EXPECTED = re.compile(r"Expected `(\w+)[^`]*`(?: (?P<bound>[<>]=? [0-9.]+))?")
+_EXPECTED = late_pattern(r"Expected `(\w+)[^`]*`(?: (?P<bound>[<>]=? [0-9.]+))?")
 
 
 def check_keys(table: Mapping[str, object], origin: str) -> None:

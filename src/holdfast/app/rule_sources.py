@@ -3,14 +3,14 @@
 It changes tables that `keys` has checked. What a rule says is not looked at.
 """
 
-import re
 from collections.abc import Iterator
 from typing import cast
 
 from holdfast.app.keys import Table
+from holdfast.contract.late_pattern import late_pattern
 
 _NAME = r"""(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[\w-]+))"""
-_HEADING = re.compile(rf"\s*\[\[\s*profile\s*\.\s*{_NAME}\s*\.\s*rules\s*\]\]")
+_HEADING = late_pattern(rf"\s*\[\[\s*profile\s*\.\s*{_NAME}\s*\.\s*rules\s*\]\]")
 _SOURCE = "source"
 
 

@@ -5,7 +5,6 @@ The key is kept where people's decisions are, never beside the journal.
 
 import hashlib
 import os
-import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +19,7 @@ from holdfast.app.state_file import make_private, read_bytes, replace
 from holdfast.app.store_places import DATABASE, explained
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalUnavailable, JournalUnusable
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import AnchorFiles, Anchors, NoAnchors
 from holdfast.record.codec import Chain
@@ -32,7 +32,7 @@ from holdfast.record.unavailable import NO_ROOM, NoRoom, refused
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.session_log import SessionLog
 
-_PASSWORD = re.compile(r":[^:@/]*@")
+_PASSWORD = late_pattern(r":[^:@/]*@")
 KEY = "journal.key"
 _KEY_BYTES = 32
 _NO_URL = (

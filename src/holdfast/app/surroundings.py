@@ -11,9 +11,10 @@ from urllib.parse import unquote
 from holdfast.app.environment import variables
 from holdfast.app.locations import data_home, state_home, user_file
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.record.audit_redaction import MODEL_KEYS
 
-_LAST_WORD = re.compile(
+_LAST_WORD = late_pattern(
     r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|PGPASSWORD"
     r"|DSN|CONNECTION_STRING)(?:_[0-9]+)?$"
     r"|_(?:PASS|PWD|PAT)$"
@@ -22,15 +23,15 @@ _LAST_WORD = re.compile(
 )
 """What the name of a variable holds when its value is a secret, as whole words."""
 
-_SECRET_HEADER = re.compile(r"auth|cookie|token|secret|key|session", re.IGNORECASE)
+_SECRET_HEADER = late_pattern(r"auth|cookie|token|secret|key|session", re.IGNORECASE)
 
 _PASSED_ON = ("PATH", "HOME", "LANG")
 """What a program of ours needs of the environment; everything else may be a secret."""
 
-_PASSWORD_IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
+_PASSWORD_IN_URL = late_pattern(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 """The password of an address such as a database's, under whatever name it stands."""
 
-_PASSWORD_AS_PARAMETER = re.compile(r"\bpassword\s*=\s*'?([^&\s']+)")
+_PASSWORD_AS_PARAMETER = late_pattern(r"\bpassword\s*=\s*'?([^&\s']+)")
 """The other ways to write it for PostgreSQL."""
 
 

@@ -4,7 +4,6 @@ Every failure is a ConfigurationError that names the file and the line. It knows
 """
 
 import os
-import re
 import stat
 import tomllib
 from pathlib import Path
@@ -12,10 +11,11 @@ from typing import cast
 
 from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
+from holdfast.contract.late_pattern import late_pattern
 
 MAX_FILE_BYTES = 1024 * 1024
 
-_PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
+_PLACE = late_pattern(r" \(at line (\d+), column \d+\)$")
 _AT_END = " (at end of document)"
 
 

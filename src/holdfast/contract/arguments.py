@@ -5,7 +5,6 @@ if isinstance(path, Envelope):
     return path
 """
 
-import re
 from collections.abc import Mapping
 from typing import cast
 
@@ -15,13 +14,14 @@ from holdfast.contract.builders import failure
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonObject, type_name
+from holdfast.contract.late_pattern import late_pattern
 
 UNPARSEABLE = (
     'Arguments could not be parsed as JSON. Pass an object literal, e.g. `{"path": "foo.txt"}`.'
 )
 
 _MISSING = object()
-_INTEGER_TEXT = re.compile(r"[+-]?[0-9]{1,4000}")
+_INTEGER_TEXT = late_pattern(r"[+-]?[0-9]{1,4000}")
 
 
 def require_arguments(raw: str | bytes, *, tool: str | None = None) -> JsonObject | Envelope:

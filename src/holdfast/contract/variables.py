@@ -8,10 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 
+from holdfast.contract.late_pattern import late_pattern
+
 STANDARD_VARIABLES = ("workspace", "ad-hoc", "user-data")
 
-_GROUP = re.compile(r"\{([^{}]*)\}")
-_GLOB_CHARACTER = re.compile(r"[*?\[\]{},\\]")
+_GROUP = late_pattern(r"\{([^{}]*)\}")
+_GLOB_CHARACTER = late_pattern(r"[*?\[\]{},\\]")
 
 
 class UnknownVariable(ValueError):

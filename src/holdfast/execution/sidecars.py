@@ -6,12 +6,12 @@ quotas. Which output goes here is decided elsewhere.
 
 import hashlib
 import os
-import re
 import shutil
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.ports import StoredOutput
 from holdfast.contract.truncate import cut_utf8
 from holdfast.execution.spool import Spool, SpoolFile
@@ -19,7 +19,7 @@ from holdfast.execution.spool import Spool, SpoolFile
 DEFAULT_CALL_QUOTA = 64 * 1024 * 1024
 DEFAULT_SESSION_QUOTA = 512 * 1024 * 1024
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_UNSAFE = late_pattern(r"[^A-Za-z0-9_.-]+")
 _NAME_CHARACTERS = 120
 OUTPUTS = "outputs"
 """The folder of whole outputs, below that of a session."""

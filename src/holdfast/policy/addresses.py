@@ -4,13 +4,14 @@ Text and arithmetic: nothing is looked up. Where two programs would read a numbe
 read as the C library does, and what is handed on is the plain form, which everybody reads alike.
 """
 
-import re
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import TypeAlias
 
+from holdfast.contract.late_pattern import late_pattern
+
 Address: TypeAlias = IPv4Address | IPv6Address
 
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_NUMBER = late_pattern(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _PARTS = 4
 
 _INSIDE_4 = tuple(

@@ -22,6 +22,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Literal, TypeAlias
 
+from holdfast.contract.late_pattern import late_pattern
+
 Flavour: TypeAlias = Literal["path", "text"]
 Matches: TypeAlias = Callable[[str], bool]
 
@@ -30,7 +32,7 @@ MOST_ALTERNATIVES = 256
 LONGEST_WRITTEN_OUT = 16_384
 DEEPEST_NESTING = 8
 
-_SPECIAL = re.compile(r"[\\*?{},]")
+_SPECIAL = late_pattern(r"[\\*?{},]")
 
 
 class GlobProblem(ValueError):
@@ -49,7 +51,7 @@ class _Sign(Enum):
     SEPARATOR = "/"
 
 
-_PIECE = re.compile(r"\*+|\\?.", re.DOTALL)
+_PIECE = late_pattern(r"\*+|\\?.", re.DOTALL)
 _SIGNS = {sign.value: sign for sign in _Sign}
 
 _Token: TypeAlias = str | _Sign

@@ -11,10 +11,10 @@ is judged again with the address (`admits_address`): otherwise whoever owns a pu
 point it inside.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.policy.addresses import Address, address_of, is_private
 from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, written_out
 from holdfast.policy.hosts import (
@@ -26,9 +26,9 @@ from holdfast.policy.hosts import (
     redirect_target,
 )
 
-_PORT = re.compile(r"(.*[^:]):([0-9]{1,5}|\*)")
-_STARS = re.compile(r"\*{2,}")
-_WILD_LABEL = re.compile(r"[A-Za-z0-9_*?-]+")
+_PORT = late_pattern(r"(.*[^:]):([0-9]{1,5}|\*)")
+_STARS = late_pattern(r"\*{2,}")
+_WILD_LABEL = late_pattern(r"[A-Za-z0-9_*?-]+")
 
 
 class HostPatternProblem(ValueError):

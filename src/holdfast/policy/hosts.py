@@ -12,19 +12,20 @@ from urllib.parse import urljoin
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.policy.addresses import Address, ipv4_of, ipv6_of, is_private, looks_numeric
 
 LONGEST_URL = 8192
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
 
-_URL = re.compile(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.ASCII)
-_AUTHORITY = re.compile(
+_URL = late_pattern(r"(https?)://([^/?#]*)(.*)", re.IGNORECASE | re.ASCII)
+_AUTHORITY = late_pattern(
     r"(?:[A-Za-z0-9\-._~%!$&'()*+,;=:]*@)?(?:\[([0-9a-fA-F:.]+(?:%[\w.\-]+)?)\]|([^\[\]:@%]*))"
     r"(?::([0-9]{0,5}))?",
     re.ASCII,
 )
-_ASCII_NAME = re.compile(
+_ASCII_NAME = late_pattern(
     r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -7,7 +7,6 @@ where its links lead.
 """
 
 import posixpath
-import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -17,13 +16,14 @@ from holdfast.contract.arguments import require_string
 from holdfast.contract.builders import failure
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.late_pattern import late_pattern
 
 SHARED_ROOT = "/workspace/shared"
 """The sandbox folder all agents share."""
 
 Reason: TypeAlias = Literal["empty", "traversal", "nul", "dangerous_char", "outside_roots"]
 
-_DANGEROUS = re.compile(r"""[;|&$`'"<>(){}\\\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
+_DANGEROUS = late_pattern(r"""[;|&$`'"<>(){}\\\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 _LONGEST_SHOWN = 200
 
 

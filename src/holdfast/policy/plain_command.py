@@ -6,10 +6,12 @@ leave out is refused. It is no shell grammar and knows no program: it answers th
 
 import re
 
+from holdfast.contract.late_pattern import late_pattern
+
 # A newline ends a command, a NUL ends a text, a backslash takes a meaning away, and a control
 # character or half a surrogate pair is nothing a person could have seen.
-_NEVER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\\\ud800-\udfff]")
-_PIECE = re.compile(
+_NEVER = late_pattern(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\\\ud800-\udfff]")
+_PIECE = late_pattern(
     r"""(?P<blank>[ \t]+)
       | '(?P<single>[^']*)'
       | "(?P<double>[^"$`]*)"
@@ -17,8 +19,8 @@ _PIECE = re.compile(
     re.VERBOSE,
 )
 # bash also expands a tilde after = or : in a word that looks like an assignment.
-_HOME = re.compile(r"(?<![^=:])~")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_HOME = late_pattern(r"(?<![^=:])~")
+_ASSIGNMENT = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
 def plain_words(command: str) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.paths import is_within
 
 _DIRECTORIES = frozenset(
@@ -47,7 +48,7 @@ _PAIRS = frozenset(
 )
 _NAMES = _DIRECTORIES | _FILES
 _PARENTS = frozenset(parent for parent, _ in _PAIRS)
-_ENVIRONMENT = re.compile(r"\.env(?:\.(?!example$|sample$|template$|dist$).*)?", re.DOTALL)
+_ENVIRONMENT = late_pattern(r"\.env(?:\.(?!example$|sample$|template$|dist$).*)?", re.DOTALL)
 
 
 def is_protected(path: str, roots: Iterable[str]) -> bool:

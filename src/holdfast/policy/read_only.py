@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.policy.managed_bash import NotManaged, managed_command
 from holdfast.policy.plain_command import plain_words
 
@@ -104,7 +105,7 @@ def _last_lines(words: Sequence[str], directory: str) -> Suggestion | None:
 
 # Longer counts are no counts anybody means, and no JSON reader keeps them exact.
 _COUNT = r"[1-9][0-9]{0,14}"
-_RANGE = re.compile(f"({_COUNT}),({_COUNT})p")
+_RANGE = late_pattern(f"({_COUNT}),({_COUNT})p")
 
 
 def _some_lines(words: Sequence[str], directory: str, key: str) -> Suggestion | None:
@@ -196,9 +197,9 @@ def _same_for_glob(pattern: str) -> bool:
 # What grep, ripgrep and our own grep read alike. In a basic expression + ? | ( ) { } are plain
 # text, in the others they are not, so a query that holds one of them is refused there.
 _ATOM = r"(?:[^\\^$.*+?(){}|\[\]]|\.|\[\^?(?:0-9|a-z|A-Z|[A-Za-z0-9_])+\])"
-_BASIC = re.compile(rf"\^?(?:{_ATOM}\*?)*\$?")
+_BASIC = late_pattern(rf"\^?(?:{_ATOM}\*?)*\$?")
 _BRANCH = rf"\^?(?:{_ATOM}[*+?]?)+\$?"
-_EXTENDED = re.compile(rf"{_BRANCH}(?:\|{_BRANCH})*")
+_EXTENDED = late_pattern(rf"{_BRANCH}(?:\|{_BRANCH})*")
 
 
 def _lines_by_grep(words: Sequence[str], directory: str) -> Suggestion | None:

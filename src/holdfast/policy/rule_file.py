@@ -11,7 +11,6 @@
 Text in, rules or problems out; every problem names its line. It reads no files.
 """
 
-import re
 import tomllib
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -19,14 +18,15 @@ from typing import cast, get_args
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.rules import ACTIONS, Action, Rule, RuleScope, TargetKind
 from holdfast.policy.examples import Example, examples_of
 from holdfast.policy.globs import GlobProblem
 from holdfast.policy.rules import check_patterns
 from holdfast.policy.targets import never_fits, never_used
 
-_TABLE = re.compile(r"\s*\[\[\s*rule\s*\]\]")
-_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_TABLE = late_pattern(r"\s*\[\[\s*rule\s*\]\]")
+_TOML_LINE = late_pattern(r"\(at line (\d+), column \d+\)")
 
 
 class WrittenRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ _EXAMPLES = {
     "no_match": 'no_match = ["gitk"]',
     "kind": f"kind = {' or '.join(repr(kind) for kind in get_args(TargetKind))}",
 }
-_AT_KEY = re.compile(r"at `\$\.(\w+)")
+_AT_KEY = late_pattern(r"at `\$\.(\w+)")
 
 
 class FileProblem(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,13 +5,13 @@ remembered answer never outranks a deny; what nobody speaks of is asked. Judging
 its several uses, is `judge`'s work.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias, cast
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.rules import Action, Rule, RuleScope, TargetKind, Use
 from holdfast.policy.globs import GlobProblem, compile_glob, plain_text, specificity, written_out
 from holdfast.policy.host_rules import fits_host, spelled_hosts
@@ -122,7 +122,7 @@ class RuleBook:
         return decisive.action, decisive
 
 
-_LINE = re.compile(r":\d+\Z")
+_LINE = late_pattern(r":\d+\Z")
 
 
 def _place(rule: Rule) -> tuple[object, ...]:

@@ -6,7 +6,6 @@ then what its text redirects is used, and the kernel holds the rest to what is r
 taken as written; where they lead is asked elsewhere.
 """
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -15,6 +14,7 @@ from typing import cast
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
@@ -183,7 +183,7 @@ def uses_of_command(text: str) -> list[Use]:
     return uses
 
 
-_BEND = re.compile(r"//|\./|/\.|/(?: |$)")
+_BEND = late_pattern(r"//|\./|/\.|/(?: |$)")
 """What a path holds that could be written in a straighter way."""
 
 

@@ -4,12 +4,12 @@ Pure text rules. `None` always means: not a spelling of that type, leave it alon
 """
 
 import math
-import re
 from decimal import Decimal
 
 import msgspec
 
 from holdfast.contract.json_value import JsonValue
+from holdfast.contract.late_pattern import late_pattern
 
 WHITE_SPACE = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
@@ -20,8 +20,8 @@ WHITE_SPACE = (
 MAX_DIGITS = 4_000
 """Python refuses to read longer integers for good reason; so do we."""
 
-_INTEGER = re.compile(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}")
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_INTEGER = late_pattern(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}")
+_DECIMAL = late_pattern(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 _MAX_EXPONENT = 400
 

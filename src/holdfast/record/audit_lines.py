@@ -10,10 +10,11 @@ import msgspec
 
 from holdfast.contract.audit import ProgramRun
 from holdfast.contract.json_value import clean_text
+from holdfast.contract.late_pattern import late_pattern
 
 _SECOND = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z", re.ASCII)
+_MOMENT = late_pattern(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z", re.ASCII)
 
 
 class UnreadableLine(ValueError):

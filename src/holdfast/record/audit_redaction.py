@@ -7,6 +7,8 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 
+from holdfast.contract.late_pattern import late_pattern
+
 REDACTED = "***REDACTED***"
 
 MODEL_KEYS = ("OAI_API_KEY", "OPENAI_API_KEY")
@@ -17,7 +19,7 @@ SHOWN_CHARACTERS = 4_096
 _LOOKED_AT = 2 * SHOWN_CHARACTERS
 """So much of it patterns see: one that begins in what is shown ends well before."""
 
-_SEPARATORS = re.compile("[,;]")
+_SEPARATORS = late_pattern("[,;]")
 
 
 class Redaction:

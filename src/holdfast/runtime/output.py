@@ -13,6 +13,7 @@ from holdfast.contract.call import Outcome
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonObject, decode_json, encode_json
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.ports import SidecarStore, StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
 from holdfast.contract.runtime import Progress, ProgressSink
@@ -23,7 +24,7 @@ from holdfast.envelope.wrap import Spooled, Wrapped, wrap
 
 _log = logging.getLogger("holdfast")
 
-_MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
+_MEDIA_TYPE = late_pattern(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 _ANY_BYTES = "application/octet-stream"
 _WRITERS = 4
 

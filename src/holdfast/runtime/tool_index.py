@@ -5,11 +5,11 @@ its name, found or not: what is offered saves room in a prompt and decides over 
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.tool import Tool
 from holdfast.contract.tool_index import ToolMatch
 
@@ -20,8 +20,8 @@ MOST_WORDS = 50
 """So many different words of a query are looked for."""
 LONGEST_DESCRIPTION = 1000
 _K1, _B = 1.2, 0.75
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD = late_pattern(r"[^\W_]+")
+_HUMP = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _LITTLE = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with"})
 """Words that every description has."""
 

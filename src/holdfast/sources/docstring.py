@@ -11,22 +11,24 @@ from collections.abc import Collection
 
 import msgspec
 
-_SECTION = re.compile(
+from holdfast.contract.late_pattern import late_pattern
+
+_SECTION = late_pattern(
     r"(args|arguments|parameters|params|attributes|other parameters"
     r"|keyword args|keyword arguments)\s*:",
     re.IGNORECASE,
 )
-_NUMPY_SECTION = re.compile(r"(parameters|other parameters|attributes)", re.IGNORECASE)
-_UNDERLINE = re.compile(r"-{3,}|={3,}")
-_ENTRY = re.compile(r"(?:[-*+]\s+)?[`*]*(\w+)`*\s*(?:\([^)]*\))?\s*:(?!:)\s*(.*)")
-_NUMPY_ENTRY = re.compile(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?")
-_FIELD = re.compile(
+_NUMPY_SECTION = late_pattern(r"(parameters|other parameters|attributes)", re.IGNORECASE)
+_UNDERLINE = late_pattern(r"-{3,}|={3,}")
+_ENTRY = late_pattern(r"(?:[-*+]\s+)?[`*]*(\w+)`*\s*(?:\([^)]*\))?\s*:(?!:)\s*(.*)")
+_NUMPY_ENTRY = late_pattern(r"\*{0,2}(\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?")
+_FIELD = late_pattern(
     r":(param|parameter|arg|argument|key|keyword|type)\s+(?:[^:]*\s)?\*{0,2}(\w+)\s*:\s*(.*)"
 )
-_ANY_FIELD = re.compile(r":\w+[^:]*:")
-_BLANK_RUN = re.compile(r"\n{3,}")
-_PARAGRAPHS = re.compile(r"(\n\s*\n)")
-_OPENING = re.compile(r"(?:\A|(?<=[.;!?])\s+)`?\b(\w+)`?:\s")
+_ANY_FIELD = late_pattern(r":\w+[^:]*:")
+_BLANK_RUN = late_pattern(r"\n{3,}")
+_PARAGRAPHS = late_pattern(r"(\n\s*\n)")
+_OPENING = late_pattern(r"(?:\A|(?<=[.;!?])\s+)`?\b(\w+)`?:\s")
 """A parameter's sentence begins its paragraph or follows the end of another sentence."""
 
 

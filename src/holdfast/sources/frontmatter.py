@@ -5,16 +5,17 @@ any other kind are passed over, as nobody asks for them. It reads text and knows
 a stranger's: the work grows as its length does, and what stands between the dashes is bounded.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from holdfast.contract.late_pattern import late_pattern
 
 LONGEST_FRONTMATTER = 16 * 1024
 """In characters, its lines of dashes not counted."""
 _FENCE = "---"
-_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
-_BLOCK = re.compile(r"([|>])[+-]?[0-9]?[+-]?(?:[ \t]+#.*)?$")
-_COMMENT = re.compile(r"(?<=[ \t])#.*")
+_KEY = late_pattern(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_BLOCK = late_pattern(r"([|>])[+-]?[0-9]?[+-]?(?:[ \t]+#.*)?$")
+_COMMENT = late_pattern(r"(?<=[ \t])#.*")
 _NO_TEXT = ("[", "{", "&", "*", "!", "%", "@", "`")
 """What a value begins with that is no text."""
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/"}

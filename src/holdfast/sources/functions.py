@@ -6,13 +6,13 @@ with a parameter annotated with a port is handed what the host has for it; the m
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast, get_args, get_origin, overload
 
 from holdfast.contract.backend import ToolResult
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.results import Binary, Image
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.told import Told
@@ -35,7 +35,7 @@ R = TypeVar("R")
 
 Invoke = Callable[[Mapping[str, object], Runtime], object]
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_NAME = late_pattern(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 _SPEAK_FOR_THEMSELVES = (Envelope, Image, Binary, ToolResult, bytes, bytearray)
 """Returned values the runtime turns into something else: their fields are not the result's."""

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, cast, runtime_checkable
 
 from holdfast.contract.json_value import text_of
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.tool import ArgumentFault
 
 Step = str | int
 
-_MSGSPEC_PLACE = re.compile(r"(.*?) - at (?:`key` in )?`\$(.*)`", re.DOTALL)
-_MSGSPEC_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_MSGSPEC_PLACE = late_pattern(r"(.*?) - at (?:`key` in )?`\$(.*)`", re.DOTALL)
+_MSGSPEC_STEP = late_pattern(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
 @runtime_checkable

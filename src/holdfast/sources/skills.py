@@ -5,7 +5,6 @@ cannot be one is passed over with a remark. Whose folders these are is not known
 """
 
 import os
-import re
 import stat
 import threading
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.contract.errors import Unavailable
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.skills import Skill
 from holdfast.sources.frontmatter import Fronted, Malformed, parted
 
@@ -22,7 +22,7 @@ LONGEST_FILE = 256 * 1024
 LONGEST_DESCRIPTION = 1024
 MOST_ENTRIES = 1000
 """How many entries of one folder are looked at."""
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_NAME = late_pattern(r"[a-z][a-z0-9-]*")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 

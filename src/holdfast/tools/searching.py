@@ -1,11 +1,10 @@
 """What every tool that searches declares and says. Which one is not known here."""
 
-import re
-
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.tool import Limits, OutputBound
 from holdfast.contract.tool_options import ToolOptions
 
-_BRACES = re.compile(r"\{[^{}]*,[^{}]*\}")
+_BRACES = late_pattern(r"\{[^{}]*,[^{}]*\}")
 
 
 def why_more(stopped: str | None, pattern: str | None, *, found: bool) -> str | None:

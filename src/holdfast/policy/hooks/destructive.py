@@ -6,20 +6,21 @@ A help for people, not a boundary: what a command can reach is the sandbox's mat
 import re
 from itertools import takewhile
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.rules import Use
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy.hooks.commands import Line, doubtful_text, lines_in
 from holdfast.policy.watchdog import stricter
 
-_EVERYTHING = re.compile(
+_EVERYTHING = late_pattern(
     r"/+\*?|~/?\*?|\$(HOME|\{HOME\})/?\*?"
     r"|/(etc|usr|var|bin|sbin|lib|lib64|opt|boot|home|root|dev|proc|sys)/?\*?"
 )
 _ALL_HERE = frozenset({"*", ".", "./", "./*", "..", "../", "../*", ".*", ".git", "./.git", ":/"})
 _CLEAR = len("--st")
-_DEVICE = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)\S*")
-_OVER_A_DEVICE = re.compile(f"of={_DEVICE.pattern}")
-_FORK_BOMB = re.compile(
+_DEVICE = late_pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|loop|mem|kmem|disk|mapper)\S*")
+_OVER_A_DEVICE = late_pattern(f"of={_DEVICE.pattern}")
+_FORK_BOMB = late_pattern(
     r"([\w:.]{1,40})\s{0,9}\(\)\s{0,9}\{[^}]{0,200}?\1\s{0,9}\|\s{0,9}\1\s{0,9}&"
 )
 _LOOKED_THROUGH = 8_192
@@ -41,7 +42,7 @@ _ASKED = {
     r"aws s3 rb": "it deletes a bucket",
     r"gcloud (\S+ ){1,5}delete": "it deletes what runs in a cloud",
 }
-_ANY_ASKED = re.compile(f"(?:{'|'.join(_ASKED)})(?: |$)")
+_ANY_ASKED = late_pattern(f"(?:{'|'.join(_ASKED)})(?: |$)")
 _OVERWRITES = frozenset({"-f", "--force-with-lease", "--force-if-includes", "--mirror", "-d"})
 _ASKED_WITH_FLAG: tuple[tuple[str, frozenset[str], str], ...] = (
     ("git push", _OVERWRITES, "it overwrites what others pushed"),

@@ -5,6 +5,7 @@ A help for people, not a boundary: which hosts a call can reach is the sandbox's
 
 import re
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.rules import Use
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
 from holdfast.policy.hooks.commands import Line, doubtful_text, lines_in
@@ -16,21 +17,21 @@ _NETWORK = frozenset(
         *("openssl", "sendmail", "mail", "mutt", "smbclient", "aws", "gsutil", "gcloud", "az"),
     }
 )
-_SECRET_PLACE = re.compile(
+_SECRET_PLACE = late_pattern(
     r"\.ssh(/|$)|id_(rsa|dsa|ecdsa|ed25519)|\.aws/|\.netrc|(^|/)\.env(\.\w+)?$|\.npmrc|\.pypirc"
     r"|\.kube/config|\.gnupg|/etc/(g?shadow|sudoers)|/proc/\w+/environ|\.git-credentials"
     r"|\.docker/config\.json|credentials(\.\w+)?$|\.pem$|\.p12$|\.pfx$|keystore|wallet\.dat"
 )
 _PIPES = frozenset({"nc", "ncat", "netcat", "socat"})
 _SHOWS_ENVIRONMENT = frozenset({"env", "printenv", "export", "set"})
-_UPLOADS = re.compile(
+_UPLOADS = late_pattern(
     r"^(-[dFT]|--(data(-\w+)?|form(-\w+)?|upload-file|post-file|post-data|body-file|json))(=|$)"
 )
-_STORES_ELSEWHERE = re.compile(
+_STORES_ELSEWHERE = late_pattern(
     r"(aws s3|gsutil|gcloud storage) (cp|mv|sync|rsync) .*(s3|gs)://\S+$"
 )
-_SOCKET = re.compile(r"/dev/(tcp|udp)/")
-_LONG_QUERY = re.compile(r"^https?://[^\s?#]*\?[^\s#]{400,}", re.IGNORECASE)
+_SOCKET = late_pattern(r"/dev/(tcp|udp)/")
+_LONG_QUERY = late_pattern(r"^https?://[^\s?#]*\?[^\s#]{400,}", re.IGNORECASE)
 
 
 def exfiltration_shapes(inspection: Inspection, /) -> Opinion:

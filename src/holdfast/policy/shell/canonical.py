@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.policy.shell.flags import (
     LONG_FLAGS,
     OPTIONS_BEFORE_SUBCOMMAND,
@@ -23,10 +24,10 @@ from holdfast.policy.shell.flags import (
     WITH_SUBCOMMAND,
 )
 
-_CLUSTER = re.compile(r"-[A-Za-z0-9]+")
-_TOUCHING_VALUE = re.compile(r"-[A-Za-z0-9]+(?=[^A-Za-z0-9*])")
-_PATTERN_WORD = re.compile(r"""(?:\\.|'[^']*'|"[^"]*"|[^\s\\])+|\\""", re.DOTALL)
-_QUOTES = re.compile(r"""\\.|'([^']*)'|"([^"]*)\"""", re.DOTALL)
+_CLUSTER = late_pattern(r"-[A-Za-z0-9]+")
+_TOUCHING_VALUE = late_pattern(r"-[A-Za-z0-9]+(?=[^A-Za-z0-9*])")
+_PATTERN_WORD = late_pattern(r"""(?:\\.|'[^']*'|"[^"]*"|[^\s\\])+|\\""", re.DOTALL)
+_QUOTES = late_pattern(r"""\\.|'([^']*)'|"([^"]*)\"""", re.DOTALL)
 
 
 class _Parts(msgspec.Struct):

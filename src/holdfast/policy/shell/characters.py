@@ -3,20 +3,21 @@
 Whatever a person cannot see, or bash and the grammar may see differently, is a doubt.
 """
 
-import re
 import unicodedata
+
+from holdfast.contract.late_pattern import late_pattern
 
 LONGEST_TEXT = 8 * 1024
 # The grammar's time grows with the square of these.
 MOST_PIPES_AND_REDIRECTIONS = 256
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 # Spellings that the grammar reads without complaint, but otherwise than bash.
 _MISREAD = (
-    (re.compile(r"[^ \t\n]\\\n"), "a line end in the middle of a word"),
-    (re.compile(r"\{\w+\}[<>]"), "a redirection that sets a variable"),
+    (late_pattern(r"[^ \t\n]\\\n"), "a line end in the middle of a word"),
+    (late_pattern(r"\{\w+\}[<>]"), "a redirection that sets a variable"),
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = late_pattern("[\ud800-\udfff]")
 _LOOKS_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 

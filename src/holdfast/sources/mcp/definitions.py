@@ -7,16 +7,16 @@ written as an escape, so that nothing in it can hide.
 import difflib
 import hashlib
 import json
-import re
 
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json, plain
+from holdfast.contract.late_pattern import late_pattern
 
 SHOWN_CHARACTERS = 200
 """How much of a description a model is offered."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

@@ -5,15 +5,15 @@ fits as it is: so no name depends on the order in which servers answer.
 """
 
 import hashlib
-import re
 from collections.abc import Collection, Iterable
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.tool import LOCKED_NAMES
 
 MOST_CHARACTERS = 64
 """What providers of models take."""
 
-_OTHER = re.compile(r"[^A-Za-z0-9_]")
+_OTHER = late_pattern(r"[^A-Za-z0-9_]")
 _SUFFIX = 6
 
 Named = tuple[str, str]

@@ -4,7 +4,6 @@ Texts may hold ``${NAME}``; what stands in its place is read when a server is co
 """
 
 import hashlib
-import re
 from collections.abc import Mapping
 from typing import Literal
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.requirements import NOTHING_REQUIRED, NetRequirement, RequirementSet
 
 Era = Literal["auto", "2025-11-25", "2026-07-28"]
@@ -19,7 +19,7 @@ Era = Literal["auto", "2025-11-25", "2026-07-28"]
 CALL_SECONDS = 30.0
 STARTUP_SECONDS = 30.0
 
-_NAME = re.compile(r"[^\s:\x00-\x1f\x7f][^:\x00-\x1f\x7f]{0,63}")
+_NAME = late_pattern(r"[^\s:\x00-\x1f\x7f][^:\x00-\x1f\x7f]{0,63}")
 _SCHEMES = ("http", "https")
 
 

@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, TextIO
 
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from holdfast.contract.late_pattern import late_pattern
+
+_STEERING = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters except tab and line feed, changes of direction, and what is no character."""
 
 _DEEPEST = 20

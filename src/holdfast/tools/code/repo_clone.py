@@ -4,7 +4,6 @@ Nothing of the repository runs: no hook, no filter, no submodule, and none of th
 configuration counts. The program reaches the one host of the address and follows no redirect.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -23,6 +22,7 @@ from holdfast.contract.errors import (
     ToolError,
     Unavailable,
 )
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.shell import CommandLimits, CommandReport, denial_of
 from holdfast.contract.tool import Limits
@@ -30,7 +30,7 @@ from holdfast.contract.tool import Limits
 SECONDS = 600.0
 _GRACE = 2.0
 """git removes what it has fetched so far when it is told to end."""
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+_NAME = late_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _SAID = 2_000
 
 _SETTINGS = (

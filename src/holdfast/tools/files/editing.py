@@ -3,16 +3,16 @@
 Pure: texts in, texts out. Line feeds stand for whatever line ending a file has.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
 from holdfast.contract.errors import InvalidArguments
+from holdfast.contract.late_pattern import late_pattern
 
-_NUMBERED = re.compile(r"[ \t]*+[0-9]++(?:[ \t]*+[:|→] ?|\t)")
-_WORD = re.compile(r"\S+")
+_NUMBERED = late_pattern(r"[ \t]*+[0-9]++(?:[ \t]*+[:|→] ?|\t)")
+_WORD = late_pattern(r"\S+")
 _LINES_NAMED = 5
 _SHOWN = 400
 _MOST_COMPARED = 10_000

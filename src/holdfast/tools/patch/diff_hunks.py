@@ -1,11 +1,11 @@
 """The hunks of a unified diff, as git reads them: what their headers count has to be there."""
 
-import re
 from typing import NamedTuple
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.tools.patch.model import Hunk, NumberedHunk, bad_patch
 
-_HEADER = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_HEADER = late_pattern(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _NO_NEWLINE_LENGTH = 12
 _SHOWN = 60
 

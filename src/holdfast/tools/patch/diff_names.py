@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.tools.patch.model import bad_patch
 
 NOTHING = "/dev/null"
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_BLANK = re.compile(r"[ \t]")
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_QUOTED = late_pattern(r'"((?:[^"\\]|\\.)*)"')
+_BLANK = late_pattern(r"[ \t]")
+_ESCAPE = late_pattern(rb"\\([0-7]{3}|.)", re.DOTALL)
 
 
 def header_name(text: str, at: int) -> str:

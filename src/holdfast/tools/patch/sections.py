@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.tools.patch.model import FilePatch, Hunk, SoughtHunk, bad_patch
 
 _BEGIN, _END = b"*** Begin Patch", b"*** End Patch"
-_FILE = re.compile(rb"\*\*\* (Add|Delete|Update) File: *(.+)")
-_MOVE = re.compile(rb"\*\*\* Move to: *(.+)")
+_FILE = late_pattern(rb"\*\*\* (Add|Delete|Update) File: *(.+)")
+_MOVE = late_pattern(rb"\*\*\* Move to: *(.+)")
 _END_OF_FILE = b"*** End of File"
 _SHOWN = 60
 
