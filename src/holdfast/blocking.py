@@ -21,8 +21,7 @@ import msgspec
 from anyio import get_cancelled_exc_class
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from holdfast.app import answering
-from holdfast.app.any_session import StoreOptions
+from holdfast.app import answering, any_session
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
 from holdfast.app.options import Options
 from holdfast.app.settings import DEFAULT_PROFILE
@@ -178,14 +177,14 @@ class Holdfast:
 
 
 def open_questions(
-    session: str | None = None, **options: Unpack[StoreOptions]
+    session: str | None = None, **options: "Unpack[any_session.StoreOptions]"
 ) -> tuple[Question, ...]:
     """What waits for a person, of one session or of all; see `holdfast.open_questions`."""
     return anyio.run(partial(answering.open_questions, session, **options))
 
 
 def answer_question(
-    session: str, approval: str, answer: Answer, **options: Unpack[StoreOptions]
+    session: str, approval: str, answer: Answer, **options: "Unpack[any_session.StoreOptions]"
 ) -> None:
     """Answer a question of a session that anybody or nobody runs; see `holdfast`."""
     anyio.run(partial(answering.answer_question, session, approval, answer, **options))

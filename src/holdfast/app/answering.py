@@ -8,7 +8,7 @@ from typing import Unpack, get_args
 
 import msgspec
 
-from holdfast.app.any_session import StoreOptions, desk, open_now, waiting_in
+from holdfast.app import any_session
 from holdfast.contract.events import ApprovalAsked
 from holdfast.contract.journal import EventQuery, Journal, NotFitting
 from holdfast.contract.json_value import clean_text, text_of
@@ -22,14 +22,14 @@ from holdfast.runtime.trail import answered, without_secrets
 
 
 async def open_questions(
-    session: str | None = None, **options: Unpack[StoreOptions]
+    session: str | None = None, **options: "Unpack[any_session.StoreOptions]"
 ) -> tuple[Question, ...]:
     """What waits for a person, of one session or of all, the oldest first; UnknownSession."""
-    return await open_now(questions_in, session, **options)
+    return await any_session.open_now(questions_in, session, **options)
 
 
 async def answer_question(
-    session: str, approval: str, answer: Answer, **options: Unpack[StoreOptions]
+    session: str, approval: str, answer: Answer, **options: "Unpack[any_session.StoreOptions]"
 ) -> None:
     """Answer a question of a session that anybody or nobody runs; NotFitting when it is not open.
 
@@ -37,13 +37,13 @@ async def answer_question(
     gone is ended by `Holdfast.resume`.
     """
     told = checked_answer(answer)
-    async with desk(**options) as at:
+    async with any_session.desk(**options) as at:
         await write_answer(at.journal, session, approval, told, at.redactor)
 
 
 async def questions_in(store: Store, session_id: str | None) -> tuple[Question, ...]:
     """The open questions of one session, or of all."""
-    found = await waiting_in(store, session_id, "waiting", recovery.open_questions)
+    found = await any_session.waiting_in(store, session_id, "waiting", recovery.open_questions)
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Literal, NamedTuple, TypedDict, TypeVar, Unpack
 
+from holdfast.app import session_store
 from holdfast.app.configuration import load_configuration
-from holdfast.app.session_store import NothingStored, opened_store
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.archive import SessionQuery
@@ -41,9 +41,9 @@ async def open_now(
 ) -> tuple[_T, ...]:
     """What a look finds in one session or in all; nothing where nothing is stored."""
     try:
-        async with opened_store(**options) as store:
+        async with session_store.opened_store(**options) as store:
             return await look(store, session)
-    except NothingStored:
+    except session_store.NothingStored:
         if session is not None:
             raise
         return ()
@@ -67,5 +67,5 @@ async def desk(**options: Unpack[StoreOptions]) -> AsyncGenerator[Desk]:
     """The store's journal, with the secrets of this process."""
     settings = options.get("settings") or load_configuration(None).settings
     around = options.get("surroundings") or surroundings_of_this_process(settings)
-    async with opened_store(settings=settings, surroundings=around) as store:
+    async with session_store.opened_store(settings=settings, surroundings=around) as store:
         yield Desk(store.journal, Redactor(around.secrets))

@@ -19,12 +19,9 @@ from holdfast.envelope.redact import Redactor
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.execution.processes import aftermath, hand
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy import command_gate, containment, denied_places, sandbox_policy
 from holdfast.policy.bounds import Bounds
-from holdfast.policy.command_gate import command_refusal
-from holdfast.policy.containment import reads_all_below
-from holdfast.policy.denied_places import within_rules
 from holdfast.policy.reach import Reach
-from holdfast.policy.sandbox_policy import outermost, sandbox_policy
 from holdfast.runtime.catalog import Catalog
 
 UNCONFINED_REMARK = (
@@ -149,8 +146,8 @@ def _leaves(setup: HandSetup, name: str, call_id: str | None) -> "aftermath.Leav
     return aftermath.Leaves(
         open=partial(reach.path, tool, files),
         reach=partial(reach.host, tool, hosts),
-        run=partial(command_refusal, scope),
-        all_below=_not_all if reads else partial(reads_all_below, scope),
+        run=partial(command_gate.command_refusal, scope),
+        all_below=_not_all if reads else partial(containment.reads_all_below, scope),
     )
 
 
@@ -172,18 +169,20 @@ def _policy(setup: HandSetup, tool: Tool) -> SandboxPolicy:
         file_bytes=wanted.file_bytes,
     )
     reach = setup.reach
-    policy = sandbox_policy(reach.scope(tool), limits)
+    policy = sandbox_policy.sandbox_policy(reach.scope(tool), limits)
     if tool.alone is not None:
-        readable = outermost((*policy.readable, *_on_the_disk(tool.alone.started_from)))
+        readable = sandbox_policy.outermost(
+            (*policy.readable, *_on_the_disk(tool.alone.started_from))
+        )
         policy = msgspec.structs.replace(policy, readable=readable, owner=tool.alone.owner)
     inside = [
         path
         for path in _on_the_disk(setup.kept)
         if any(is_within(path, root) for root in policy.writable)
     ]
-    protected = outermost((*policy.protected, *inside))
+    protected = sandbox_policy.outermost((*policy.protected, *inside))
     policy = msgspec.structs.replace(policy, protected=protected)
-    return within_rules(policy, setup.bounds().scales, tool, reach.places)
+    return denied_places.within_rules(policy, setup.bounds().scales, tool, reach.places)
 
 
 def _on_the_disk(paths: Iterable[str]) -> Iterator[str]:

@@ -8,14 +8,12 @@ from typing import Self, Unpack
 
 from anyio import CancelScope, Lock, move_on_after
 
-from holdfast.app.answering import checked_answer, write_answer
+from holdfast.app import answering, inquiring, restoring
 from holdfast.app.assembly import Wanted, assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
-from holdfast.app.inquiring import call_of, checked_replies, write_replies
 from holdfast.app.options import Options, read_once, refuse_unknown
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.restoring import restore
 from holdfast.app.session_views import SessionViews
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.call import RawArguments, ToolCall
@@ -28,14 +26,8 @@ from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal, ProgressSink
 from holdfast.policy.explain import Explanation
+from holdfast.runtime import recovery
 from holdfast.runtime.abort import Abort, Either
-from holdfast.runtime.recovery import (
-    TakenUp,
-    answered_calls,
-    close_open_calls,
-    open_inquiries,
-    open_questions,
-)
 from holdfast.runtime.session_log import SessionLog
 from holdfast.sources.intake import to_tool
 
@@ -78,7 +70,7 @@ class Holdfast(SessionViews):
         self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
         self._doubts, self._outside = whole.doubts, whole.outside
         self._goes_on, self._is_child = "session" in options, "above" in options
-        self._taken_up = TakenUp(frozenset(), ())
+        self._taken_up: recovery.TakenUp | None = None
         self._moved: str | None = None
         self._below: str | None = None
         self._resuming = Lock()
@@ -198,7 +190,7 @@ class Holdfast(SessionViews):
     async def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""
         journal = await self._journal()
-        return await open_questions(journal, self._session.id)
+        return await recovery.open_questions(journal, self._session.id)
 
     async def answer(self, question: Question | str, answer: Answer) -> None:
         """Answer a question or the approval of this id; NotFitting when it waits not, or no more.
@@ -207,15 +199,15 @@ class Holdfast(SessionViews):
         from before a restart is ended by `resume`.
         """
         approval_id = _approval_id(question, self._session.id)
-        told = checked_answer(answer)
+        told = answering.checked_answer(answer)
         journal = await self._journal()
-        await write_answer(journal, self._session.id, approval_id, told, self._redactor)
+        await answering.write_answer(journal, self._session.id, approval_id, told, self._redactor)
         self._pipeline.heard(approval_id)
 
     async def inquiries(self) -> tuple[Inquiry, ...]:
         """What tools still ask a person, the oldest first."""
         journal = await self._journal()
-        return await open_inquiries(journal, self._session.id)
+        return await recovery.open_inquiries(journal, self._session.id)
 
     async def answer_inquiry(self, inquiry: Inquiry | str, replies: Replies) -> None:
         """Reply to an inquiry or the call of this id; NotFitting when it waits not, or no more.
@@ -223,10 +215,10 @@ class Holdfast(SessionViews):
         The first reply counts, whoever gives it. A call that waits for it goes on at once; one from
         before a restart is ended by `resume`.
         """
-        call_id = call_of(inquiry, self._session.id)
-        told = checked_replies(replies)
+        call_id = inquiring.call_of(inquiry, self._session.id)
+        told = inquiring.checked_replies(replies)
         journal = await self._journal()
-        await write_replies(journal, self._session.id, call_id, told, self._redactor)
+        await inquiring.write_replies(journal, self._session.id, call_id, told, self._redactor)
         self._own.people.heard(call_id)
 
     async def resume(self) -> tuple[Envelope, ...]:
@@ -238,7 +230,8 @@ class Holdfast(SessionViews):
         """
         journal = await self._journal()
         async with self._resuming:
-            calls = await answered_calls(journal, self._session.id, self._taken_up.stayed)
+            stayed = frozenset[str]() if self._taken_up is None else self._taken_up.stayed
+            calls = await recovery.answered_calls(journal, self._session.id, stayed)
             allowed = [one for one in calls if one.answer.allowed]
             if self._moved is not None and any(one.replies is None for one in allowed):
                 raise ConfigurationError(self._moved)
@@ -263,9 +256,11 @@ class Holdfast(SessionViews):
                 journal, epoch = await self._log.take_up(is_gone, lives_elsewhere)
             except LeaseHeld as held:
                 raise LeaseHeld(f"{held}; {_WHILE_RUN}", held.lease) from None
-            self._taken_up = await close_open_calls(journal, self._session.id, epoch)
+            self._taken_up = await recovery.close_open_calls(journal, self._session.id, epoch)
             names = [tool.name for tool in self._catalog]
-            await restore(journal, self._session.id, self._own, names, self._pipeline.prepare)
+            await restoring.restore(
+                journal, self._session.id, self._own, names, self._pipeline.prepare
+            )
             await self._own.take_up(journal)
             begun = (await journal.session(self._session.id)).state
             self._moved = moved_remark(self._session, begun.workspace)

@@ -8,7 +8,7 @@ from typing import Unpack
 
 import msgspec
 
-from holdfast.app.any_session import StoreOptions, desk, open_now, waiting_in
+from holdfast.app import any_session
 from holdfast.contract.events import InquiryAnswered
 from holdfast.contract.journal import Journal
 from holdfast.contract.json_value import clean_text, text_of
@@ -19,14 +19,14 @@ from holdfast.runtime import recovery
 
 
 async def open_inquiries(
-    session: str | None = None, **options: Unpack[StoreOptions]
+    session: str | None = None, **options: "Unpack[any_session.StoreOptions]"
 ) -> tuple[Inquiry, ...]:
     """What tools ask a person, of one session or of all, the oldest first; UnknownSession."""
-    return await open_now(inquiries_in, session, **options)
+    return await any_session.open_now(inquiries_in, session, **options)
 
 
 async def answer_inquiry(
-    session: str, call: str, replies: Replies, **options: Unpack[StoreOptions]
+    session: str, call: str, replies: Replies, **options: "Unpack[any_session.StoreOptions]"
 ) -> None:
     """Reply to a call that asks, whoever runs its session; NotFitting when it does not wait.
 
@@ -34,13 +34,13 @@ async def answer_inquiry(
     gone is ended by `Holdfast.resume`.
     """
     told = checked_replies(replies)
-    async with desk(**options) as at:
+    async with any_session.desk(**options) as at:
         await write_replies(at.journal, session, call, told, at.redactor)
 
 
 async def inquiries_in(store: Store, session_id: str | None) -> tuple[Inquiry, ...]:
     """The open inquiries of one session, or of all."""
-    found = await waiting_in(store, session_id, "inquiring", recovery.open_inquiries)
+    found = await any_session.waiting_in(store, session_id, "inquiring", recovery.open_inquiries)
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.call_id)))
 
 

@@ -27,14 +27,11 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool
-from holdfast.contract.watchdog import Hook
-from holdfast.execution import hook_program
+from holdfast.contract.watchdog import Hook, Inspection, Opinion
+from holdfast.execution import hook_program, timed_hook
 from holdfast.execution.path_facts import DiskPaths
-from holdfast.execution.timed_hook import TimedHook
 from holdfast.policy.command_policies import Grounds
-from holdfast.policy.hooks.destructive import destructive_commands
-from holdfast.policy.hooks.exfiltration import exfiltration_shapes
-from holdfast.policy.hooks.profile_commands import ProfileCommands
+from holdfast.policy.hooks import destructive, exfiltration, profile_commands
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
@@ -154,6 +151,16 @@ def _manifest_rule(written: RuleSettings, profile: str) -> Rule:
     )
 
 
+def destructive_commands(inspection: Inspection, /) -> Opinion:
+    """The hook of this name; what it knows is loaded with the first call that it looks at."""
+    return destructive.destructive_commands(inspection)
+
+
+def exfiltration_shapes(inspection: Inspection, /) -> Opinion:
+    """The hook of this name; what it knows is loaded with the first call that it looks at."""
+    return exfiltration.exfiltration_shapes(inspection)
+
+
 def _hooks(parts: JudgeParts) -> list[Hook]:
     wanted: WatchdogSettings = parts.settings.watchdog
     secrets = SecretsInArguments(parts.surroundings.secrets)
@@ -191,11 +198,11 @@ def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
     grounds = Grounds(roots=(seen.physical,) if isinstance(seen, PathView) else (), facts=facts)
     for policy in policies:
         if policy != "any":
-            yield Specialist(ProfileCommands(policy, grounds), "shell.run")
+            yield Specialist(profile_commands.ProfileCommands(policy, grounds), "shell.run")
 
 
 def _timed(parts: JudgeParts, hook: Hook) -> Hook:
-    timed = TimedHook(hook, name_of(hook), parts.settings.watchdog.hook_seconds)
+    timed = timed_hook.TimedHook(hook, name_of(hook), parts.settings.watchdog.hook_seconds)
     return Specialist(timed, *hook.capabilities) if isinstance(hook, Specialist) else timed
 
 

@@ -19,7 +19,7 @@ from holdfast.preflight.plan import Plan
 from holdfast.preflight.schema import SchemaProblem
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.definitions import function_definition
-from holdfast.sources.lint import top_level_doubts
+from holdfast.sources import lint
 from holdfast.sources.manifest.entries import (
     Manifest,
     ManifestEntry,
@@ -105,7 +105,7 @@ def _doubts(tool: Tool) -> list[str]:
         unchecked = Plan(tool).remarks
     except SchemaProblem:
         return []  # that is a problem, and told as one
-    return [*top_level_doubts(tool), *(f"{tool.name}: {remark}" for remark in unchecked)]
+    return [*lint.top_level_doubts(tool), *(f"{tool.name}: {remark}" for remark in unchecked)]
 
 
 def _checked(entry: ManifestEntry, tool: Tool) -> CheckedTool:

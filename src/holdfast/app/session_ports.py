@@ -5,9 +5,9 @@ from functools import cached_property
 
 import msgspec
 
+from holdfast.app import language_servers
 from holdfast.app.after_edit import hooks_of
 from holdfast.app.file_bounds import bounds_of
-from holdfast.app.language_servers import language_servers
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
@@ -37,7 +37,7 @@ from holdfast.execution.search import file_search
 from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
-from holdfast.runtime.after_edit import CallHooks
+from holdfast.runtime import after_edit
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.delegation import Agent, Delegations
 from holdfast.runtime.people import People
@@ -110,7 +110,9 @@ class SessionPorts:
     @cached_property
     def _servers(self) -> "session_servers.SessionServers":
         parts = self.parts
-        known = language_servers(parts.settings.lsp, parts.surroundings.environment)
+        known = language_servers.language_servers(
+            parts.settings.lsp, parts.surroundings.environment
+        )
         return session_servers.SessionServers(known, parts.session.workspace)
 
     @cached_property
@@ -143,7 +145,7 @@ class SessionPorts:
             WebSearch: self._search.of_call,
             FileBounds: self._bounds,
             Programs: self.parts.hand.programs,
-            AfterEdit: lambda call: CallHooks(call, self._hooks),
+            AfterEdit: lambda call: after_edit.CallHooks(call, self._hooks),
             FileSearch: self._file_search,
         }
 

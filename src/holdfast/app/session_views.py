@@ -16,9 +16,9 @@ from holdfast.contract.skills import Skill
 from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
 from holdfast.execution.session_outputs import SessionOutputs
+from holdfast.runtime import recovery
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.recovery import TakenUp
-from holdfast.sources.lint import lint
+from holdfast.sources import lint
 from holdfast.sources.mcp.states import ServerState
 
 
@@ -29,7 +29,7 @@ class SessionViews:
     _catalog: Catalog
     _hand: LaterHand
     _own: SessionPorts
-    _taken_up: TakenUp
+    _taken_up: "recovery.TakenUp | None"
     _moved: str | None
     _below: str | None
     _doubts: Callable[[], list[str]]
@@ -118,10 +118,10 @@ class SessionViews:
         Whoever asked for them before is owed these now: what may have begun ends as an error and is
         never run again, what a person refused gets its refusal.
         """
-        return self._taken_up.ended
+        return () if self._taken_up is None else self._taken_up.ended
 
     def remarks_on(self, tool: Tool) -> list[str]:
         """What is doubtful about the schema of one of the tools."""
         plan = self._catalog.plan(tool.name)
         ignored = [] if plan is None else [f"{tool.name}: {remark}" for remark in plan.remarks]
-        return list(dict.fromkeys([*lint(tool), *ignored]))
+        return list(dict.fromkeys([*lint.lint(tool), *ignored]))

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from holdfast.app import project_folder
 from holdfast.app.own_files import closed_folder
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.project_folder import ProjectFolder, read_project
 from holdfast.app.state_file import locked, read_bytes, replace
 
 
@@ -74,7 +74,7 @@ class TrustFile:
         found = None if known is None else _readable(project)
         return known is not None and found is not None and found.fingerprint == known.fingerprint
 
-    def trust(self, project: Path, seen: ProjectFolder) -> None:
+    def trust(self, project: Path, seen: "project_folder.ProjectFolder") -> None:
         """Trust the project with the content that was seen."""
         with locked(self.path):
             known = self.load()
@@ -100,8 +100,8 @@ class TrustFile:
                 shutil.rmtree(copy, ignore_errors=True)
 
 
-def _readable(project: Path) -> ProjectFolder | None:
+def _readable(project: Path) -> "project_folder.ProjectFolder | None":
     try:
-        return read_project(project)
+        return project_folder.read_project(project)
     except ConfigurationError:
         return None  # what cannot be read whole has changed

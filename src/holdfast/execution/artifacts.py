@@ -17,9 +17,8 @@ from holdfast.contract.artifacts import KeptArtifact
 from holdfast.contract.errors import Cancelled, OperationFailed, PolicyDenied, ToolError
 from holdfast.contract.files import FileFacts
 from holdfast.contract.runtime import Runtime
-from holdfast.execution.sidecars import folder_name, make_private
+from holdfast.execution.sidecars import ARTIFACTS, folder_name, make_private
 
-FOLDER = "artifacts"
 MOST_ENTRIES = 2_000
 """Of one directory that is shared."""
 _PIECE = 1024 * 1024
@@ -53,14 +52,14 @@ class SessionArtifacts:
     @property
     def path(self) -> Path:
         """Where they are kept."""
-        return self._sessions / folder_name(self.session_id) / FOLDER
+        return self._sessions / folder_name(self.session_id) / ARTIFACTS
 
     def opened(self, stack: ExitStack) -> int:
         """The folder, made if it is missing, open for as long as the stack is."""
         make_private(self._sessions)
         above = os.open(self._sessions, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         stack.callback(os.close, above)
-        for part in (self.path.parent.name, FOLDER):
+        for part in (self.path.parent.name, ARTIFACTS):
             with suppress(FileExistsError):
                 os.mkdir(part, 0o700, dir_fd=above)
             above = os.open(part, _OPENED, dir_fd=above)

@@ -10,8 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from holdfast.execution.artifacts import FOLDER as ARTIFACTS
-from holdfast.execution.sidecars import OUTPUTS, folder_name
+from holdfast.execution.sidecars import ARTIFACTS, OUTPUTS, folder_name
 
 OutputFolder = Literal["artifacts", "outputs"]
 FOLDERS: tuple[OutputFolder, ...] = get_args(OutputFolder)

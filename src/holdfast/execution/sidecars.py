@@ -21,6 +21,7 @@ DEFAULT_SESSION_QUOTA = 512 * 1024 * 1024
 
 _UNSAFE = late_pattern(r"[^A-Za-z0-9_.-]+")
 _NAME_CHARACTERS = 120
+ARTIFACTS = "artifacts"
 OUTPUTS = "outputs"
 """The folder of whole outputs, below that of a session."""
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

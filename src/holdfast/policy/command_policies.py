@@ -14,8 +14,7 @@ from holdfast.contract.json_value import encode_json
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import PathFacts, PathView
 from holdfast.contract.shell import CommandText
-from holdfast.policy.managed_bash import ManagedCommand, NotManaged, managed_command
-from holdfast.policy.read_only import WORKSPACE, alternatives, is_read_only
+from holdfast.policy import managed_bash, read_only
 
 _NOT_READING = (
     "This profile runs only commands that are known to change nothing: ls, pwd, echo, cat, head,"
@@ -48,16 +47,22 @@ def refusal_of(
         return None
     place = _placed(grounds, directory)
     if policy == "read_only":
-        reason = None if is_read_only(command) else _NOT_READING
+        reason = None if read_only.is_read_only(command) else _NOT_READING
     else:
-        judged = managed_command(command)
-        if isinstance(judged, ManagedCommand):
+        judged = managed_bash.managed_command(command)
+        if isinstance(judged, managed_bash.ManagedCommand):
             return _out_of_place(judged, grounds, place)
         reason = judged.reason
-    return None if reason is None else f"{reason}{_instead(command, place or WORKSPACE, extra)}"
+    return (
+        None
+        if reason is None
+        else f"{reason}{_instead(command, place or read_only.WORKSPACE, extra)}"
+    )
 
 
-def _out_of_place(judged: ManagedCommand, grounds: Grounds, place: str | None) -> str | None:
+def _out_of_place(
+    judged: "managed_bash.ManagedCommand", grounds: Grounds, place: str | None
+) -> str | None:
     root = None if place is None else _root(grounds, place)
     if place is None or root is None:
         return "Here a command runs in a directory below a mounted root."
@@ -80,7 +85,7 @@ def _root(grounds: Grounds, place: str) -> str | None:
 
 def _instead(command: str, directory: str, extra: Mapping[str, object]) -> str:
     """The call of another tool that asks the same, as far as there is one."""
-    found = alternatives(command, directory, extra).preferred
+    found = read_only.alternatives(command, directory, extra).preferred
     if found is None or found.tool == "bash":
         return ""
     return f" Call {found.tool} with {encode_json(found.args).decode()} instead."
@@ -99,8 +104,8 @@ class WordsForm:
 
     def form(self, command: str, /) -> CommandText:
         """The words of the one program; PolicyDenied for anything else."""
-        judged = managed_command(command)
-        if isinstance(judged, NotManaged):
+        judged = managed_bash.managed_command(command)
+        if isinstance(judged, managed_bash.NotManaged):
             raise PolicyDenied(judged.reason)
         return judged.words
 

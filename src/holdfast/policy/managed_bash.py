@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from holdfast.policy.plain_command import plain_words
+from holdfast.policy import plain_command
 
 PROGRAMS = ("pwd", "env", "ls", "cat", "head", "tail", "wc", "basename", "dirname", "realpath")
 
@@ -66,7 +66,7 @@ class NotManaged(msgspec.Struct, frozen=True):
 
 def managed_command(command: str) -> ManagedCommand | NotManaged:
     """Judge a command text for the managed bash."""
-    words = plain_words(command)
+    words = plain_command.plain_words(command)
     if words is None:
         return NotManaged(
             "This bash runs one plain command: a bare program name and literal words, without"

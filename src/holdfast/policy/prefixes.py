@@ -7,7 +7,7 @@ not at all: an interpreter, a shell, a wrapper or a build tool does whatever its
 from collections.abc import Sequence
 
 from holdfast.contract.rules import Use
-from holdfast.policy.plain_command import plain_words
+from holdfast.policy import plain_command
 
 READERS = frozenset({
     "basename", "cat", "cmp", "column", "comm", "cut", "df", "diff", "dirname", "du", "echo",
@@ -43,7 +43,7 @@ def wider_patterns(uses: Sequence[Use]) -> tuple[str, ...]:
 
 
 def _beginning(command: str) -> str | None:
-    words = plain_words(command)
+    words = plain_command.plain_words(command)
     if words is None:
         return None
     known = SUBCOMMANDS.get(words[0])

@@ -12,8 +12,7 @@ from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
-from holdfast.policy.command_gate import BOUND_FROM_ABOVE, what_would_admit
-from holdfast.policy.containment import holds
+from holdfast.policy import command_gate, containment
 from holdfast.policy.host_rules import with_port
 from holdfast.policy.hosts import Host, HostProblem, host_of
 from holdfast.policy.paths import Refused, judge_path, normal_text
@@ -88,8 +87,10 @@ class Reach:
         refusal = _refusal(scope.admits_capability(cast("str", use.capability)))
         if refusal is not None and use.kind == "path" and not self.places.workspace:
             refusal = f"{use.target!r} is relative, and no workspace is open; give workspace=."
-        elif use.target and not all(holds(layer, use) for layer in scope.layers[1:]):
-            refusal = f"{described(use)} is more than may be reached. {BOUND_FROM_ABOVE}"
+        elif use.target and not all(containment.holds(layer, use) for layer in scope.layers[1:]):
+            refusal = (
+                f"{described(use)} is more than may be reached. {command_gate.BOUND_FROM_ABOVE}"
+            )
         return Looked(use, refusal)
 
     def _of_path(self, scope: EffectiveScope, use: Use) -> Looked:
@@ -139,7 +140,7 @@ class Reach:
             seen = PathView(lexical, lexical)
         declared = judge_path([scope.layers[0].paths(access)], access, path, seen)
         if not isinstance(declared, Refused):
-            return Refusal(target=path, reason=f"{verdict.reason} {BOUND_FROM_ABOVE}")
+            return Refusal(target=path, reason=f"{verdict.reason} {command_gate.BOUND_FROM_ABOVE}")
         if _fits(scope, access, seen.lexical):
             reason = f"{verdict.reason} Name the place it leads to instead."
             return Refusal(target=path, reason=reason)
@@ -218,7 +219,9 @@ class Reach:
         if isinstance(verdict, AdmittedHost):
             return HostLeave(host.name, host.port, verdict.admits_address)
         if scope.layers[0].hosts.match(host) is not None:
-            return Refusal(target=host.name, reason=f"{verdict.reason} {BOUND_FROM_ABOVE}")
+            return Refusal(
+                target=host.name, reason=f"{verdict.reason} {command_gate.BOUND_FROM_ABOVE}"
+            )
         wanted = f"requires.net.hosts = [{host.name!r}]"
         return Refusal(target=host.name, reason=verdict.reason, requirement=wanted)
 
@@ -229,7 +232,7 @@ class Reach:
             found = analysed(text)
             refusal = _refusal(scope.admits_command(found))
             if refusal is not None:
-                refusal = f"{refusal} {what_would_admit(scope, found)}"
+                refusal = f"{refusal} {command_gate.what_would_admit(scope, found)}"
             # Every part of a text asks about the whole of it, one after the other.
             known = self._last_text = (scope, text, refusal)
         return Looked(use, known[2])

@@ -17,8 +17,7 @@ import msgspec
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.late_pattern import late_pattern
-from holdfast.policy.managed_bash import NotManaged, managed_command
-from holdfast.policy.plain_command import plain_words
+from holdfast.policy import managed_bash, plain_command
 
 WORKSPACE = "/workspace"
 
@@ -51,7 +50,7 @@ def alternatives(
     `cwd` is the shell's own directory; `extra` holds the other arguments of the shell call, whose
     cwd goes before it and whose timeout_ms is carried over.
     """
-    words = plain_words(command)
+    words = plain_command.plain_words(command)
     if words is None:
         return Alternatives()
     directory = _directory(cwd, extra)
@@ -73,8 +72,8 @@ def _joined(directory: str, operand: str) -> str:
 
 
 def _bash(command: str, directory: str, extra: Mapping[str, object]) -> Suggestion | None:
-    judged = managed_command(command)
-    if isinstance(judged, NotManaged):
+    judged = managed_bash.managed_command(command)
+    if isinstance(judged, managed_bash.NotManaged):
         return None
     args: JsonObject = {"command": shlex.join(judged.words), "workdir": directory}
     timeout = extra.get("timeout_ms")
@@ -262,7 +261,7 @@ _GIT_REACHES_OUT = (
 
 def is_read_only(command: str) -> bool:
     """Whether the command surely changes nothing. Only to spare a prompt, never to permit."""
-    words = plain_words(command)
+    words = plain_command.plain_words(command)
     if words is None:
         return False
     program, arguments = words[0], words[1:]

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Rule
+from holdfast.policy import managed_bash
 from holdfast.policy.globs import escaped
-from holdfast.policy.managed_bash import PROGRAMS
 from holdfast.policy.powers import AgentRules
 
 Source = Literal["function", "flow", "manifest", "mcp", "managed"]
@@ -51,7 +51,7 @@ def flow_sandbox(tools: Iterable[str], sandbox: str) -> AgentRules:
 
 def managed_mounts(mounts: Iterable[Mount]) -> AgentRules:
     """The managed profile: free to read and write in its mounts, and to look with ten programs."""
-    rules: list[Rule] = [_rule("bash", f"{program}{{, *}}") for program in PROGRAMS]
+    rules: list[Rule] = [_rule("bash", f"{program}{{, *}}") for program in managed_bash.PROGRAMS]
     for mount in mounts:
         inside = f"{escaped(mount.path.rstrip('/'))}/**"
         rules.append(_rule("fs.read", inside))

@@ -20,9 +20,8 @@ from holdfast.contract.rules import TargetKind, Use
 from holdfast.contract.tool import ArgumentUse, Tool
 from holdfast.policy.host_rules import spelled_hosts
 from holdfast.policy.paths import normal_text
-from holdfast.policy.shell import analysis
+from holdfast.policy.shell import analysis, characters
 from holdfast.policy.shell.canonical import canonical
-from holdfast.policy.shell.characters import unreadable
 from holdfast.policy.shell.values import Command, ShellText
 
 MOST_USES = 1_000
@@ -124,7 +123,7 @@ def _leaves(items: list[object]) -> Iterator[object]:
 
 
 def _of_command_text(text: str) -> list[Use] | Unjudged:
-    problem = unreadable(text)
+    problem = characters.unreadable(text)
     if problem is None:
         return uses_of_command(text)
     whole = Use(capability="shell.run", kind="command", target=text, within=text, doubt=problem)

@@ -6,8 +6,8 @@ are the one thing a schema cannot tell from integers; `WholeFloats` looks for th
 """
 
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.preflight import repair
 from holdfast.preflight.literals import WHITE_SPACE, is_blank
-from holdfast.preflight.repair import WRAPPERS
 from holdfast.preflight.schema import (
     SchemaNode,
     in_every_subschema,
@@ -109,7 +109,7 @@ def _clean_properties(
             clean[name] = _and(_clean(child, keep_empty), NOT_BLANK)
     if node.get("additionalProperties") is not False or "patternProperties" in node:
         # A closed object refuses an undeclared wrapper by itself.
-        for wrapper in WRAPPERS:
+        for wrapper in repair.WRAPPERS:
             clean.setdefault(wrapper, False)
     return clean
 

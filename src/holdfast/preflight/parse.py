@@ -16,7 +16,7 @@ from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Repair
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of, type_name
-from holdfast.preflight.copying import TOO_DEEP, NotJson, copy_object
+from holdfast.preflight import copying
 
 MAX_ARGUMENT_BYTES = 8 * 1024 * 1024
 
@@ -67,11 +67,11 @@ def _parse_text(raw: str | bytes, max_bytes: int) -> Parsed | Failure:
     try:
         decoded: JsonValue = _decode(raw)
     except RecursionError:
-        return _invalid(TOO_DEEP)
+        return _invalid(copying.TOO_DEEP)
     except ValueError as problem:
         return Parsed({}) if not raw else _unparseable(raw, problem)
     if len(raw) > 2 * MAX_DEPTH and _may_be_deep(raw) and depth_of(decoded) > MAX_DEPTH:
-        return _invalid(TOO_DEEP)
+        return _invalid(copying.TOO_DEEP)
     if isinstance(decoded, dict):
         return Parsed(decoded)
     if isinstance(decoded, str):
@@ -127,8 +127,10 @@ def _copy_mapping(raw: object, max_bytes: int) -> Parsed | Failure:
     if not isinstance(raw, Mapping):
         return not_an_object(raw)
     try:
-        return Parsed(copy_object(cast("Mapping[object, object]", raw), max_bytes=max_bytes))
-    except NotJson as problem:
+        return Parsed(
+            copying.copy_object(cast("Mapping[object, object]", raw), max_bytes=max_bytes)
+        )
+    except copying.NotJson as problem:
         return _invalid(str(problem))
     except Exception as problem:  # noqa: BLE001 - a foreign mapping may raise anything at all
         return _invalid(f"Arguments could not be read: {type(problem).__name__}: {problem}")

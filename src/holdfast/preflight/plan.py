@@ -13,14 +13,12 @@ from holdfast.contract.call import Prepared, Rejected, ToolCall
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import MAX_DEPTH, JsonObject, decode_json, depth_of
 from holdfast.contract.tool import ArgumentFault, Body, Read, Tool
+from holdfast.preflight import copying, explain, repair
 from holdfast.preflight.clean import WholeFloats, clean_schema
-from holdfast.preflight.copying import TOO_DEEP
 from holdfast.preflight.example import example_call
 from holdfast.preflight.expansion import refuse_expansion_beyond
-from holdfast.preflight.explain import explain, explain_fault
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, Parsed, parse_arguments
 from holdfast.preflight.reader import compile_reader
-from holdfast.preflight.repair import repair_arguments
 from holdfast.preflight.schema import SchemaProblem, compile_validator, effective_schema
 from holdfast.preflight.shape import shape_of
 
@@ -101,13 +99,13 @@ class Plan:
 
     def _prepare_with_repairs(self, call: ToolCall, parsed: Parsed) -> Prepared | Rejected:
         arguments = parsed.arguments
-        repairs = parsed.repairs + tuple(repair_arguments(self._shape, arguments))
+        repairs = parsed.repairs + tuple(repair.repair_arguments(self._shape, arguments))
         problem = self._problem(arguments)
         if problem is not None:
             return Rejected(call=call, failure=problem, sent=arguments, repairs=repairs)
         values = self._values(call, Parsed(arguments, repairs))
         if isinstance(values, ArgumentFault):
-            failure = explain_fault(self._schema, arguments, values)
+            failure = explain.explain_fault(self._schema, arguments, values)
             return Rejected(call=call, failure=failure, sent=arguments, repairs=repairs)
         return Prepared(
             call=call, tool=self.tool, values=values, checked=arguments, repairs=repairs
@@ -127,13 +125,13 @@ class Plan:
 
     def _problem(self, arguments: JsonObject) -> Failure | None:
         if depth_of(arguments) > MAX_DEPTH:
-            return failure_of(FailureKind.INVALID_ARGS, TOO_DEEP)
+            return failure_of(FailureKind.INVALID_ARGS, copying.TOO_DEEP)
         for name, reason in self.tool.withheld.items():
             if name in arguments:
                 return failure_of(FailureKind.REJECTED, reason, field=name)
         if self._validator.is_valid(arguments):
             return None
-        return explain(self._schema, arguments, self._validator)
+        return explain.explain(self._schema, arguments, self._validator)
 
     def example(self, sent: JsonObject) -> JsonObject | None:
         """A valid call that keeps what was right in the arguments sent."""

@@ -25,13 +25,12 @@ from holdfast.contract.journal import (
     UnknownSession,
 )
 from holdfast.contract.json_value import JsonObject
-from holdfast.record import sql
+from holdfast.record import rebuilding, sql
 from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Stored, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, page_end, session_of
-from holdfast.record.rebuilding import differences, put_right, rebuilt
 from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 
 _EVERY_SESSION = (1 << 63) - 1
@@ -128,7 +127,7 @@ class StoreArchive:
         """Add its events up again, and say where that is not what is kept beside them."""
         again, found = await to_thread.run_sync(_compared, self._reader, session_id)
         if found and repair:
-            await self._do(session_id, partial(put_right, again))
+            await self._do(session_id, partial(rebuilding.put_right, again))
         return found
 
     async def _do(self, session_id: str, work: Callable[[Desk], _T]) -> _T:
@@ -159,8 +158,8 @@ def called(reader: Rows, beginning: str, also: Iterable[str] = ()) -> str:
 
 def _compared(reader: Reader, session_id: str) -> tuple[Rebuilt, tuple[Difference, ...]]:
     with reader.snapshot() as seen:
-        again = rebuilt(seen, session_id)
-        return again, differences(seen, again)
+        again = rebuilding.rebuilt(seen, session_id)
+        return again, rebuilding.differences(seen, again)
 
 
 def _check_free(reader: Reader, session_id: str, events: Sequence[Event]) -> None:

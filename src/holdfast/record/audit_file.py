@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.contract.audit import ProgramRun
-from holdfast.record.audit_lines import day_of, written
+from holdfast.record import audit_lines
 from holdfast.record.audit_redaction import Redaction
 
 MOST_WORDS = 256
@@ -39,8 +39,8 @@ class AuditFile:
     def ran(self, run: ProgramRun, /) -> None:
         """Append a line. A log that cannot be written fails no call; it is said once."""
         try:
-            name = f"{day_of(run.at_ns)}.log"
-            self._append(name, written(self._without_secrets(run)) + b"\n")
+            name = f"{audit_lines.day_of(run.at_ns)}.log"
+            self._append(name, audit_lines.written(self._without_secrets(run)) + b"\n")
         except (OSError, ValueError, OverflowError) as problem:
             if not self._failing:
                 _log.warning("the audit log in %s cannot be written: %s", self._folder, problem)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.contract.audit import ProgramRun
-from holdfast.record.audit_lines import UnreadableLine, read
+from holdfast.record import audit_lines
 
 _NAME = re.compile(r"(\d{8})\.log", re.ASCII)
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -73,8 +73,8 @@ class AuditReader:
                     yield held
                     held = None
                 try:
-                    run = read(line)
-                except UnreadableLine as problem:
+                    run = audit_lines.read(line)
+                except audit_lines.UnreadableLine as problem:
                     held = BrokenLine(path, place.number, str(problem))
                     continue
                 self._read[day] = place

@@ -24,6 +24,7 @@ from holdfast.contract.events import (
     Payload,
     UserMessage,
 )
+from holdfast.record import streaming
 from holdfast.record.codec import Stored
 from holdfast.record.conversation import (
     answer_begun,
@@ -46,7 +47,6 @@ from holdfast.record.parts import (
     with_output,
 )
 from holdfast.record.rows import Draft, Marked
-from holdfast.record.streaming import add_piece, piece_of
 
 Projection: TypeAlias = Callable[[Draft, Stored, Any], None]
 """Puts the rows that an event makes or changes. The payload is of the kind it is found by."""
@@ -74,9 +74,9 @@ def _agent_message(draft: Draft, row: Stored, said: AgentMessage) -> None:
 
 
 def _chunk(draft: Draft, row: Stored, said: AgentChunk) -> None:
-    piece = piece_of(said.chunk)
+    piece = streaming.piece_of(said.chunk)
     if piece is not None:
-        add_piece(draft, row, piece)
+        streaming.add_piece(draft, row, piece)
 
 
 def _call_asked(draft: Draft, row: Stored, said: CallAsked) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.contract.archive import Found
-from holdfast.record import sql
+from holdfast.record import searching, sql
 from holdfast.record.codec import Stored, UnreadableEvent, event_of, moment_of
-from holdfast.record.searching import searchable
 from holdfast.record.words import Phrase, excerpt, words_of
 
 AT_ONCE = 500
@@ -94,6 +93,6 @@ def _says_something(entry: Entry) -> bool:
 def _text(row: Stored) -> str | None:
     """What an event says; None: it cannot be read."""
     try:
-        return searchable(event_of(row).payload)
+        return searching.searchable(event_of(row).payload)
     except _UNREADABLE:
         return None

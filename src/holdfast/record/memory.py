@@ -12,12 +12,11 @@ from holdfast.contract.archive import Found
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.upkeep import Swept
-from holdfast.record import sql
+from holdfast.record import searching, sql
 from holdfast.record.codec import Chain, Stored, event_of
 from holdfast.record.group_commit import Work
 from holdfast.record.journal import Reader, StoreParts
 from holdfast.record.rows import Desk
-from holdfast.record.searching import searchable
 from holdfast.record.sqlite.schema import migrate
 from holdfast.record.sqlite.tables import loads_from, write
 from holdfast.record.store import Store, store_of
@@ -141,7 +140,7 @@ class NothingToSweep:
 
 def _found(row: Stored, wanted: Sequence[Phrase]) -> Found | None:
     event = event_of(row)
-    text = searchable(event.payload)
+    text = searching.searchable(event.payload)
     said = words_of(text)
     if not all(_stands_in(phrase, said) for phrase in wanted):
         return None

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.record import sql
+from holdfast.record import rebuilding, sql
 from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name, is_missed
 from holdfast.record.codec import GENESIS, IMPORTED, Chain, Stored, UnreadableEvent, is_genuine
 from holdfast.record.journal import Reader, Rows, stored_events
-from holdfast.record.rebuilding import differences, rebuilt
 from holdfast.record.rows import SessionRow
 
 Trouble = Literal[
@@ -183,7 +182,7 @@ def _as_one(row: Sequence[Problem]) -> Problem:
 def _rows(reader: Rows, session_id: str) -> Iterator[Problem]:
     """Whether what is kept beside the events is what they add up to."""
     try:
-        found = differences(reader, rebuilt(reader, session_id))
+        found = rebuilding.differences(reader, rebuilding.rebuilt(reader, session_id))
     except UnreadableEvent as problem:
         yield Problem(session_id, None, "unreadable", str(problem))
         return

@@ -9,7 +9,7 @@ from holdfast.contract.call import Ask
 from holdfast.contract.json_value import text_of
 from holdfast.contract.ports import Answer, Clock, IdSource, is_answer
 from holdfast.execution.drive import Wakeup
-from holdfast.policy.approval import ApprovalError, ApprovalLedger, ApprovalRequest
+from holdfast.policy import approval
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -20,12 +20,12 @@ class ApprovalDesk:
     def __init__(self, clock: Clock | None = None, ids: IdSource | None = None) -> None:
         self._clock = clock or SystemClock()
         self._ids = ids or TimeIds(self._clock)
-        self._ledger = ApprovalLedger()
+        self._ledger = approval.ApprovalLedger()
         self._lock = threading.Lock()
         self._waiting: dict[str, list[Wakeup]] = {}
 
     @property
-    def pending(self) -> tuple[ApprovalRequest, ...]:
+    def pending(self) -> "tuple[approval.ApprovalRequest, ...]":
         """The open questions, the oldest first."""
         with self._lock:
             return self._ledger.pending
@@ -34,7 +34,7 @@ class ApprovalDesk:
         """Answer a question; ApprovalError when it fits none that is open."""
         if not is_answer(answer):
             given = text_of(answer)
-            raise ApprovalError(f"{given} is no answer; write Answer(allowed=..., by=...)")
+            raise approval.ApprovalError(f"{given} is no answer; write Answer(allowed=..., by=...)")
         with self._lock:
             self._ledger.answer(request_id, tool_name, answer, self._clock.now())
             waiting = self._waiting.get(request_id, [])[:]

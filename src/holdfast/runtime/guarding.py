@@ -7,7 +7,7 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Prepared, Rejected
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.runtime import SessionFacts
-from holdfast.policy.path_guard import PathRefusal, guard_path
+from holdfast.policy import path_guard
 
 
 def guarded(prepared: Prepared | Rejected, session: SessionFacts) -> Prepared | Rejected:
@@ -28,8 +28,8 @@ def _of_paths(prepared: Prepared, home: str | None) -> Failure | None:
         return None
     for name in sorted(prepared.tool.guarded):
         given = prepared.arguments.get(name)
-        refusal = guard_path(given, home, None) if isinstance(given, str) else None
-        if isinstance(refusal, PathRefusal):
+        refusal = path_guard.guard_path(given, home, None) if isinstance(given, str) else None
+        if isinstance(refusal, path_guard.PathRefusal):
             return failure_of(
                 FailureKind.INVALID_ARGS,
                 refusal.message(name),

@@ -17,7 +17,7 @@ from holdfast.contract.ports import Answer, Approver, IdSource, Judge
 from holdfast.contract.runtime import AbortSignal
 from holdfast.envelope.from_error import cancelled
 from holdfast.execution.run import answer_to, verdict_of
-from holdfast.policy.approval import shown_to_a_person
+from holdfast.policy import approval
 from holdfast.runtime.hearing import Hearing
 from holdfast.runtime.trail import Trail, answer_of
 
@@ -65,7 +65,7 @@ class Leave:
         self, ask: Ask, abort: AbortSignal, trail: Trail | None
     ) -> Answer | Interrupted | Failure | None:
         if trail is None:
-            return await answer_to(shown_to_a_person(ask), self._approver, abort)
+            return await answer_to(approval.shown_to_a_person(ask), self._approver, abort)
         given = trail.given(ask)
         if given is not None:
             return given
@@ -73,7 +73,7 @@ class Leave:
         unwritten = await trail.asks(ask, name)
         if unwritten is not None:
             return unwritten
-        shown = shown_to_a_person(msgspec.structs.replace(ask, approval_id=name))
+        shown = approval.shown_to_a_person(msgspec.structs.replace(ask, approval_id=name))
         answer = await self._hearing(shown, name, trail, abort)
         if isinstance(answer, Interrupted):
             return answer

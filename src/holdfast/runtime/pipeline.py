@@ -36,8 +36,8 @@ from holdfast.envelope.redact import Redactor
 from holdfast.execution.run import Begun, begin, finish
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
+from holdfast.runtime import guarding
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.guarding import guarded
 from holdfast.runtime.leave import Leave
 from holdfast.runtime.output import Output, bounded_refusal, guarded_progress
 from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
@@ -190,7 +190,7 @@ class Pipeline:
         prepared = plan.prepare(call, self._parts.max_argument_bytes)
         if plan.tool.guard is None and not plan.tool.guarded:
             return prepared
-        return guarded(prepared, self._parts.session)
+        return guarding.guarded(prepared, self._parts.session)
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)

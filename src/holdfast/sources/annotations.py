@@ -28,16 +28,11 @@ from typing import (
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.sources import pydantic_schema
 from holdfast.sources.docstring import read_docstring
 from holdfast.sources.merging import is_scalar
 from holdfast.sources.metadata import facts_of
 from holdfast.sources.places import Place
-from holdfast.sources.pydantic_schema import (
-    PydanticModel,
-    UnusableModel,
-    is_model,
-    model_schema,
-)
 from holdfast.sources.records import RecordFacts, is_record, record_facts
 from holdfast.sources.shapes import (
     Alternatives,
@@ -222,16 +217,16 @@ class _Reader:
             return Written(cls, text)
         if is_record(cls):
             return self._record(annotation, place)
-        if is_model(cls):
+        if pydantic_schema.is_model(cls):
             return self._model(cls, place)
         if issubclass(cls, enum.Enum):
             return _choices(tuple(cls), cls, place)
         return place.refuse(f"{_spelled(annotation)} has no JSON form; {_ADVICE}")
 
-    def _model(self, model: PydanticModel, place: Place) -> Shape:
+    def _model(self, model: "pydantic_schema.PydanticModel", place: Place) -> Shape:
         try:
-            schema = model_schema(model, outgoing=self._outgoing)
-        except UnusableModel as problem:
+            schema = pydantic_schema.model_schema(model, outgoing=self._outgoing)
+        except pydantic_schema.UnusableModel as problem:
             place.refuse(str(problem))
         return Model(cast("type", model), schema)
 

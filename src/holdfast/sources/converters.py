@@ -12,8 +12,8 @@ from typing import Any, cast
 import msgspec
 
 from holdfast.contract.json_value import type_name
+from holdfast.sources import misfit
 from holdfast.sources.merging import json_type
-from holdfast.sources.misfit import Misfit, misfit_of
 from holdfast.sources.native import decode_foreign, native_form
 from holdfast.sources.shapes import (
     Alternatives,
@@ -75,7 +75,7 @@ def _choices(shape: Choices) -> Convert:
     def convert(value: object) -> object:
         member = by_value.get((json_type(value), cast("Any", value)), _LEFT_OUT)
         if member is _LEFT_OUT:
-            raise Misfit(f"{value!r} is none of {', '.join(map(repr, shape.values))}")
+            raise misfit.Misfit(f"{value!r} is none of {', '.join(map(repr, shape.values))}")
         return member
 
     return convert
@@ -95,7 +95,7 @@ def _model(shape: Model) -> Convert:
 
 def _refuse_stray(given: dict[str, object], known: AbstractSet[str]) -> None:
     if stray := given.keys() - known:
-        raise Misfit("unexpected property", (min(stray),), other_kind=True)
+        raise misfit.Misfit("unexpected property", (min(stray),), other_kind=True)
 
 
 def _array(build: Callable[[list[object]], object], item: Convert) -> Convert:
@@ -105,7 +105,7 @@ def _array(build: Callable[[list[object]], object], item: Convert) -> Convert:
             try:
                 items.append(item(one))
             except (ValueError, TypeError) as problem:
-                raise misfit_of(problem, at) from problem
+                raise misfit.misfit_of(problem, at) from problem
         return build(items)
 
     return convert
@@ -115,7 +115,7 @@ def _places(items: list[Convert]) -> Convert:
     def convert(value: object) -> object:
         given = _list(value)
         if len(given) != len(items):
-            raise Misfit(f"expected {len(items)} items, got {len(given)}")
+            raise misfit.Misfit(f"expected {len(items)} items, got {len(given)}")
         return tuple(_each(items, given))
 
     return convert
@@ -127,7 +127,7 @@ def _each(items: list[Convert], given: list[object]) -> list[object]:
         try:
             converted.append(item(one))
         except (ValueError, TypeError) as problem:
-            raise misfit_of(problem, at) from problem
+            raise misfit.misfit_of(problem, at) from problem
     return converted
 
 
@@ -138,7 +138,7 @@ def _map(item: Convert) -> Convert:
             try:
                 converted[key] = item(one)
             except (ValueError, TypeError) as problem:
-                raise misfit_of(problem, key) from problem
+                raise misfit.misfit_of(problem, key) from problem
         return converted
 
     return convert
@@ -146,27 +146,27 @@ def _map(item: Convert) -> Convert:
 
 def _first_fitting(members: list[Convert]) -> Convert:
     def convert(value: object) -> object:
-        problems: list[Misfit] = []
+        problems: list[misfit.Misfit] = []
         for member in members:
             try:
                 return member(value)
             except (ValueError, TypeError) as problem:
-                problems.append(misfit_of(problem))
+                problems.append(misfit.misfit_of(problem))
         raise _nearest(problems)
 
     return convert
 
 
-def _nearest(problems: list[Misfit]) -> Misfit:
+def _nearest(problems: "list[misfit.Misfit]") -> "misfit.Misfit":
     """Of several failures, those that got furthest, if they agree on the place."""
     furthest = max(map(_progress, problems))
     nearest = [problem for problem in problems if _progress(problem) == furthest]
     if any(problem.path != nearest[0].path for problem in nearest):
-        return Misfit("fits none of the alternatives")
-    return Misfit("; ".join(dict.fromkeys(one.message for one in nearest)), nearest[0].path)
+        return misfit.Misfit("fits none of the alternatives")
+    return misfit.Misfit("; ".join(dict.fromkeys(one.message for one in nearest)), nearest[0].path)
 
 
-def _progress(problem: Misfit) -> tuple[bool, int]:
+def _progress(problem: "misfit.Misfit") -> tuple[bool, int]:
     return not problem.other_kind, len(problem.path)
 
 
@@ -185,16 +185,16 @@ def _record_as_object(record: Record) -> Convert:
         given = _object(value)
         _refuse_stray(given, known)
         if tag_field is not None and given.get(tag_field) != tag:
-            raise Misfit(f"must be {tag!r}", (tag_field,), other_kind=True)
+            raise misfit.Misfit(f"must be {tag!r}", (tag_field,), other_kind=True)
         values: dict[str, object] = {}
         for field, item in fields:
             if field.wire in given:
                 try:
                     values[field.name] = item(given[field.wire])
                 except (ValueError, TypeError) as problem:
-                    raise misfit_of(problem, field.wire) from problem
+                    raise misfit.misfit_of(problem, field.wire) from problem
             elif field.required:
-                raise Misfit("is missing", (field.wire,), other_kind=True)
+                raise misfit.Misfit("is missing", (field.wire,), other_kind=True)
         return record.build(**values)
 
     return convert
@@ -208,10 +208,10 @@ def _record_as_array(record: Record) -> Convert:
         given = _list(value)
         if record.tag is not None:
             if not given or given[0] != record.tag[1]:
-                raise Misfit(f"must be {record.tag[1]!r}", (0,))
+                raise misfit.Misfit(f"must be {record.tag[1]!r}", (0,))
             given = given[1:]
         if not least <= len(given) <= len(items):
-            raise Misfit(f"expected {least} to {len(items)} items, got {len(given)}")
+            raise misfit.Misfit(f"expected {least} to {len(items)} items, got {len(given)}")
         values = _each(items, given)
         names = map(_name, record.fields)
         return record.build(**dict(zip(names, values, strict=False)))
@@ -226,10 +226,10 @@ def _name(field: Field) -> str:
 def _list(value: object) -> list[object]:
     if isinstance(value, list):
         return cast("list[object]", value)
-    raise Misfit(f"expected an array, got {type_name(value)}")
+    raise misfit.Misfit(f"expected an array, got {type_name(value)}")
 
 
 def _object(value: object) -> dict[str, object]:
     if isinstance(value, dict):
         return cast("dict[str, object]", value)
-    raise Misfit(f"expected an object, got {type_name(value)}")
+    raise misfit.Misfit(f"expected an object, got {type_name(value)}")

@@ -14,8 +14,7 @@ import msgspec.inspect
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.tool import ArgumentFault, Decode, Read
-from holdfast.sources.converters import Convert, converter_of
-from holdfast.sources.misfit import fault_of, misfit_of
+from holdfast.sources import converters, misfit
 from holdfast.sources.native import decode_foreign, is_plain, native_form
 from holdfast.sources.shapes import (
     Alternatives,
@@ -65,13 +64,13 @@ def compile_decode(
     if all(_is_float(shape) for shape in converted.values()):
         return Decoding(_floats(tuple(converted)))
     forms: dict[str, object] = {}
-    others: list[tuple[str, Convert]] = []
+    others: list[tuple[str, converters.Convert]] = []
     for name, shape in converted.items():
         form = native_form(shape)
         if form is not None:
             forms[name] = form
         else:
-            others.append((name, converter_of(shape)))
+            others.append((name, converters.converter_of(shape)))
     plain = [name for name in parameters if name not in converted]
     optional = tuple(name for name in parameters if name not in required)
     made = _decode(dict.fromkeys(plain, Any) | forms, optional, others)
@@ -94,7 +93,7 @@ def _floats(names: tuple[str, ...]) -> Decode:
                 try:
                     values[name] = float(given)
                 except OverflowError as problem:
-                    return fault_of(misfit_of(problem, name))
+                    return misfit.fault_of(misfit.misfit_of(problem, name))
         return values
 
     return decode
@@ -125,7 +124,9 @@ def _mixes_numbers(union: Alternatives) -> bool:
 
 
 def _decode(
-    forms: dict[str, object], optional: tuple[str, ...], others: list[tuple[str, Convert]]
+    forms: dict[str, object],
+    optional: tuple[str, ...],
+    others: "list[tuple[str, converters.Convert]]",
 ) -> Decoding:
     # One struct for all parameters: msgspec compiles it once, and names the place of an error.
     # What stays as it is rides along as Any, so that one call gives all the values.
@@ -150,7 +151,7 @@ def _decode(
         try:
             values = values_of(read_text(text))
         except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
-            return fault_of(misfit_of(problem))
+            return misfit.fault_of(misfit.misfit_of(problem))
         return _converted(values, others) if others else values
 
     def decode(arguments: JsonObject) -> dict[str, object] | ArgumentFault:
@@ -159,19 +160,19 @@ def _decode(
             if len(values) < len(arguments):
                 values |= {name: arguments[name] for name in arguments.keys() - values.keys()}
         except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything at all
-            return fault_of(misfit_of(problem))
+            return misfit.fault_of(misfit.misfit_of(problem))
         return _converted(values, others) if others else values
 
     return Decoding(decode, read)
 
 
 def _converted(
-    values: dict[str, object], others: list[tuple[str, Convert]]
+    values: dict[str, object], others: "list[tuple[str, converters.Convert]]"
 ) -> dict[str, object] | ArgumentFault:
     for name, convert in others:
         if name in values:
             try:
                 values[name] = convert(values[name])
             except Exception as problem:  # noqa: BLE001 - a foreign validator may raise anything
-                return fault_of(misfit_of(problem, name))
+                return misfit.fault_of(misfit.misfit_of(problem, name))
     return values

@@ -7,8 +7,8 @@ from typing import cast
 from holdfast.contract.builtin import Builtin
 from holdfast.contract.flow import FlowToolCall
 from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.sources import objects
 from holdfast.sources.functions import FunctionTool, tool_from_function
-from holdfast.sources.objects import looks_like_tool_object, tool_from_object
 
 _built: dict[str, tuple[Builtin, Tool]] = {}
 """Built-in tools never change: each is derived once, however many sessions have it."""
@@ -31,8 +31,8 @@ def to_tool(candidate: object) -> Tool:
         raise ToolDefinitionError(
             f"{candidate.__name__} is a class; register an instance of it, or a function"
         )
-    if not inspect.isroutine(candidate) and looks_like_tool_object(candidate):
-        return tool_from_object(candidate)
+    if not inspect.isroutine(candidate) and objects.looks_like_tool_object(candidate):
+        return objects.tool_from_object(candidate)
     if callable(candidate):
         return tool_from_function(cast("Callable[..., object]", candidate))
     raise ToolDefinitionError(

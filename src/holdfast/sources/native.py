@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 
 import msgspec
 
-from holdfast.sources.pydantic_schema import is_model
+from holdfast.sources import pydantic_schema
 from holdfast.sources.shapes import (
     Alternatives,
     Anything,
@@ -48,7 +48,7 @@ _BOUNDS = {
 
 def decode_foreign(kind: type, value: object) -> object:
     """Build what msgspec does not know; errors are raised, msgspec adds the place."""
-    if is_model(kind):
+    if pydantic_schema.is_model(kind):
         return kind.model_validate(value)
     if issubclass(kind, PurePath) and isinstance(value, str):
         return kind(value)

@@ -1,6 +1,6 @@
 """A conformance check for plugins: load one as holdfast would, and check every tool of it."""
 
-from holdfast.sources.lint import lint
+from holdfast.sources import lint
 from holdfast.sources.plugins.loading import PluginProblem, load_plugin
 from holdfast.testing.tool_check import check_tools
 
@@ -17,5 +17,5 @@ async def check_plugin(named: str) -> list[str]:
         return [str(problem)]
     names = [tool.name for tool in plugin.tools]
     twice = [f"{name}: there are two tools of this name" for name in names if names.count(name) > 1]
-    doubts = [doubt for tool in plugin.tools for doubt in lint(tool)]
+    doubts = [doubt for tool in plugin.tools for doubt in lint.lint(tool)]
     return [*dict.fromkeys(twice), *doubts, *await check_tools(plugin.tools)]

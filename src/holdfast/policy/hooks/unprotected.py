@@ -10,7 +10,7 @@ from typing import Protocol
 
 from holdfast.contract.rules import Use
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
-from holdfast.policy.read_only import is_read_only
+from holdfast.policy import read_only
 
 UNPROTECTED = (
     "It may write, and on this machine nothing keeps commands from protected places such as"
@@ -47,7 +47,7 @@ def _only_reads(use: Use) -> bool:
     if use.capability == "fs.write":
         # Beside a command: one of its redirections. By itself: a file tool, which is kept anyway.
         return use.within is None
-    return use.kind != "command" or (use.doubt is None and is_read_only(use.target))
+    return use.kind != "command" or (use.doubt is None and read_only.is_read_only(use.target))
 
 
 def _of(protects: bool) -> Opinion:  # noqa: FBT001 - one fact, passed on

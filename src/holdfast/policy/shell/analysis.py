@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
+from holdfast.policy.shell import characters
 from holdfast.policy.shell.admission import admits
 from holdfast.policy.shell.canonical import canonical, canonical_pattern
-from holdfast.policy.shell.characters import strange_characters, unreadable
 from holdfast.policy.shell.inside import Inside
 from holdfast.policy.shell.runners import BASH_ONLY
 from holdfast.policy.shell.statements import HANDLERS
@@ -38,7 +38,7 @@ _MOVES = frozenset({"cd", "pushd", "popd"})
 
 def analyse(text: str) -> ShellText:
     """Take a command text apart."""
-    problem = unreadable(text)
+    problem = characters.unreadable(text)
     if problem is not None:
         return ShellText((), (), (problem,), background=False)
     gathering = _Gathering()
@@ -63,7 +63,7 @@ class _Gathering:
         self.assigns = False
 
     def read_text(self, text: str, via: tuple[str, ...]) -> None:
-        self.doubts += strange_characters(text)
+        self.doubts += characters.strange_characters(text)
         source = text.encode()
         # A parser is cheap to make, and one for each call needs no lock.
         root = Parser(_BASH).parse(source.translate(_AS_LETTERS)).root_node

@@ -7,8 +7,7 @@ neither the server's locale nor a language's configuration decides what is found
 from collections.abc import Iterable, Sequence
 
 from holdfast.contract.archive import Found
-from holdfast.record import sql
-from holdfast.record.indexing import found_among, next_batch
+from holdfast.record import indexing, sql
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.search_tables import LOCK
@@ -42,7 +41,7 @@ class PostgresIndex:
             _catch_up(connection)
             values = (asked, session_id, session_id, asked, max(0, limit))
             rows = connection.execute(query(_FIND), values).fetchall()
-        return found_among(rows, wanted)
+        return indexing.found_among(rows, wanted)
 
 
 def _catch_up(connection: Connection) -> None:
@@ -53,7 +52,7 @@ def _catch_up(connection: Connection) -> None:
         with connection.transaction():
             connection.execute("SET LOCAL lock_timeout = '5s'")
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-            batch = next_batch(asked)
+            batch = indexing.next_batch(asked)
             if batch is None:
                 return
             cursor = connection.cursor()

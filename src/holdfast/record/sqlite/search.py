@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from holdfast.contract.archive import Found
-from holdfast.record import sql
-from holdfast.record.indexing import Batch, Reached, found_among, next_batch
+from holdfast.record import indexing, sql
 from holdfast.record.sqlite.connection import open_tidier, told
 from holdfast.record.sqlite.legible import fetched
 from holdfast.record.words import phrases_of
@@ -47,12 +46,12 @@ class SqliteIndex:
             _catch_up(connection)
             values = (asked, session_id, session_id, max(0, limit))
             rows = fetched(connection, _FIND, values)
-        return found_among(rows, wanted)
+        return indexing.found_among(rows, wanted)
 
 
 def _catch_up(connection: sqlite3.Connection) -> None:
-    tried: list[Reached] = []
-    while batch := next_batch(partial(fetched, connection)):
+    tried: list[indexing.Reached] = []
+    while batch := indexing.next_batch(partial(fetched, connection)):
         if batch.reached == tried:
             return  # nobody else takes it up either: a row of it is damaged
         tried = batch.reached
@@ -63,14 +62,14 @@ def _catch_up(connection: sqlite3.Connection) -> None:
         connection.execute("COMMIT")
 
 
-def _is_next(connection: sqlite3.Connection, reached: Reached) -> bool:
+def _is_next(connection: sqlite3.Connection, reached: "indexing.Reached") -> bool:
     """Whether nobody took it up meanwhile, and the session is still the one that was read."""
     (place,) = connection.execute(_PLACE, (reached.session_id,)).fetchone() or (0,)
     same = (reached.session_id, reached.sequence, reached.hash)
     return place == reached.before and connection.execute(_SAME, same).fetchone() is not None
 
 
-def _add(connection: sqlite3.Connection, batch: Batch) -> None:
+def _add(connection: sqlite3.Connection, batch: "indexing.Batch") -> None:
     for entry in batch.entries:
         added = connection.execute(_ENTRY, (entry.session_id, entry.sequence))
         connection.execute(_WORDS, (added.lastrowid, " ".join(entry.words)))

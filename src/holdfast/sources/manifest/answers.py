@@ -8,10 +8,10 @@ from signal import Signals
 
 import msgspec
 
+from holdfast.contract import kept_report
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.errors import Cancelled, SandboxNotRunning, Unavailable, UserDenied
 from holdfast.contract.json_value import JsonValue
-from holdfast.contract.kept_report import kept_output
 from holdfast.contract.program_exit import ProgramExit, envelope_from
 from holdfast.contract.shell import CommandReport, denial_of
 from holdfast.contract.told import Told
@@ -40,7 +40,7 @@ def answer_of(report: CommandReport, entry: ManifestEntry) -> Envelope | Told[ob
     if report.exit_code == 0 and not report.stdout.complete:
         # Memory does not hold all of it, so that nobody can say whether it is JSON.
         text: object = {"text": printed["stdout"]}
-        return Told(result=text, warnings=report.warnings, output=kept_output(report))
+        return Told(result=text, warnings=report.warnings, output=kept_report.kept_output(report))
     answer = envelope_from(_exit(report))
     return msgspec.structs.replace(answer, warnings=report.warnings) if report.warnings else answer
 

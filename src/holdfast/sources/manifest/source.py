@@ -7,7 +7,7 @@ last good tools, and says what is wrong.
 from pathlib import Path
 
 from holdfast.contract.tool import Tool
-from holdfast.sources.lint import top_level_doubts
+from holdfast.sources import lint
 from holdfast.sources.manifest.entries import Manifest, ManifestProblem
 from holdfast.sources.manifest.presence import MissingProgram, missing_programs
 from holdfast.sources.manifest.reading import Stamp, read_manifest, stamp_of
@@ -41,7 +41,7 @@ class ManifestSource:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What some providers of models will refuse of its schemas."""
-        return tuple(text for tool in self.tools() for text in top_level_doubts(tool))
+        return tuple(text for tool in self.tools() for text in lint.top_level_doubts(tool))
 
     def missing(self) -> tuple[MissingProgram, ...]:
         """Programs that cannot be run as things are now."""

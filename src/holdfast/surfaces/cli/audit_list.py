@@ -19,7 +19,7 @@ from holdfast.app.own_files import check_home
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.archive import LAST
 from holdfast.contract.audit import ProgramRun
-from holdfast.record.audit_lines import day_of, moment_of, written
+from holdfast.record import audit_lines
 from holdfast.record.audit_reader import AuditReader, BrokenLine, Entry
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
@@ -48,7 +48,7 @@ class _Wanted(NamedTuple):
     @property
     def days(self) -> tuple[str, str]:
         """The first and the last day it can be."""
-        return (self.day, self.day) if self.day else (day_of(self.since_ns), "99999999")
+        return (self.day, self.day) if self.day else (audit_lines.day_of(self.since_ns), "99999999")
 
     def fits(self, run: ProgramRun) -> bool:
         """Whether it is shown."""
@@ -124,14 +124,14 @@ def _nothing(reader: AuditReader) -> str:
 
 
 def _line(run: ProgramRun) -> str:
-    return written(run).decode()
+    return audit_lines.written(run).decode()
 
 
 def _row(run: ProgramRun) -> tuple[str, ...]:
     program = shlex.join(run.argv)
     if len(program) > _PROGRAM_CHARACTERS:
         program = f"{program[: _PROGRAM_CHARACTERS - 1]}…"
-    moment = moment_of(run.at_ns)[:19].replace("T", " ")
+    moment = audit_lines.moment_of(run.at_ns)[:19].replace("T", " ")
     sizes = (f"{run.stdout_bytes:,}", f"{run.stderr_bytes:,}")
     shown = (moment, run.tool, program, str(run.exit), f"{run.ms:,}", *sizes)
     return tuple(map(printable, (*shown, " ".join(run.env_keys) or "-")))

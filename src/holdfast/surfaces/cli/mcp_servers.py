@@ -11,8 +11,8 @@ from functools import partial
 
 import anyio
 
+from holdfast.app import servers
 from holdfast.app.holdfast import Holdfast
-from holdfast.app.servers import remarks_on
 from holdfast.app.source_settings import McpSettings
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import plain
@@ -205,5 +205,5 @@ def _show(state: ServerState, table: McpSettings, screen: Screen) -> None:
 
 def _remark(states: Sequence[ServerState], screen: Screen) -> None:
     for state in states:
-        for remark in remarks_on(state):
+        for remark in servers.remarks_on(state):
             screen.remark(remark)

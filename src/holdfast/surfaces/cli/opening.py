@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 
+from holdfast.app import servers
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
 from holdfast.app.options import SourceOptions
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.profiles import profiles_with
-from holdfast.app.servers import servers_with
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.source_settings import Timeouts
 from holdfast.app.tool_files import ToolFileError, load_tools
@@ -58,7 +58,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         if not self.has_servers:
             return self.sources
         fewer = self.sources.copy()
-        fewer["servers"] = servers_with(tool, self.configuration.settings.mcp)
+        fewer["servers"] = servers.servers_with(tool, self.configuration.settings.mcp)
         return fewer
 
     @property

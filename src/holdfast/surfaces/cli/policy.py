@@ -14,7 +14,7 @@ from holdfast.app.policy_files import read_policy_file
 from holdfast.contract.call import RawArguments
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
-from holdfast.policy.denied_places import without_a_place
+from holdfast.policy import denied_places
 from holdfast.policy.explain import Explanation, RuleCited, UseExplained
 from holdfast.policy.rule_file import RuleFile
 from holdfast.surfaces.cli.amounts import counted
@@ -165,7 +165,7 @@ def _notes(found: RuleFile) -> list[str]:
         " the programs that a command starts: it names no fixed place. Name one, such as"
         " 'secrets/' or '.env', or deny the commands, too"
         for rule in found.rules
-        if without_a_place(rule)
+        if denied_places.without_a_place(rule)
     ]
 
 

@@ -3,6 +3,7 @@
 Errors are one line: what is wrong; what to do. A traceback is shown only when asked for.
 """
 
+import gc
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -83,12 +84,20 @@ def _answer(words: list[str], screen: Screen) -> int:
     if verb is None:
         raise UsageError(_not_a_verb(words))
     module = module_of(verb)
+    _collect_from_here()
     try:
         arguments = parser_of(verb, module).parse_intermixed_args(words[1:])
     except HelpAsked as asked:
         screen.raw(asked.text)
         return DONE
     return module.run(arguments, screen)
+
+
+def _collect_from_here() -> None:
+    """Have what is made from here on looked through for garbage, where the door put that off."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _not_a_verb(words: list[str]) -> str:

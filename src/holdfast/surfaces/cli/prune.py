@@ -11,8 +11,8 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
+from holdfast.app import session_store
 from holdfast.app.pruning import YOUNGEST_SECONDS, Plan, Pruned, Pruning
-from holdfast.app.session_store import SESSIONS_FOLDER, is_there
 from holdfast.app.settings import RetentionSettings, Settings, Surroundings
 from holdfast.app.store import open_store
 from holdfast.app.surroundings import surroundings_of_this_process
@@ -87,8 +87,8 @@ async def _pruned(
     surroundings: Surroundings,
 ) -> int:
     clock = SystemClock()
-    folders = SessionFolders(surroundings.data_home / SESSIONS_FOLDER)
-    if settings.store.kind == "sqlite" and not is_there(surroundings):
+    folders = SessionFolders(surroundings.data_home / session_store.SESSIONS_FOLDER)
+    if settings.store.kind == "sqlite" and not session_store.is_there(surroundings):
         plan = await to_thread.run_sync(_plan_of_nothing, folders, clock)
         if arguments.dry_run or not plan.lost:
             _show(plan, arguments, screen)

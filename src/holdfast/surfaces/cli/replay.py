@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 import anyio
 import msgspec
 
+from holdfast.app import session_store
 from holdfast.app.configuration import load_configuration
 from holdfast.app.replaying import recording
-from holdfast.app.session_store import opened_store
 from holdfast.app.settings import Settings
 from holdfast.contract.archive import LAST
 from holdfast.contract.events import CallSettled, Event
@@ -109,7 +109,7 @@ def _speed(given: str | None) -> float:
 
 
 async def _events(settings: Settings, name: str) -> tuple[Event, ...]:
-    async with opened_store(settings) as store:
+    async with session_store.opened_store(settings) as store:
         return await recording(store.journal, store.archive, name)
 
 

@@ -10,9 +10,7 @@ from datetime import datetime, timedelta
 import msgspec
 from anyio import to_thread
 
-from holdfast.app.answering import checked_answer, questions_in, write_answer
-from holdfast.app.inquiring import inquiries_in
-from holdfast.app.session_store import NothingStored, runner_of
+from holdfast.app import answering, inquiring, session_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.json_value import JsonObject, plain
@@ -45,11 +43,11 @@ async def questions(arguments: Namespace, screen: Screen) -> int:
     try:
         async with store_in(arguments) as store:
             session_id = await store.archive.called(words[0]) if words else None
-            found = await questions_in(store, session_id)
-            asked = await inquiries_in(store, session_id)
+            found = await answering.questions_in(store, session_id)
+            asked = await inquiring.inquiries_in(store, session_id)
             for one in (*found, *asked):
                 runners[one.session_id] = await _runner(store, one.session_id)
-    except NothingStored:
+    except session_store.NothingStored:
         if words:
             raise
     if arguments.json:
@@ -84,19 +82,23 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
             "may it run? give --allow or --deny, one of them; what a tool asks is answered with"
             " --reply"
         )
-    said = checked_answer(Answer(allowed=arguments.allow, by=person_here(), note=arguments.note))
+    said = answering.checked_answer(
+        Answer(allowed=arguments.allow, by=person_here(), note=arguments.note)
+    )
     secrets = surroundings_of_this_process(settings_in(arguments)).secrets
     name, *approval = arguments.words
     async with store_in(arguments) as store:
         session_id = await store.archive.called(name)
-        waiting = await questions_in(store, session_id)
+        waiting = await answering.questions_in(store, session_id)
         approval_id = _approval(session_id, waiting, approval)
         if said.allowed and [approval_id] != approval:
             # What was looked at before may have been another question.
             known = next((one for one in waiting if one.approval_id == approval_id), None)
             if known and not await to_thread.run_sync(_meant, known, screen):
                 return _NOT_MEANT
-        await write_answer(store.journal, session_id, approval_id, said, Redactor(secrets))
+        await answering.write_answer(
+            store.journal, session_id, approval_id, said, Redactor(secrets)
+        )
         run_by = await _runner(store, session_id)
     follows = _what_follows(session_id, run_by, allowed=said.allowed)
     if arguments.json:
@@ -145,7 +147,7 @@ def _meant(question: Question, screen: Screen) -> bool:
 async def _runner(store: Store, session_id: str) -> str | None:
     """Who runs the session, and so waits for the answer."""
     lease = (await store.journal.session(session_id)).lease
-    if lease is None or runner_of(lease, SystemClock()) == "gone":
+    if lease is None or session_store.runner_of(lease, SystemClock()) == "gone":
         return None
     return lease.holder
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import anyio
 import msgspec
 
+from holdfast.app import session_store
 from holdfast.app.session_files import all_events
-from holdfast.app.session_store import runner_of
 from holdfast.app.spelling import advice
 from holdfast.contract.events import KINDS, CallSettled, Event, Payload
 from holdfast.contract.journal import EventQuery, Journal, Session
@@ -178,7 +178,7 @@ async def _new_events(
             if session.state.status == "terminated" and session.sequence == after:
                 return
             quiet = clock.ticks() - heard > QUIET_SECONDS * 1e9
-            if quiet and not told and runner_of(session.lease, clock) == "gone":
+            if quiet and not told and session_store.runner_of(session.lease, clock) == "gone":
                 told = True
                 screen.remark(f"nothing new: {LEFT}; what happens then is shown")
         screen.show_now()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
+from holdfast.app import session_store
 from holdfast.app.session_files import (
     Pages,
     chat_pages,
@@ -15,7 +16,6 @@ from holdfast.app.session_files import (
     write_file,
     write_folder,
 )
-from holdfast.app.session_store import delete_session
 from holdfast.contract.archive import Difference, EventTaken
 from holdfast.contract.journal import JournalError, Session, UnknownSession
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
@@ -147,7 +147,7 @@ async def delete(arguments: Namespace, screen: Screen) -> int:
                 if arguments.json:
                     screen.document({"session": session_id, "deleted": False})
                 return _FAILED
-        left = await delete_session(store, session_id)
+        left = await session_store.delete_session(store, session_id)
     if left is not None:
         screen.remark(left)
     if arguments.json:

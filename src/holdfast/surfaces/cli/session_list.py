@@ -8,7 +8,7 @@ from typing import get_args
 
 import msgspec
 
-from holdfast.app.session_store import NothingStored, runner_of
+from holdfast.app import session_store
 from holdfast.contract.archive import Found, SessionQuery
 from holdfast.contract.events import CallAsked
 from holdfast.contract.journal import JournalError, Session
@@ -54,7 +54,7 @@ async def list_sessions(arguments: Namespace, screen: Screen) -> int:
             found, nothing = await _sessions(arguments, store), "No session fits."
             if not arguments.json:
                 calls = await _first_calls(store, found[:limit])
-    except NothingStored:
+    except session_store.NothingStored:
         pass
     shown = found[:limit]
     if arguments.json:
@@ -112,7 +112,7 @@ def status_of(session: Session) -> ReportedStatus:
 
 
 def _runner(session: Session) -> Runner:
-    return runner_of(session.lease, SystemClock())
+    return session_store.runner_of(session.lease, SystemClock())
 
 
 def _statuses(session: Session) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ async def search(arguments: Namespace, screen: Screen) -> int:
             if session_id is not None:
                 session_id = await store.archive.called(session_id)
             found = await store.archive.search(words, session_id=session_id, limit=limit)
-    except NothingStored:
+    except session_store.NothingStored:
         if arguments.session is not None:
             raise
     if arguments.json:

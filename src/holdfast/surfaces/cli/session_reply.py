@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from holdfast.app.inquiring import checked_replies, inquiries_in, write_replies
+from holdfast.app import inquiring
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.json_value import JsonObject, plain
@@ -33,13 +33,13 @@ async def reply(arguments: Namespace, screen: Screen) -> int:
     name, *call = arguments.words
     async with store_in(arguments) as store:
         session_id = await store.archive.called(name)
-        inquiry = _meant(session_id, await inquiries_in(store, session_id), call)
+        inquiry = _meant(session_id, await inquiring.inquiries_in(store, session_id), call)
         replies = skipped(len(inquiry.questions), person_here())
         if given:
             replies = _replies(inquiry.questions, given)
-        told = checked_replies(replies)
+        told = inquiring.checked_replies(replies)
         journal = store.journal
-        await write_replies(journal, session_id, inquiry.call_id, told, Redactor(secrets))
+        await inquiring.write_replies(journal, session_id, inquiry.call_id, told, Redactor(secrets))
     follows = (
         "A program that waits for it goes on within half a second; otherwise open"
         f" Holdfast(session={session_id!r}) and call resume()."

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
+from holdfast.app import session_store
 from holdfast.app.holders import is_gone
-from holdfast.app.session_store import runner_of
 from holdfast.contract.archive import Message, Part
 from holdfast.contract.journal import Lease, Session
 from holdfast.contract.json_value import JsonObject, JsonValue
@@ -74,7 +74,9 @@ def _head(session: Session) -> dict[str, str]:
         "turns": f"{state.turns:,}",
         "usage": ", ".join(f"{name} {count:,}" for name, count in state.usage.items()) or "-",
         "run by": _runner(session.lease),
-        "left": LEFT if is_left(state, runner_of(session.lease, SystemClock())) else "",
+        "left": LEFT
+        if is_left(state, session_store.runner_of(session.lease, SystemClock()))
+        else "",
         "open calls": ", ".join(f"{name} ({one.stage})" for name, one in state.calls.items()),
         "open questions": "; ".join(_questions(session)),
     }
@@ -84,7 +86,7 @@ def _head(session: Session) -> dict[str, str]:
 def _runner(lease: Lease | None) -> str:
     if lease is None:
         return "nobody"
-    if runner_of(lease, SystemClock()) == "somebody":
+    if session_store.runner_of(lease, SystemClock()) == "somebody":
         return lease.holder
     return f"{lease.holder} ({'gone' if is_gone(lease.holder) else 'late'})"
 

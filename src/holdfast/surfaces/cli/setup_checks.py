@@ -5,8 +5,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from holdfast.app import language_servers
 from holdfast.app.environment import variables
-from holdfast.app.language_servers import language_servers
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import SearchSettings, Settings
 from holdfast.surfaces.cli.looks import Finding
@@ -40,7 +40,7 @@ def check_named_program(
 def check_language_servers(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Whom `lsp` can ask."""
     try:
-        servers = language_servers(settings.lsp, environment)
+        servers = language_servers.language_servers(settings.lsp, environment)
     except ConfigurationError as problem:
         what, _, step = str(problem).partition("; ")
         yield Finding("FAIL", "lsp", what, step)

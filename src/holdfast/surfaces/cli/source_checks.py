@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 
+from holdfast.app import servers
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.servers import setups_of
 from holdfast.app.settings import Settings
 from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, host_of
@@ -21,7 +21,7 @@ def check_sources(settings: Settings, environment: Mapping[str, str]) -> Iterato
     if not settings.mcp:
         return
     try:
-        setups = setups_of(settings.mcp)
+        setups = servers.setups_of(settings.mcp)
     except ConfigurationError as problem:
         what, _, step = str(problem).rpartition("; ")
         yield Finding("FAIL", "mcp", what, step)

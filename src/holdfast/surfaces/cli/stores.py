@@ -7,8 +7,8 @@ from argparse import Namespace
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from holdfast.app import session_store
 from holdfast.app.configuration import load_configuration
-from holdfast.app.session_store import opened_store
 from holdfast.app.settings import Settings
 from holdfast.app.store import NOTHING_KEPT, store_url
 from holdfast.contract.journal import JournalUnavailable
@@ -42,5 +42,5 @@ def check_address(settings: Settings) -> None:
 @asynccontextmanager
 async def store_in(arguments: Namespace, *, make: bool = False) -> AsyncGenerator[Store]:
     """The store itself; UsageError, JournalError, NothingStored unless it is to be made."""
-    async with opened_store(settings_in(arguments), make=make) as store:
+    async with session_store.opened_store(settings_in(arguments), make=make) as store:
         yield store

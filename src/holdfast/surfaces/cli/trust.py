@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
+from holdfast.app import project_folder
 from holdfast.app.environment import variables
 from holdfast.app.keys import Table
 from holdfast.app.locations import (
@@ -18,7 +19,6 @@ from holdfast.app.locations import (
 )
 from holdfast.app.own_files import check_home
 from holdfast.app.policy_files import POLICY_NAME
-from holdfast.app.project_folder import ProjectFolder, read_project
 from holdfast.app.server_files import SERVERS_NAME
 from holdfast.app.skill_places import PLACES
 from holdfast.app.toml_text import decode_text, parse_toml
@@ -57,7 +57,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         with _written(trusted):
             was = trusted.forget(project)
         return _answer(screen, arguments, project, "revoked" if was else "not_trusted", 0)
-    seen = read_project(project)
+    seen = project_folder.read_project(project)
     if seen is None:
         skills = any((project / place).is_dir() for place in PLACES)
         state = "skills_alone" if skills else "nothing_to_trust"
@@ -103,7 +103,7 @@ def _answer(screen: Screen, arguments: Namespace, project: Path, state: str, sta
     return status
 
 
-def _agreed(project: Path, seen: ProjectFolder, screen: Screen) -> bool:
+def _agreed(project: Path, seen: "project_folder.ProjectFolder", screen: Screen) -> bool:
     """Show what would count, and ask. Without a terminal nobody agrees."""
     if sys.stdin is None or not sys.stdin.isatty():
         screen.remark("nobody is there to agree; give --yes if you have read the files")
@@ -118,7 +118,7 @@ def _agreed(project: Path, seen: ProjectFolder, screen: Screen) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _what_it_says(folder: Path, seen: ProjectFolder) -> Iterator[str]:
+def _what_it_says(folder: Path, seen: "project_folder.ProjectFolder") -> Iterator[str]:
     """What would happen that does not happen now."""
     rules = seen.content(POLICY_NAME)
     if rules is not None:

@@ -15,7 +15,7 @@ from holdfast.envelope.detect import failure_kind, is_error, is_success, success
 from holdfast.envelope.dialects import ok
 from holdfast.envelope.from_error import failure_from
 from holdfast.execution.shell_warnings import shell_warnings
-from holdfast.policy.path_guard import PathRefusal, guard_path, require_path
+from holdfast.policy import path_guard
 from holdfast.testing.conformance import programs
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 
@@ -170,9 +170,9 @@ def _path_guard(case: Case) -> Iterator[str]:
     roots = {"home": home}
     if "shared_root" in case:
         roots["shared_root"] = text(case, "shared_root")
-    guarded = guard_path(path, **roots)
-    refused = isinstance(guarded, PathRefusal)
-    answer = require_path({"path": path}, **roots)
+    guarded = path_guard.guard_path(path, **roots)
+    refused = isinstance(guarded, path_guard.PathRefusal)
+    answer = path_guard.require_path({"path": path}, **roots)
     envelope: JsonObject | None = None
     if isinstance(answer, Envelope) and answer.failure is not None:
         failure = answer.failure

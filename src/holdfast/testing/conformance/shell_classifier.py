@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator
 
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.policy.read_only import WORKSPACE, alternatives
+from holdfast.policy import read_only
 from holdfast.testing.conformance.case import Case, part, same, text
 
 # A case may leave out what the tool takes for granted; the offer says it.
@@ -15,9 +15,9 @@ _KNOWN = frozenset({"tool", "args", "note", "why"})
 def check(case: Case) -> Iterator[str]:
     """Judge one case."""
     command = text(case, "command")
-    cwd = text(case, "cwd") if case.get("cwd") is not None else WORKSPACE
+    cwd = text(case, "cwd") if case.get("cwd") is not None else read_only.WORKSPACE
     extra = part(case, "tool_args") if case.get("tool_args") is not None else {}
-    offered = alternatives(command, cwd, extra).preferred
+    offered = read_only.alternatives(command, cwd, extra).preferred
     found: JsonObject = {"tool": None, "args": {}}
     if offered is not None:
         found = {"tool": offered.tool, "args": offered.args}

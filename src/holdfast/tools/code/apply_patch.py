@@ -8,10 +8,9 @@ from holdfast.contract.after_edit import AfterEdit
 from holdfast.contract.builtin import builtin
 from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.runtime import Runtime
+from holdfast.tools.patch import outcome, writing
 from holdfast.tools.patch.model import FilePatch
-from holdfast.tools.patch.outcome import Outcome
 from holdfast.tools.patch.reading import patch_targets, read_patch
-from holdfast.tools.patch.writing import write_all
 
 LONGEST_PATCH = 1024 * 1024
 """In characters."""
@@ -67,8 +66,8 @@ def apply_patch(
         patch: The patch; paths are relative to the workspace.
     """
     patches = read_patch(patch)
-    steps = Outcome(rt.fs, bounds.file_bytes, patches).steps()
-    write_all(rt.fs, steps)
+    steps = outcome.Outcome(rt.fs, bounds.file_bytes, patches).steps()
+    writing.write_all(rt.fs, steps)
     after_edit.changed([step.path for step in steps if step.after is not None])
     return Patched(tuple(map(_told, patches)))
 

@@ -4,9 +4,7 @@ Text alone. What an answer holds at most is told by the host; no more than a blo
 memory beside it, however large the file is.
 """
 
-from typing import Annotated, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from holdfast.contract.errors import (
     BinaryFile,
@@ -20,13 +18,7 @@ from holdfast.contract.files import FileFacts, Files, OpenFile
 from holdfast.contract.results import Entry, FileText, LineWindow, Listing
 from holdfast.contract.runtime import AbortSignal, Runtime
 from holdfast.contract.truncate import cut_utf8, tail_utf8
-from holdfast.tools.files.line_counts import (
-    Counted,
-    counted,
-    lines_in,
-    start_of_line,
-    start_of_tail,
-)
+from holdfast.tools.files import line_counts
 from holdfast.tools.files.missing import hinting
 
 MOST_ENTRIES = 1000
@@ -36,9 +28,6 @@ LOOKED_AT = 8 * 1024
 """Bytes at the beginning of a file in which a NUL says that it is no text."""
 _MARK = b"\xef\xbb\xbf"
 _LONGEST_CHARACTER = 4
-
-NotNegative = Annotated[int, msgspec.Meta(ge=0)]
-Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Wanted(NamedTuple):
@@ -124,7 +113,7 @@ def _no_text(path: str, size: int, why: str) -> BinaryFile:
 def _read(file: OpenFile, path: str, wanted: Wanted, most: int, abort: AbortSignal) -> FileText:
     part = _part(file, wanted, most, abort)
     text = _decoded(part, path, file.byte_count, within=wanted.by_bytes)
-    here = lines_in(part.content)
+    here = line_counts.lines_in(part.content)
     total = _total(file, part, here, abort)
     first, last = _numbers(part, here, total, file.byte_count)
     stops = part.start + len(part.content)
@@ -163,7 +152,9 @@ def _bytes(file: OpenFile, offset: int, limit: int | None, most: int, abort: Abo
     content = file.read(offset, room + _LONGEST_CHARACTER)
     shown = _whole_characters(content, room)
     cut = asked > most and len(content) > len(shown)
-    before = counted(file, 0, offset, abort).newlines if offset <= MOST_COUNTED else None
+    before = (
+        line_counts.counted(file, 0, offset, abort).newlines if offset <= MOST_COUNTED else None
+    )
     return _Part(offset, shown, cut, before)
 
 
@@ -189,7 +180,7 @@ def _begun_before(content: bytes) -> int:
 
 
 def _lines(file: OpenFile, first: int, count: int, most: int, abort: AbortSignal) -> _Part:
-    start, before = start_of_line(file, first, abort)
+    start, before = line_counts.start_of_line(file, first, abort)
     content = file.read(start, most + 1)
     end, missing = -1, count
     while missing and (end := content.find(b"\n", end + 1)) >= 0:
@@ -200,7 +191,7 @@ def _lines(file: OpenFile, first: int, count: int, most: int, abort: AbortSignal
 
 
 def _tail(file: OpenFile, lines: int, most: int) -> _Part:
-    start = start_of_tail(file, lines, most)
+    start = line_counts.start_of_tail(file, lines, most)
     size = file.byte_count - start
     content = file.read(max(start, file.byte_count - most - _LONGEST_CHARACTER), size)
     shown = tail_utf8(content, most)
@@ -221,22 +212,26 @@ def _decoded(part: _Part, path: str, size: int, *, within: bool) -> str:
         raise _no_text(path, size, f"the byte at {at:,} is not UTF-8") from None
 
 
-def _total(file: OpenFile, part: _Part, here: Counted, abort: AbortSignal) -> Counted | None:
+def _total(
+    file: OpenFile, part: _Part, here: "line_counts.Counted", abort: AbortSignal
+) -> "line_counts.Counted | None":
     """The lines of the whole file, where counting them costs little."""
     after = part.start + len(part.content)
     rest = file.byte_count - after
     if part.newlines_before is not None and rest <= MOST_COUNTED:
-        behind = counted(file, after, file.byte_count, abort)
+        behind = line_counts.counted(file, after, file.byte_count, abort)
         newlines = part.newlines_before + here.newlines + behind.newlines
     elif file.byte_count <= MOST_COUNTED:
-        newlines = counted(file, 0, file.byte_count, abort).newlines
+        newlines = line_counts.counted(file, 0, file.byte_count, abort).newlines
     else:
         return None
     last = file.read(max(file.byte_count - 1, 0), 1)
-    return Counted(newlines, last not in (b"", b"\n"))
+    return line_counts.Counted(newlines, last not in (b"", b"\n"))
 
 
-def _numbers(part: _Part, here: Counted, total: Counted | None, size: int) -> tuple[int, int]:
+def _numbers(
+    part: _Part, here: "line_counts.Counted", total: "line_counts.Counted | None", size: int
+) -> tuple[int, int]:
     if part.newlines_before is not None and part.content:
         return part.newlines_before + 1, part.newlines_before + here.lines
     if total is not None:

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import msgspec
 
+from holdfast.contract import kept_report
 from holdfast.contract.builtin import builtin
 from holdfast.contract.commanding import Commanding
-from holdfast.contract.kept_report import kept_output
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.shell import CommandLimits
 from holdfast.contract.told import Told
@@ -67,4 +67,4 @@ async def bash(
         timed_out=done.report.killed_by == "timeout",
         truncated=False,
     )
-    return Told(result=ran, warnings=done.warnings, output=kept_output(done.report))
+    return Told(result=ran, warnings=done.warnings, output=kept_report.kept_output(done.report))

@@ -8,7 +8,7 @@ from holdfast.contract.after_edit import AfterEdit
 from holdfast.contract.builtin import builtin
 from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.runtime import Runtime
-from holdfast.tools.files.editing import Replacement, replaced
+from holdfast.tools.files import editing
 from holdfast.tools.files.missing import hinting
 from holdfast.tools.files.writing import path_key, refuse_too_large, utf8_size
 
@@ -56,11 +56,11 @@ def edit(  # noqa: PLR0913 - the arguments of the tool
     with hinting(files, path):
         size = files.stat(path).byte_count
     refuse_too_large(size, bound, path, field="path")
-    wanted = Replacement(old_string, new_string, replace_all, bounds.ignore_whitespace)
+    wanted = editing.Replacement(old_string, new_string, replace_all, bounds.ignore_whitespace)
     counts: list[int] = []
 
     def change(text: str) -> str:
-        done = replaced(text, wanted)
+        done = editing.replaced(text, wanted)
         refuse_too_large(utf8_size(done.text), bound, f"{path}, edited,", field="new_string")
         counts.append(done.occurrences)
         return done.text

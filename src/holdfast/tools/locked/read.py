@@ -1,11 +1,18 @@
 """`read`: a file's text, whole or a part of it, or a directory's entries."""
 
+from typing import Annotated
+
+import msgspec
+
 from holdfast.contract.builtin import builtin
 from holdfast.contract.file_bounds import READ_BYTES, FileBounds
 from holdfast.contract.results import FileText, Listing
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.files.reading import NotNegative, Positive, Wanted, read_any
+from holdfast.tools.files import reading
+
+NotNegative = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 @builtin(
@@ -42,5 +49,5 @@ def read(  # noqa: PLR0913 - the arguments of the tool
         line_count: How many lines.
         tail_lines: How many lines from the end of the file.
     """
-    wanted = Wanted(offset, limit, start_line, line_count, tail_lines)
-    return read_any(rt, path, wanted, bounds)
+    wanted = reading.Wanted(offset, limit, start_line, line_count, tail_lines)
+    return reading.read_any(rt, path, wanted, bounds)

@@ -9,7 +9,7 @@ from holdfast.contract.failure import FailureKind
 from holdfast.contract.net import Fetched, FetchLimits
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.content_kinds import MediaType, kind_of, media_type
+from holdfast.tools import content_kinds
 
 _MOST_BYTES = 10 * 1024 * 1024
 _SHOWN_BYTES = 200 * 1024
@@ -62,7 +62,7 @@ async def web_fetch(rt: Runtime, url: str, extraction: Extraction) -> Page:
         url, headers={"Accept": _ACCEPTED}, limits=FetchLimits(seconds=30, max_bytes=_MOST_BYTES)
     )
     _refuse_failed(fetched)
-    said = media_type(_header(fetched, "content-type"))
+    said = content_kinds.media_type(_header(fetched, "content-type"))
     document = _document(fetched, said)
     rt.progress(Progress(message=f"reading {len(fetched.body):,} bytes of {fetched.url}"))
     read = await extraction.text(document)
@@ -87,14 +87,14 @@ def _refuse_failed(fetched: Fetched) -> None:
     raise OperationFailed(f"{told}. The page cannot be read from here.", extras=extras)
 
 
-def _document(fetched: Fetched, said: MediaType) -> Document:
+def _document(fetched: Fetched, said: "content_kinds.MediaType") -> Document:
     packing = _header(fetched, "content-encoding")
     if packing is not None and packing.strip().lower() not in ("", "identity"):
         raise BinaryFile(
             f"{fetched.url} answered with content packed as {packing[:40]!r}, which was not asked"
             f" for and cannot be unpacked here ({_size(fetched)})."
         )
-    kind = kind_of(said, fetched.body)
+    kind = content_kinds.kind_of(said, fetched.body)
     if kind is None:
         raise BinaryFile(
             f"{fetched.url} is no text: {said.name[:100] or 'of unknown type'}, {_size(fetched)}."

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from holdfast.contract.errors import FileNotFound
 from holdfast.contract.files import Files
 from holdfast.tools.files.writing import refuse_too_large
-from holdfast.tools.patch.applying import applied
+from holdfast.tools.patch import applying
 from holdfast.tools.patch.links import Links
 from holdfast.tools.patch.model import FilePatch, does_not_apply
 
@@ -64,7 +64,7 @@ class Outcome:
         if patch.kind in ("add", "rename", "copy") and patch.new is not None:
             self._refuse_existing(patch.new)
         content = b"" if before is None else before.content
-        content = patch.content or applied(content, patch)
+        content = patch.content or applying.applied(content, patch)
         if patch.kind == "delete" and content and not patch.whole:
             raise does_not_apply(patch.name, None, "it is to be deleted, but has other lines, too.")
         if patch.kind in ("delete", "rename") and patch.old is not None:

@@ -3,9 +3,9 @@
 from functools import lru_cache
 
 from holdfast.contract.errors import InvalidArguments
+from holdfast.tools.patch import sections
 from holdfast.tools.patch.diff import read_diff
 from holdfast.tools.patch.model import FilePatch, bad_patch, lines_of, sources, targets
-from holdfast.tools.patch.sections import has_sections, read_sections
 
 
 def read_patch(text: str) -> tuple[FilePatch, ...]:
@@ -25,7 +25,9 @@ def _read(text: str) -> tuple[FilePatch, ...] | InvalidArguments:
     ended = text if text.endswith("\n") else f"{text}\n"  # models leave out the last one
     lines = lines_of(ended.encode("utf-8", "surrogatepass"))
     try:
-        found = tuple(read_sections(lines) if has_sections(lines) else read_diff(lines))
+        found = tuple(
+            sections.read_sections(lines) if sections.has_sections(lines) else read_diff(lines)
+        )
     except InvalidArguments as problem:
         return problem.with_traceback(None)
     return found or bad_patch(1, "there is no file in it.")

@@ -15,16 +15,16 @@ from holdfast.contract.errors import (
     ToolError,
 )
 from holdfast.contract.files import Files
-from holdfast.tools.patch.outcome import FileState, Step
+from holdfast.tools.patch import outcome
 
 _UNTOUCHED = ("stale", "exists")
 """Reasons for which a file is left as somebody else made it."""
 
 
-def write_all(files: Files, steps: Sequence[Step]) -> None:
+def write_all(files: Files, steps: "Sequence[outcome.Step]") -> None:
     """Do all of it. What fails is raised after what was done is taken back."""
     made = _missing_folders(files, steps)
-    done: list[Step] = []
+    done: list[outcome.Step] = []
     try:
         for step in steps:
             _do(files, step, done)
@@ -34,7 +34,7 @@ def write_all(files: Files, steps: Sequence[Step]) -> None:
     _remove_emptied(files, steps)
 
 
-def _do(files: Files, step: Step, done: list[Step]) -> None:
+def _do(files: Files, step: "outcome.Step", done: "list[outcome.Step]") -> None:
     """One step. A fault of the system may come behind the change itself: then it counts as done."""
     _refuse_stale(files, step)
     try:
@@ -52,7 +52,9 @@ def _is_untouched(problem: BaseException) -> bool:
     return told or isinstance(problem, FileNotFound | InvalidArguments | PolicyDenied)
 
 
-def _put(files: Files, path: str, after: FileState | None, before: FileState | None) -> None:
+def _put(
+    files: Files, path: str, after: "outcome.FileState | None", before: "outcome.FileState | None"
+) -> None:
     if after is None:
         files.remove(path)
         return
@@ -60,7 +62,7 @@ def _put(files: Files, path: str, after: FileState | None, before: FileState | N
     files.write(path, after.content, mode=after.mode, new=before is None, revision=revision)
 
 
-def _refuse_stale(files: Files, step: Step) -> None:
+def _refuse_stale(files: Files, step: "outcome.Step") -> None:
     """A removal asks for no revision, so it is looked at here."""
     if step.after is None and step.before is not None:
         now = files.read_text(step.path, encoding="latin-1").revision
@@ -72,7 +74,7 @@ def _refuse_stale(files: Files, step: Step) -> None:
 
 
 def _take_back(
-    files: Files, done: Sequence[Step], made: Sequence[str], problem: BaseException
+    files: Files, done: "Sequence[outcome.Step]", made: Sequence[str], problem: BaseException
 ) -> None:
     lost: list[str] = []
     for step in reversed(done):
@@ -91,7 +93,7 @@ def _take_back(
         ) from problem
 
 
-def _restore(files: Files, step: Step) -> None:
+def _restore(files: Files, step: "outcome.Step") -> None:
     """Back to what was there, unless somebody else was at it since."""
     now = _now(files, step.path)
     if _holds(now, step.before):
@@ -106,20 +108,20 @@ def _restore(files: Files, step: Step) -> None:
     files.write(step.path, before.content, mode=before.mode, new=now is None, revision=revision)
 
 
-def _now(files: Files, path: str) -> FileState | None:
+def _now(files: Files, path: str) -> "outcome.FileState | None":
     if not files.exists(path):
         return None
     found = files.read_text(path, encoding="latin-1")
-    return FileState(found.text.encode("latin-1"), files.stat(path).mode, found.revision)
+    return outcome.FileState(found.text.encode("latin-1"), files.stat(path).mode, found.revision)
 
 
-def _holds(now: FileState | None, wanted: FileState | None) -> bool:
+def _holds(now: "outcome.FileState | None", wanted: "outcome.FileState | None") -> bool:
     if now is None or wanted is None:
         return now is wanted
     return now.content == wanted.content and wanted.mode in (None, now.mode)
 
 
-def _missing_folders(files: Files, steps: Sequence[Step]) -> list[str]:
+def _missing_folders(files: Files, steps: "Sequence[outcome.Step]") -> list[str]:
     """The directories that will be made, the deepest first."""
     found: dict[str, None] = {}
     for step in steps:
@@ -130,7 +132,7 @@ def _missing_folders(files: Files, steps: Sequence[Step]) -> list[str]:
     return sorted(found, key=len, reverse=True)
 
 
-def _remove_emptied(files: Files, steps: Sequence[Step]) -> None:
+def _remove_emptied(files: Files, steps: "Sequence[outcome.Step]") -> None:
     """Remove directories that are left without entries, as git does; last, so that none is missed
     when a patch is taken back. One that may not be removed stays.
     """
