@@ -6,7 +6,6 @@ Nothing is opened or started here. What the parts do is not known here either.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from anyio import sleep_forever
@@ -64,7 +63,7 @@ _NOBODY_ELSEWHERE = (
 )
 
 
-class Wanted(NamedTuple):
+class Wanted(msgspec.Struct, frozen=True):
     """What somebody asks for."""
 
     tools: tuple[Tool, ...]
@@ -75,7 +74,7 @@ class Wanted(NamedTuple):
     """Makes another session: that of a subagent."""
 
 
-class Whole(NamedTuple):
+class Whole(msgspec.Struct, frozen=True):
     """All parts of a session."""
 
     session: SessionFacts

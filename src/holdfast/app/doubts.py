@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +25,7 @@ def _built_in() -> frozenset[str]:
     return frozenset(one.name for tools in TOOLSETS.values() for one in tools)
 
 
-class Doubt(NamedTuple):
+class Doubt(msgspec.Struct, frozen=True):
     """Something of the configuration that changes nothing, and what to do about it."""
 
     what: str

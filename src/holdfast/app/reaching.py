@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.app.judging import JudgeParts
 from holdfast.app.problems import ConfigurationError
@@ -55,7 +56,7 @@ def reach_of(parts: JudgeParts) -> Reach:
     return Reach(scopes, facts, places, Folders((own,), tuple(_kept(parts, facts))))
 
 
-class _Bounding(NamedTuple):
+class _Bounding(msgspec.Struct, frozen=True):
     """Puts scopes within what bounds them all."""
 
     places: Places

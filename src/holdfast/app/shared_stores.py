@@ -9,8 +9,8 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
+import msgspec
 from anyio import to_thread
 
 from holdfast.contract.events import Event, Payload
@@ -25,7 +25,7 @@ from holdfast.contract.journal import (
 from holdfast.record.store import Store
 
 
-class StoreName(NamedTuple):
+class StoreName(msgspec.Struct, frozen=True):
     """What makes two opened stores the same one."""
 
     place: str

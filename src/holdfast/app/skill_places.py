@@ -7,7 +7,8 @@ project: they count once a person trusts it, or has said that they do.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.app.configuration import Configuration
 from holdfast.app.locations import home_of, project_root
@@ -16,7 +17,7 @@ from holdfast.app.settings import Surroundings
 PLACES = (".agents/skills", ".claude/skills")
 
 
-class SkillPlaces(NamedTuple):
+class SkillPlaces(msgspec.Struct, frozen=True):
     """Where to look, and what is not looked at."""
 
     folders: tuple[Path, ...]

@@ -1,6 +1,6 @@
 """Where tools from elsewhere come from, as tables of the configuration. Only the shape is here."""
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -20,7 +20,7 @@ class ManifestSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """For entries that say nothing of their time; None: 30 seconds."""
 
 
-class Timeouts(NamedTuple):
+class Timeouts(msgspec.Struct, frozen=True):
     """How long calls of a manifest's entries may take that say nothing of it themselves."""
 
     tool: float | None = None

@@ -7,7 +7,7 @@ remembered for the parent's session alone is not handed on.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -43,7 +43,7 @@ class Subagent(msgspec.Struct, frozen=True, kw_only=True):
             msgspec.structs.force_setattr(self, "tools", tuple(self.tools))
 
 
-class Above(NamedTuple):
+class Above(msgspec.Struct, frozen=True):
     """What stands above the session of a subagent. Made by `task`, never by a program."""
 
     session_id: str

@@ -5,12 +5,14 @@ derives them is not known here.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Unpack
+from typing import Unpack
+
+import msgspec
 
 from holdfast.contract.tool_options import ToolOptions
 
 
-class Builtin(NamedTuple):
+class Builtin(msgspec.Struct, frozen=True):
     """A function that is to become a tool."""
 
     function: Callable[..., object]

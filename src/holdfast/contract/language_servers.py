@@ -4,7 +4,7 @@ Blocking, for tools that run in a thread. Lines and columns count from 1, and co
 characters: as people read them, whatever a server counts. Who starts servers is not known here.
 """
 
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -18,7 +18,7 @@ MOST_FOUND = 200
 _T = TypeVar("_T")
 
 
-class Found(NamedTuple, Generic[_T]):
+class Found(msgspec.Struct, Generic[_T], frozen=True):
     """The beginning of what a server found."""
 
     items: tuple[_T, ...]

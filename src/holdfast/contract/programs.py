@@ -5,7 +5,7 @@ call. Who starts them is not known here.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -25,7 +25,7 @@ class DeclaredProgram(msgspec.Struct, frozen=True, kw_only=True):
     """Where it begins; None: in the workspace."""
 
 
-class Listener(NamedTuple):
+class Listener(msgspec.Struct, frozen=True):
     """Who hears of a program that is spoken with."""
 
     printed: Callable[[bytes], None]

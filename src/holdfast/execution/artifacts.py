@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.artifacts import KeptArtifact
 from holdfast.contract.errors import Cancelled, OperationFailed, PolicyDenied, ToolError
@@ -27,7 +28,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPENED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Quotas(NamedTuple):
+class Quotas(msgspec.Struct, frozen=True):
     """How many bytes are kept at most."""
 
     artifact: int

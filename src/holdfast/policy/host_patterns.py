@@ -12,7 +12,9 @@ point it inside.
 """
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.policy.addresses import Address, address_of, is_private
@@ -35,7 +37,7 @@ class HostPatternProblem(ValueError):
     """A pattern that can never be a host."""
 
 
-class HostMatch(NamedTuple):
+class HostMatch(msgspec.Struct, frozen=True):
     """A host, and the patterns that admit it."""
 
     host: Host
@@ -44,7 +46,7 @@ class HostMatch(NamedTuple):
     """Whether the host is named in full."""
 
 
-class HostAtom(NamedTuple):
+class HostAtom(msgspec.Struct, frozen=True):
     """One pattern taken apart: a host, what lies below a host, or any other wildcard."""
 
     kind: Literal["name", "below", "wild"]

@@ -7,7 +7,8 @@ was admitted.
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.rules import Use
 from holdfast.policy.globs import compile_glob
@@ -15,7 +16,7 @@ from holdfast.policy.host_patterns import HostAtom, HostPatternProblem, HostPatt
 from holdfast.policy.hosts import Host
 
 
-class _Fitting(NamedTuple):
+class _Fitting(msgspec.Struct, frozen=True):
     fits: Callable[[str], bool]
     port: int | None
 

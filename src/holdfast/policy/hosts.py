@@ -7,7 +7,6 @@ plainly one host of one web URL is refused. Only what `Host` holds may be dialle
 import re
 import unicodedata
 from functools import lru_cache
-from typing import NamedTuple
 from urllib.parse import urljoin
 
 import msgspec
@@ -38,7 +37,7 @@ class HostProblem(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Host(NamedTuple):
+class Host(msgspec.Struct, frozen=True):
     """One host: a name in lower case and ASCII, or an address in its plain form."""
 
     name: str

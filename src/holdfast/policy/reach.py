@@ -6,7 +6,9 @@ what a call comes upon, and not known here.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import cast
+
+import msgspec
 
 from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
@@ -29,7 +31,7 @@ Against = Callable[[Use], str | None]
 _CAPABILITY: dict[Access, str] = {"read": "fs.read", "write": "fs.write"}
 
 
-class Folders(NamedTuple):
+class Folders(msgspec.Struct, frozen=True):
     """Places with a meaning of their own."""
 
     own: tuple[str, ...] = ()

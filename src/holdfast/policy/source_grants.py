@@ -5,7 +5,9 @@ speaks; ask and deny rules, requirements, parents and the watchdog narrow it as 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from holdfast.contract.requirements import RequirementSet, requirement_set
 from holdfast.contract.rules import Rule
@@ -32,7 +34,7 @@ What managed tools reach are their mounts.
 NamedBy = Literal["the command line", "the configuration", "a trusted project"]
 
 
-class Mount(NamedTuple):
+class Mount(msgspec.Struct, frozen=True):
     """A place of the managed profile, as its tools name it."""
 
     path: str

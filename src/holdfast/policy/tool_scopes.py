@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.tool import Tool
@@ -10,7 +11,7 @@ from holdfast.policy.places import Places
 from holdfast.policy.scope import EffectiveScope, compile_scope, strictly, union
 
 
-class Beside(NamedTuple):
+class Beside(msgspec.Struct, frozen=True):
     """What tools reach beside what they require together."""
 
     single: Mapping[str, EffectiveScope] = MappingProxyType({})

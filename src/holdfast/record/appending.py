@@ -5,7 +5,9 @@ When and how often a desk is written is decided elsewhere.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
+
+import msgspec
 
 from holdfast.contract.events import Payload
 from holdfast.contract.journal import (
@@ -24,7 +26,7 @@ from holdfast.record.rows import Desk, Draft, SessionRow, fresh
 _T = TypeVar("_T")
 
 
-class Appending(NamedTuple):
+class Appending(msgspec.Struct, frozen=True):
     """Events to be appended, all or none: a work on one session."""
 
     session_id: str
@@ -42,7 +44,7 @@ class Appending(NamedTuple):
         return append(self, desk)
 
 
-class SessionWork(NamedTuple, Generic[_T]):
+class SessionWork(msgspec.Struct, Generic[_T], frozen=True):
     """Work on one session: which one is known before it is done."""
 
     session_id: str

@@ -12,7 +12,9 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import Generic, Literal, Protocol, TypeVar, cast
+
+import msgspec
 
 from holdfast.contract.journal import JournalError, JournalUnavailable
 from holdfast.record.owner import Owner
@@ -72,7 +74,7 @@ class Committer(Protocol[_C_co]):
 _Result = asyncio.Future[object]
 
 
-class _Errand(NamedTuple, Generic[_C]):
+class _Errand(msgspec.Struct, Generic[_C], frozen=True):
     work: Work[_C]
     loop: asyncio.AbstractEventLoop
     result: _Result

@@ -4,8 +4,9 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+import msgspec
 from anyio import to_thread
 
 from holdfast.contract.events import Event, Payload
@@ -52,7 +53,7 @@ class Reader(Rows, Protocol):
         ...
 
 
-class StoreParts(NamedTuple):
+class StoreParts(msgspec.Struct, frozen=True):
     """What a journal is put together from."""
 
     committer: Committer[Desk]

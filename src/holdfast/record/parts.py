@@ -4,7 +4,7 @@ A tool's part is written whole each time, with what it said before carried along
 knows when a part changes.
 """
 
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import msgspec
 
@@ -64,7 +64,7 @@ class TextPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the stream calls it."""
 
 
-class OtherPart(NamedTuple):
+class OtherPart(msgspec.Struct, frozen=True):
     """A file, a source or somebody's own data: kept as it came, and never written again."""
 
     type: str

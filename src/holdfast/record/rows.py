@@ -7,6 +7,8 @@ store reads and writes is not known here.
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import GENESIS, Stored
 
@@ -83,7 +85,7 @@ class Mark(NamedTuple):
     at: int | None
 
 
-class Loads(NamedTuple):
+class Loads(msgspec.Struct, frozen=True):
     """How a store reads rows."""
 
     session: Callable[[str], SessionRow | None]

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import msgspec
+
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.upkeep import Upkeep
@@ -18,7 +20,7 @@ class Store(NamedTuple):
     upkeep: Upkeep
 
 
-class StoreHealth(NamedTuple):
+class StoreHealth(msgspec.Struct, frozen=True):
     """A store that can be written."""
 
     place: str

@@ -7,7 +7,9 @@ between them, as in Chinese, each letter is one.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 MOST_LETTERS = 500
 """Of a word: the rest of a longer one does not count, neither where it is kept nor asked for."""
@@ -31,13 +33,13 @@ Phrase: TypeAlias = tuple[str, ...]
 """Words that stand side by side: what a person wrote without a blank, such as `app/store.py`."""
 
 
-class _Spot(NamedTuple):
+class _Spot(msgspec.Struct, frozen=True):
     begin: int
     end: int
     word: str
 
 
-class _Match(NamedTuple):
+class _Match(msgspec.Struct, frozen=True):
     at: int
     """The number of its first word."""
     length: int

@@ -8,7 +8,6 @@ answers allows nothing: nobody here has given them. Whoever does this holds the 
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 
@@ -48,7 +47,7 @@ _WAITING = frozenset({"waiting", "inquiring"})
 _GO_ON = frozenset({"answered", "replied"})
 
 
-class TakenUp(NamedTuple):
+class TakenUp(msgspec.Struct, frozen=True):
     """What became of the calls that were open."""
 
     stayed: frozenset[str]

@@ -7,7 +7,8 @@ its name, found or not: what is offered saves room in a prompt and decides over 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.tool import Tool
@@ -33,7 +34,7 @@ def words_of(text: str) -> list[str]:
     return [word for word in words if word not in _LITTLE]
 
 
-class _Entry(NamedTuple):
+class _Entry(msgspec.Struct, frozen=True):
     tool: Tool
     words: Counter[str]
     length: int

@@ -6,7 +6,8 @@ a stranger's: the work grows as its length does, and what stands between the das
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.late_pattern import late_pattern
 
@@ -25,7 +26,7 @@ class Malformed(ValueError):
     """It is no frontmatter, or none of this kind."""
 
 
-class Fronted(NamedTuple):
+class Fronted(msgspec.Struct, frozen=True):
     """A file taken apart."""
 
     fields: dict[str, str]

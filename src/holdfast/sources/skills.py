@@ -10,7 +10,8 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+
+import msgspec
 
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.late_pattern import late_pattern
@@ -27,7 +28,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-class _Found(NamedTuple):
+class _Found(msgspec.Struct, frozen=True):
     skill: Skill
     root: Path
     """The folder of skills as it really is, captured when it was found."""

@@ -8,14 +8,15 @@ of patterns are here; a person's own excludes and the index are not.
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+
+import msgspec
 
 MOST_RULES = 1_000
 LONGEST_PATTERN = 400
 _ANY_PARTS = "**"
 
 
-class _One(NamedTuple):
+class _One(msgspec.Struct, frozen=True):
     """Exactly one character: one of these, or none of these; no characters and negated: any."""
 
     ranges: tuple[tuple[str, str], ...]
@@ -32,7 +33,7 @@ Token = _One | None
 """None is a star: any number of characters."""
 
 
-class IgnoreRule(NamedTuple):
+class IgnoreRule(msgspec.Struct, frozen=True):
     """One line."""
 
     parts: tuple[tuple[Token, ...] | None, ...]

@@ -1,7 +1,8 @@
 """A tree of directories as text: bounded, and with the number of what is not shown."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 MOST_LINES = 300
 MOST_PER_FOLDER = 40
@@ -41,7 +42,7 @@ class Folder:
             one = one._above
 
 
-class Tree(NamedTuple):
+class Tree(msgspec.Struct, frozen=True):
     """The text, and how much lies too deep for it."""
 
     text: str

@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
 
@@ -129,7 +129,7 @@ def repo_overview(
     )
 
 
-class _Waiting(NamedTuple):
+class _Waiting(msgspec.Struct, frozen=True):
     """A directory to be looked into."""
 
     path: str

@@ -4,7 +4,7 @@ Text alone. What an answer holds at most is told by the host; no more than a blo
 memory beside it, however large the file is.
 """
 
-from typing import NamedTuple
+import msgspec
 
 from holdfast.contract.errors import (
     BinaryFile,
@@ -30,7 +30,7 @@ _MARK = b"\xef\xbb\xbf"
 _LONGEST_CHARACTER = 4
 
 
-class Wanted(NamedTuple):
+class Wanted(msgspec.Struct, frozen=True):
     """What part of a file is asked for, as a call says it."""
 
     offset: int | None = None
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
         return not (self.start_line is self.line_count is self.tail_lines is None)
 
 
-class _Part(NamedTuple):
+class _Part(msgspec.Struct, frozen=True):
     """What was found of what was asked for."""
 
     start: int

@@ -1,6 +1,6 @@
 """The hunks of a unified diff, as git reads them: what their headers count has to be there."""
 
-from typing import NamedTuple
+import msgspec
 
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.tools.patch.model import Hunk, NumberedHunk, bad_patch
@@ -10,7 +10,7 @@ _NO_NEWLINE_LENGTH = 12
 _SHOWN = 60
 
 
-class _Counts(NamedTuple):
+class _Counts(msgspec.Struct, frozen=True):
     old_start: int
     old: int
     new_start: int

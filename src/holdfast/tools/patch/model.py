@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from holdfast.contract.errors import InvalidArguments
 
 Kind = Literal["change", "add", "delete", "rename", "copy"]
 
 
-class Hunk(NamedTuple):
+class Hunk(msgspec.Struct, frozen=True):
     """Lines that are to be replaced by others."""
 
     number: int
@@ -20,7 +22,7 @@ class Hunk(NamedTuple):
     new: tuple[bytes, ...]
 
 
-class NumberedHunk(NamedTuple):
+class NumberedHunk(msgspec.Struct, frozen=True):
     """A hunk of a unified diff."""
 
     hunk: Hunk
@@ -30,7 +32,7 @@ class NumberedHunk(NamedTuple):
     """Unchanged lines at its end."""
 
 
-class SoughtHunk(NamedTuple):
+class SoughtHunk(msgspec.Struct, frozen=True):
     """A hunk that is found by its lines alone."""
 
     hunk: Hunk
