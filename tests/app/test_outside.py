@@ -187,6 +187,31 @@ async def test_requirements_that_are_declared_anew_count(
         assert await result(hf, "look") == {"text": "of the workspace"}
 
 
+@pytest.mark.parametrize("declared_anew", [True, False])
+async def test_a_call_that_waits_runs_with_what_it_was_judged_by(
+    workspace: Path, manifest: Written, *, declared_anew: bool
+) -> None:
+    manifest.program("note", "echo x > there 2>/dev/null && echo '{\"wrote\":1}' || echo '{}'")
+    wider = entry("note", requires={"fs": {"write": ["**"]}})
+    manifest.declare(entry("note"))
+    taken: list[bool] = []
+
+    async def approve(_ask: Ask) -> Answer:
+        manifest.declare(*([wider] if declared_anew else []), entry("greet"))
+        taken.append(hf.take_changes())
+        return Answer(allowed=True, by="test")
+
+    rules = [Rule(permission="note", pattern="*", action="ask", scope="project", source="test")]
+    async with opened(
+        workspace, "bare", manifests=[manifest.path], rules=rules, approver=approve
+    ) as hf:
+        assert await result(hf, "note") == {}
+        assert taken == [True]
+        assert not (workspace / "there").exists()
+        if declared_anew:
+            assert await result(hf, "note") == {"wrote": 1}
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [

@@ -82,6 +82,7 @@ def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
         hand.HandParts(
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
+            tools=setup.tools,
             leaves=partial(_leaves, setup),
             policy=_Policies(setup),
             environment=around.environment,
@@ -91,7 +92,6 @@ def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
             clock=setup.clock,
             ids=setup.ids,
             audit=setup.audit,
-            most_shown=partial(_most_shown, setup),
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
         ),
@@ -127,16 +127,14 @@ class _Policies:
         self._setup = setup
         self._known: dict[tuple[str, RequirementSet, Alone | None], SandboxPolicy] = {}
 
-    def __call__(self, name: str) -> SandboxPolicy:
-        tool = self._setup.tools(name)
-        key = name, tool.requires, tool.alone
+    def __call__(self, tool: Tool) -> SandboxPolicy:
+        key = tool.name, tool.requires, tool.alone
         if key not in self._known:
             self._known[key] = _policy(self._setup, tool)
         return self._known[key]
 
 
-def _leaves(setup: HandSetup, name: str, call_id: str | None) -> "aftermath.Leaves":
-    tool = setup.tools(name)
+def _leaves(setup: HandSetup, tool: Tool, call_id: str | None) -> "aftermath.Leaves":
     reach, bounds = setup.reach, setup.bounds()
     scope = reach.scope(tool)
     against = partial(bounds.against, tool, call_id)
@@ -154,10 +152,6 @@ def _leaves(setup: HandSetup, name: str, call_id: str | None) -> "aftermath.Leav
 def _not_all(_directory: str) -> bool:
     """A rule may speak against something there."""
     return False
-
-
-def _most_shown(setup: HandSetup, name: str) -> int:
-    return setup.tools(name).limits.output.max_bytes
 
 
 def _policy(setup: HandSetup, tool: Tool) -> SandboxPolicy:

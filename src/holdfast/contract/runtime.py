@@ -4,7 +4,7 @@ Protocols and values. Who implements them is not known here.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import NoReturn, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -13,6 +13,9 @@ from holdfast.contract.files import Files
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.net import Net
 from holdfast.contract.shell import Shell
+
+if TYPE_CHECKING:
+    from holdfast.contract.tool import Tool
 
 _T = TypeVar("_T")
 
@@ -138,6 +141,9 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     ports: Ports = {}
     model_call_id: str | None = None
     """The id that whoever calls gave it."""
+    declared: "Tool | None" = None
+    """The tool as it was judged. A source may have another of that name by now; the host itself,
+    which is no tool, has none."""
 
     def port(self, kind: type[_T], /) -> _T:
         """What the host has for a port; Unavailable when it has nothing."""

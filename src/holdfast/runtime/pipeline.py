@@ -163,6 +163,7 @@ class Pipeline:
             hand=parts.hand,
             ports=parts.ports,
             model_call_id=call.model_call_id,
+            declared=prepared.tool,
         )
         outcome = begin(verdict, runtime)
         if not isinstance(outcome, Outcome):

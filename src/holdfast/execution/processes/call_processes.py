@@ -47,7 +47,7 @@ class Audit(NamedTuple):
 
     log: AuditLog
     unix_ns: Callable[[], int]
-    most_shown: Callable[[str], int]
+    most_shown: Callable[[Runtime], int]
     """How many bytes an answer of a tool shows, by its name."""
 
 
@@ -191,7 +191,7 @@ class CallProcesses:
             env_keys=asked.env_keys,
             session=runtime.session.id,
             call=runtime.call_id,
-            most_shown=audit.most_shown(runtime.tool),
+            most_shown=audit.most_shown(runtime),
         )
         return Record(program, audit.log, audit.unix_ns)
 

@@ -19,6 +19,7 @@ from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.shell import Confinement, LiveCommands
+from holdfast.contract.tool import Tool
 from holdfast.execution.files.changes import Changes
 from holdfast.execution.files.disk_files import DiskFiles
 from holdfast.execution.files.locks import PathLocks
@@ -56,10 +57,11 @@ class HandParts(NamedTuple):
     session: SessionFacts
     folder: Path
     """The session's own, outside of every workspace."""
-    leaves: Callable[[str, str | None], Leaves]
-    """What a call may open and reach, by the name of its tool and its id; without one: what
-    processes may."""
-    policy: Callable[[str], SandboxPolicy]
+    tools: Callable[[str], Tool]
+    """What the host itself runs as, and the tools of the session, by name."""
+    leaves: Callable[[Tool, str | None], Leaves]
+    """What a call may open and reach, by its tool and its id; without one: what processes may."""
+    policy: Callable[[Tool], SandboxPolicy]
     """What the processes of a tool are confined to."""
     environment: Mapping[str, str]
     parent_environment: Mapping[str, str]
@@ -71,8 +73,6 @@ class HandParts(NamedTuple):
     ids: IdSource
     audit: AuditLog
     """Where the programs of its calls are written down."""
-    most_shown: Callable[[str], int]
-    """How many bytes an answer of a tool shows, by its name."""
     scrubber: Callable[[], Scrubber] | None = None
     confinement: Confinement | None = None
 
@@ -104,48 +104,53 @@ class SessionHand:
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
-        may_open = self._parts.leaves(runtime.tool, runtime.call_id).open
+        may_open = self._parts.leaves(self._tool(runtime), runtime.call_id).open
         recorder = Recorder(self._parts.changes, runtime.call_id, runtime.tool)
         return DiskFiles(may_open, self._parts.session.workspace, recorder, self._locks)
 
     def shell(self, runtime: Runtime, /) -> CallShell:
         """Commands within the call's reach."""
-        leaves = self._parts.leaves(runtime.tool, runtime.call_id)
-        processes = self._processes(self._parts.policy(runtime.tool), runtime.tool)
+        tool = self._tool(runtime)
+        leaves = self._parts.leaves(tool, runtime.call_id)
+        processes = self._processes(self._parts.policy(tool), tool)
         return CallShell(runtime, processes, leaves)
 
     def programs(self, runtime: Runtime, /) -> CallPrograms:
         """The declared programs of the call's source, in its tool's sandbox."""
-        leaves = self._parts.leaves(runtime.tool, runtime.call_id)
-        processes = self._processes(self._parts.policy(runtime.tool), runtime.tool)
+        tool = self._tool(runtime)
+        leaves = self._parts.leaves(tool, runtime.call_id)
+        processes = self._processes(self._parts.policy(tool), tool)
         call = CallProcesses(runtime, processes, leaves)
         return CallPrograms(call, self._parts.parent_environment)
 
     def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""
-        return HttpNet(self._parts.leaves(runtime.tool, runtime.call_id).reach, self._web)
+        reach = self._parts.leaves(self._tool(runtime), runtime.call_id).reach
+        return HttpNet(reach, self._web)
 
     def view(self, runtime: Runtime, /) -> View:
         """What the call may read, for programs of ours that search it."""
-        leaves = self._parts.leaves(runtime.tool, runtime.call_id)
-        policy = self._parts.policy(runtime.tool)
+        tool = self._tool(runtime)
+        leaves = self._parts.leaves(tool, runtime.call_id)
+        policy = self._parts.policy(tool)
         workspace = self._parts.session.workspace
         _refuse(closed=self._closed)
         return View(leaves.open, leaves.all_below, workspace, lambda: self._views.warden(policy))
 
-    def protects(self, tool: str) -> bool | Coroutine[object, object, bool]:
+    def protects(self, name: str) -> bool | Coroutine[object, object, bool]:
         """Whether the commands of a tool are kept from its protected places.
 
         It is known once a sandbox was started; where none can be, nothing will run. Who chose to
         run unconfined has chosen this, too.
         """
+        tool = self._parts.tools(name)
         policy = self._parts.policy(tool)
         if not policy.protected or self._parts.confinement == "unconfined":
             return True
         known = self._protected.get(policy)
         return self._found_out(policy, tool) if known is None else known
 
-    async def _found_out(self, policy: SandboxPolicy, tool: str) -> bool:
+    async def _found_out(self, policy: SandboxPolicy, tool: Tool) -> bool:
         """Start a sandbox to see. Where nobody is asked, nothing weaker will do later."""
         try:
             sandbox = self._processes(policy, tool).sandbox
@@ -194,7 +199,10 @@ class SessionHand:
         await _closed(self._views)
         await to_thread.run_sync(self._maker.remove)
 
-    def _processes(self, policy: SandboxPolicy, tool: str) -> Processes:
+    def _tool(self, runtime: Runtime) -> Tool:
+        return runtime.declared or self._parts.tools(runtime.tool)
+
+    def _processes(self, policy: SandboxPolicy, tool: Tool) -> Processes:
         with self._making:
             _refuse(closed=self._closed)
             found = self._by_policy.get(policy)
@@ -210,6 +218,9 @@ class SessionHand:
                 found = self._by_policy[policy] = self._begun(sandbox)
             return found
 
+    def _most_shown(self, runtime: Runtime) -> int:
+        return self._tool(runtime).limits.output.max_bytes
+
     def _begun(self, sandbox: Sandbox) -> Processes:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
         folder = self._parts.folder / JOBS
@@ -217,7 +228,7 @@ class SessionHand:
         self._jobs.include(jobs)
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)
-        audit = Audit(self._parts.audit, clock.unix_ns, self._parts.most_shown)
+        audit = Audit(self._parts.audit, clock.unix_ns, self._most_shown)
         return Processes(
             sandbox=sandbox,
             jobs=jobs,
