@@ -4,7 +4,7 @@ Protocols and values. Who implements them is not known here.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, cast
+from typing import NoReturn, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -13,9 +13,6 @@ from holdfast.contract.files import Files
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.net import Net
 from holdfast.contract.shell import Shell
-
-if TYPE_CHECKING:
-    from holdfast.contract.tool import Tool
 
 _T = TypeVar("_T")
 
@@ -141,8 +138,8 @@ class Runtime(msgspec.Struct, frozen=True, kw_only=True):
     ports: Ports = {}
     model_call_id: str | None = None
     """The id that whoever calls gave it."""
-    declared: "Tool | None" = None
-    """The tool as it was judged. A source may have another of that name by now; the host itself,
+    declared: object = None
+    """The `Tool` as it was judged: a source may have another of that name by now. The host itself,
     which is no tool, has none."""
 
     def port(self, kind: type[_T], /) -> _T:

@@ -14,7 +14,7 @@ from tool_kit import failure, opened
 from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.failure import FailureKind
 from holdfast.tools.code.apply_patch import LONGEST_PATCH
-from holdfast.tools.patch import reading
+from holdfast.tools.patch import sections as section_text
 from holdfast.tools.patch.applying import applied
 from holdfast.tools.patch.diff_names import git_names
 from holdfast.tools.patch.places import place_near, places_of
@@ -71,7 +71,7 @@ def test_a_patch_is_read_once_also_where_it_is_none(monkeypatch: pytest.MonkeyPa
         asked.append(1)
         return False
 
-    monkeypatch.setattr(reading, "has_sections", counted)
+    monkeypatch.setattr(section_text, "has_sections", counted)
     text = "@@ -1 +1 @@ no patch of its own"
     assert [patch_targets(text, one) for one in ("fs.read", "fs.write")] == [[], []]
     for _ in range(2):

@@ -11,7 +11,7 @@ import msgspec
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, Metadata, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, plain
+from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 
 META_KEY = "holdfast/envelope"
 
@@ -47,7 +47,7 @@ def render(envelope: Envelope) -> JsonObject:
             form = "text" if isinstance(result, str) else "json"
             meta = msgspec.structs.replace(meta, first_part=form)
     wire["content"] = [*content, *(_text_part(warning) for warning in envelope.warnings)]
-    wire["_meta"] = {META_KEY: plain(meta)}
+    wire["_meta"] = {META_KEY: cast("JsonValue", msgspec.to_builtins(meta))}
     return wire
 
 

@@ -7,6 +7,7 @@ decided here: gates and policies are handed in.
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -77,6 +78,16 @@ class HandParts(NamedTuple):
     confinement: Confinement | None = None
 
 
+def _tool(parts: HandParts, runtime: Runtime) -> Tool:
+    """The tool of a call as it was judged; of what the host itself runs, by its name."""
+    declared = runtime.declared
+    return declared if isinstance(declared, Tool) else parts.tools(runtime.tool)
+
+
+def _most_shown(parts: HandParts, runtime: Runtime) -> int:
+    return _tool(parts, runtime).limits.output.max_bytes
+
+
 class SessionHand:
     """Lends each call what it reaches the world with. Used on one event loop; closed with it."""
 
@@ -104,20 +115,20 @@ class SessionHand:
 
     def files(self, runtime: Runtime, /) -> DiskFiles:
         """Files within the call's reach."""
-        may_open = self._parts.leaves(self._tool(runtime), runtime.call_id).open
+        may_open = self._parts.leaves(_tool(self._parts, runtime), runtime.call_id).open
         recorder = Recorder(self._parts.changes, runtime.call_id, runtime.tool)
         return DiskFiles(may_open, self._parts.session.workspace, recorder, self._locks)
 
     def shell(self, runtime: Runtime, /) -> CallShell:
         """Commands within the call's reach."""
-        tool = self._tool(runtime)
+        tool = _tool(self._parts, runtime)
         leaves = self._parts.leaves(tool, runtime.call_id)
         processes = self._processes(self._parts.policy(tool), tool)
         return CallShell(runtime, processes, leaves)
 
     def programs(self, runtime: Runtime, /) -> CallPrograms:
         """The declared programs of the call's source, in its tool's sandbox."""
-        tool = self._tool(runtime)
+        tool = _tool(self._parts, runtime)
         leaves = self._parts.leaves(tool, runtime.call_id)
         processes = self._processes(self._parts.policy(tool), tool)
         call = CallProcesses(runtime, processes, leaves)
@@ -125,12 +136,12 @@ class SessionHand:
 
     def net(self, runtime: Runtime, /) -> HttpNet:
         """Hosts within the call's reach."""
-        reach = self._parts.leaves(self._tool(runtime), runtime.call_id).reach
+        reach = self._parts.leaves(_tool(self._parts, runtime), runtime.call_id).reach
         return HttpNet(reach, self._web)
 
     def view(self, runtime: Runtime, /) -> View:
         """What the call may read, for programs of ours that search it."""
-        tool = self._tool(runtime)
+        tool = _tool(self._parts, runtime)
         leaves = self._parts.leaves(tool, runtime.call_id)
         policy = self._parts.policy(tool)
         workspace = self._parts.session.workspace
@@ -199,9 +210,6 @@ class SessionHand:
         await _closed(self._views)
         await to_thread.run_sync(self._maker.remove)
 
-    def _tool(self, runtime: Runtime) -> Tool:
-        return runtime.declared or self._parts.tools(runtime.tool)
-
     def _processes(self, policy: SandboxPolicy, tool: Tool) -> Processes:
         with self._making:
             _refuse(closed=self._closed)
@@ -218,9 +226,6 @@ class SessionHand:
                 found = self._by_policy[policy] = self._begun(sandbox)
             return found
 
-    def _most_shown(self, runtime: Runtime) -> int:
-        return self._tool(runtime).limits.output.max_bytes
-
     def _begun(self, sandbox: Sandbox) -> Processes:
         ids, clock, register = self._parts.ids, self._parts.clock, self._register
         folder = self._parts.folder / JOBS
@@ -228,7 +233,7 @@ class SessionHand:
         self._jobs.include(jobs)
         persistent = SessionShell(ShellParts(sandbox, ids, clock, register))
         watch = Watch(sandbox.appearances)
-        audit = Audit(self._parts.audit, clock.unix_ns, self._most_shown)
+        audit = Audit(self._parts.audit, clock.unix_ns, partial(_most_shown, self._parts))
         return Processes(
             sandbox=sandbox,
             jobs=jobs,
