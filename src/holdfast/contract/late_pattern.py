@@ -12,10 +12,10 @@ class LatePattern(Generic[AnyStr]):
     """What looks like a pattern from outside."""
 
     def __init__(self, expression: AnyStr, flags: int) -> None:
-        self.pattern, self._flags = expression, flags
+        self.pattern, self.given_flags = expression, flags
 
     def __getattr__(self, name: str) -> object:
-        found: object = getattr(re.compile(self.pattern, self._flags), name)
+        found: object = getattr(re.compile(self.pattern, self.given_flags), name)
         self.__dict__[name] = found  # from here on this method is not asked
         return found
 
