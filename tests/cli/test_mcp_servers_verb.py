@@ -43,6 +43,36 @@ def test_a_server_from_the_first_word_to_the_last(cli: Cli, home: Path, script: 
     assert "No MCP server is configured" in cli("mcp", "list").out
 
 
+def test_removing_takes_the_table_out_that_said_more(cli: Cli, home: Path) -> None:
+    config = home / "config.toml"
+    kept = "[limits]\nargument_bytes = 1000\n"
+    config.write_text(f'{kept}[mcp.raw]\nrequires = {{ read = ["/srv/**"] }}\n', "utf-8")
+    assert cli("mcp", "add", "raw", "--", "x").status == 0
+    removed = cli("mcp", "remove", "raw")
+    assert (removed.status, removed.err) == (0, "")
+    assert f"its table [mcp.raw] from {config}" in removed.out
+    assert config.read_text("utf-8") == kept
+    assert cli("mcp", "remove", "raw").status == 2
+
+
+def test_a_table_without_a_server_stops_nothing_else(cli: Cli, home: Path) -> None:
+    (home / "config.toml").write_text("[mcp.raw]\nseconds = 5\n", "utf-8")
+    listed = cli("mcp", "list")
+    assert listed.status == 0
+    assert "the table [mcp.raw] names no server" in listed.err
+    assert cli("tools").status == 0
+    assert cli("mcp", "remove", "raw").status == 0
+    assert cli("tools").err == ""
+
+
+def test_a_server_that_is_configured_elsewhere_too_is_told_of(cli: Cli, home: Path) -> None:
+    (home / "config.toml").write_text("[mcp.raw]\ncommand = ['y']\n", "utf-8")
+    assert cli("mcp", "add", "raw", "--", "x").status == 0
+    removed = cli("mcp", "remove", "raw")
+    assert removed.status == 0
+    assert "look for [mcp.raw]" in removed.err
+
+
 def test_pinning_shows_the_change_and_needs_a_yes(cli: Cli, home: Path, script: str) -> None:
     config = home / "config.toml"
     command = json.dumps([sys.executable, script, "changing"])

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.environment import variables
-from holdfast.app.locations import HOME_VARIABLE, user_file
+from holdfast.app.locations import CONFIG_NAME, HOME_VARIABLE, user_file
 from holdfast.app.own_files import check_home
 from holdfast.app.server_files import SERVERS_NAME, ServerFile
+from holdfast.app.server_tables import take_table_out
 from holdfast.contract.json_value import JsonObject
 from holdfast.sources.mcp.reading import read_servers
 from holdfast.surfaces.cli.looks import printable
@@ -65,15 +66,27 @@ def remove(arguments: Namespace, screen: Screen) -> int:
     file = _own_file()
     with _written(file):
         was = file.take_out(name)
-    if not was:
-        known = load_configuration(workspace_in(arguments)).settings.mcp
-        where = (
+    known = load_configuration(workspace_in(arguments)).settings.mcp
+    where = [str(file.path)] if was else []
+    if name not in known and _took_its_table_out(file, name):
+        where.append(f"its table [mcp.{name}] from {file.path.with_name(CONFIG_NAME)}")
+    if not where:
+        hint = (
             f"it is configured elsewhere: look for [mcp.{name}]"
             if name in known
             else "holdfast mcp list shows which there are"
         )
-        raise UsageError(f"{file.path} has no server {name!r}; {where}")
-    return _told(arguments, screen, f"removed {name} from {file.path}", None, file)
+        raise UsageError(f"{file.path} has no server {name!r}; {hint}")
+    if name in known:
+        screen.remark(f"the configuration has a server {name!r} still: look for [mcp.{name}]")
+    return _told(arguments, screen, f"removed {name} from {', and '.join(where)}", None, file)
+
+
+def _took_its_table_out(file: ServerFile, name: str) -> bool:
+    """What a table says of a server that is gone says nothing."""
+    config = ServerFile(file.path.with_name(CONFIG_NAME))
+    with _written(config):
+        return take_table_out(config.path, name)
 
 
 def _own_file() -> ServerFile:
