@@ -95,9 +95,21 @@ def test_a_program_that_asked_for_json_gets_its_error_as_json(cli: Cli, words: l
     assert answer.err == f"holdfast: {json.loads(answer.out)['error']}\n"
 
 
-def test_an_error_beside_json_arguments_leaves_the_place_of_the_envelope_empty(cli: Cli) -> None:
+def test_a_call_that_cannot_be_prepared_is_answered_in_the_usual_shape(cli: Cli) -> None:
     answer = cli("call", "x", "--json", "{}", "--from", "gone.py")
-    assert (answer.status, answer.out) == (2, "")
+    assert answer.status == 2
+    told = json.loads(answer.out)
+    assert (told["ok"], told["kind"], told["retryable"]) == (False, "unavailable", False)
+    assert answer.err == f"holdfast: {told['message']}\n"
+    dialect = cli("call", "x", "--from", "gone.py", "--dialect", "typed")
+    assert "there is no such file" in dialect.out
+    assert json.loads(dialect.out) != told
+
+
+def test_a_command_line_that_is_not_understood_leaves_the_place_of_the_envelope_empty(
+    cli: Cli,
+) -> None:
+    assert cli("call", "x", "--json", "{}", "a=b")[:2] == (2, "")
 
 
 def test_the_table_of_verbs_knows_what_json_means_to_each() -> None:

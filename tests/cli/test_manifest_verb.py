@@ -20,6 +20,14 @@ def entry(**keys: object) -> JsonObject:
     return {"name": "t", "command": ["/bin/true"], **keys}  # pyright: ignore[reportReturnType] - JSON, by those who call it
 
 
+def program(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:
+    path = folder / "tools" / "bin" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def test_a_manifest_that_was_begun_is_right_and_its_program_works(cli: Cli, tmp_path: Path) -> None:
     begun = cli("manifest", "init")
     assert begun.status == 0
@@ -219,10 +227,33 @@ def test_nothing_is_started_by_looking(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "touched").exists()
 
 
-def test_a_missing_program_says_which_manifest_and_what_to_do(cli: Cli, tmp_path: Path) -> None:
-    entry = {"name": "gone", "command": ["./tools/bin/gone"]}
-    (tmp_path / "tools.json").write_text(json.dumps({"tools": [entry]}), "utf-8")
+@pytest.mark.req("CLI-RUN-24")
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_program_that_cannot_be_run_ends_the_start(
+    cli: Cli, home: Path, tmp_path: Path, *, is_there: bool
+) -> None:
+    if is_there:
+        program(tmp_path, "gone").chmod(0o644)
+    path = write(tmp_path, entry(name="gone", command=["./tools/bin/gone"]))
     answered = cli("call", "gone", "--manifest", "tools.json")
     assert answered.status == 1
-    assert 'error: configured tool "gone" is unavailable: ' in answered.err
-    assert f"take the tool out of {tmp_path / 'tools.json'} (--manifest)" in answered.err
+    why = "it may not be executed; run: chmod +x" if is_there else "no such file or directory"
+    said = f'configured tool "gone" is unavailable: {why} (program "{tmp_path}/tools/bin/gone")'
+    step = f"put the program there, or take the tool out of {path}"
+    assert answered.err == f"holdfast: error: {said}\nholdfast: {step}\n"
+    told = json.loads(answered.out)
+    assert (told["kind"], told["retryable"]) == ("unavailable", False)
+    assert told["message"] == f"{said}; {step}"
+    (home / "config.toml").write_text(f'[manifest.mine]\nfile = "{path}"\n', "utf-8")
+    listed = cli("tools", "--json")
+    assert listed.status == 1
+    error = json.loads(listed.out)
+    assert error["error"] == f"error: {said}"
+    assert error["next"] == f"{step}, which manifest.mine of the configuration names"
+    assert error["next"] in listed.err
+
+
+def test_a_manifest_that_was_handed_in_is_named_by_its_path_alone(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path, {"name": ""})
+    answered = cli("tools", "--manifest", str(path))
+    assert answered.err.startswith(f"holdfast: {path}: tool[0]: name is required; correct it there")

@@ -46,7 +46,7 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
     try:
         return _answer(words, screen)
     except MissingProgramError as problem:
-        _complain(screen, f"error: {problem}", as_json=as_json)
+        _complain(screen, f"error: {problem}", as_json=as_json, step=problem.step)
         screen.remark(problem.step)
         return FAILED
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
@@ -65,12 +65,13 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
         return FAILED
 
 
-def _complain(screen: Screen, message: str, *, as_json: bool) -> None:
+def _complain(screen: Screen, message: str, *, as_json: bool, step: str | None = None) -> None:
     screen.remark(message)
     if debugging():
         traceback.print_exc()
     if as_json:
-        screen.document({"error": one_line(message)})
+        document = {"error": one_line(message)}
+        screen.document(document if step is None else {**document, "next": one_line(step)})
 
 
 def _answer(words: list[str], screen: Screen) -> int:
