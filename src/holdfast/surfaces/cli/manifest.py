@@ -13,9 +13,9 @@ from holdfast.app.manifest_check import CheckedTool, ManifestCheck, checked_mani
 from holdfast.app.manifest_start import FILE, TOOL, begin_manifest
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
-from holdfast.contract.requirements import RequirementSet
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.needs import in_words
 from holdfast.surfaces.cli.parsing import After, Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
@@ -133,19 +133,10 @@ def _rows(found: ManifestCheck) -> list[tuple[str, ...]]:
             printable(shlex.join(tool.command)),
             f"{tool.seconds:g} s",
             ", ".join(tool.passed) or "-",
-            printable(_needs(tool.requires)),
+            printable(in_words(tool.requires)),
         )
         for tool in found.tools
     ]
-
-
-def _needs(requires: RequirementSet) -> str:
-    """What it needs, in a few words."""
-    parts = [f"read {pattern}" for pattern in requires.fs.read]
-    parts += [f"write {pattern}" for pattern in requires.fs.write]
-    parts += [f"host {pattern}" for pattern in requires.net.hosts]
-    parts += [f"run {command.cmd}" for command in requires.shell]
-    return ", ".join((*parts, *requires.capabilities)) or "nothing"
 
 
 def _report(path: Path, found: ManifestCheck) -> JsonObject:

@@ -64,7 +64,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="for add: sent with every request; ${VARIABLE} is one of yours",
+        help="for add, also as 'NAME: VALUE': sent with every request; ${VARIABLE} is one of yours",
     )
     parser.add_argument("--replace", action="store_true", help="for add: instead of another one")
     parser.add_argument("--yes", action="store_true", help="for pin: do not ask; for scripts")
@@ -207,5 +207,5 @@ _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "add": _about_servers("mcp_file:add"),
     "remove": _about_servers("mcp_file:remove"),
     "test": _about_servers("mcp_servers:test_one"),
-    "pin": _about_servers("mcp_servers:pin_tools"),
+    "pin": _about_servers("mcp_pin:pin_tools"),
 }
