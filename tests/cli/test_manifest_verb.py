@@ -154,6 +154,23 @@ def test_what_the_format_lets_pass_and_does_not_work_is_found(cli: Cli, tmp_path
     assert told["tools"][5]["seconds"] == 600
 
 
+def test_what_a_newcomer_gets_wrong_is_warned_of(cli: Cli, tmp_path: Path) -> None:
+    program(tmp_path, "x", "echo hi\n")
+    path = write(
+        tmp_path,
+        entry(name="a b", command=["./tools/bin/x"], inputSchema={}, timeout=5),
+    )
+    checked = cli("manifest", "check", str(path))
+    assert checked.status == 0
+    assert checked.out.splitlines()[-1] == "1 tool, no problems, 4 warnings"
+    for said in ('write "schema"', 'write "timeoutSec"', "refuse this name", "begin with #!"):
+        assert said in checked.out
+    path.write_text(json.dumps({"tools": [{"name": "t", "cmd": ["x"]}]}), "utf-8")
+    told = json.loads(cli("manifest", "check", str(path), "--json").out)
+    assert len(told["problems"]) == 1
+    assert 'write "command"' in told["warnings"][0]
+
+
 @pytest.mark.req("CLI-OAI-01", "CLI-OAI-05", "CLI-ROO-10")
 def test_an_export_is_what_a_model_is_told_in_the_manifests_order(cli: Cli, tmp_path: Path) -> None:
     schema: JsonObject = {"z": 1, "type": "object", "a": {"y": 2, "b": None}}
