@@ -179,7 +179,9 @@ async def test_at_its_limit_a_program_is_ended_with_all_it_started(
         failed = failure(await hf.settle("slow", {}))
         assert (failed.kind, failed.message) == (FailureKind.TIMEOUT, "tool timed out")
         assert failed.retryable
-        assert failed.extras == {"stdout": '{"a":1}\n', "stderr": "half\n"}
+        hint = f"It may take 1 s; timeoutSec of slow in the manifest in {ground.manifest} allows"
+        printed = {"stdout": '{"a":1}\n', "stderr": "half\n"}
+        assert failed.extras == {**printed, "hint": f"{hint} more."}
         await gone(ground.workspace / "mark")
     (record,) = ground.records()
     assert (record["exit"], record["stdoutBytes"]) == (-1, 8)

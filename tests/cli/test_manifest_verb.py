@@ -274,3 +274,20 @@ def test_a_manifest_that_was_handed_in_is_named_by_its_path_alone(cli: Cli, tmp_
     path = write(tmp_path, {"name": ""})
     answered = cli("tools", "--manifest", str(path))
     assert answered.err.startswith(f"holdfast: {path}: tool[0]: name is required; correct it there")
+
+
+def test_the_time_a_program_really_has_is_shown(cli: Cli, tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        entry(name="reads", timeoutSec=10),
+        entry(name="writes", requires={"fs": {"write": ["out/**"]}}),
+    )
+    listed = cli("tools", "--manifest", str(path), "--profile", "bare").out.splitlines()
+    rows = {line.split()[0]: line for line in listed}
+    assert "  read-only  10 s, " in rows["reads"]
+    assert "  writes     30 s, " in rows["writes"]
+    told = json.loads(cli("tools", "reads", "--manifest", str(path), "--json").out)
+    assert told["seconds"] == 10
+    assert told["limits"]["wall_seconds"] == 25
+    less = ("--set", "limits.tool.reads.wall_seconds=3")
+    assert "3 s" in cli("tools", "reads", "--manifest", str(path), *less).out

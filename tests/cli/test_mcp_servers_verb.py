@@ -38,7 +38,8 @@ def test_a_server_from_the_first_word_to_the_last(cli: Cli, home: Path, script: 
     assert "raw_echo" in shown.out
     allowed = cli("call", "raw_echo", "text=hi")
     assert json.loads(allowed.out)["kind"] == "rejected"  # nobody vouches for it
-    assert "raw_echo" in cli("tools").out
+    (row,) = [line for line in cli("tools").out.splitlines() if line.startswith("raw_echo ")]
+    assert " 30 s, " in row
     assert cli("mcp", "remove", "raw").status == 0
     assert "No MCP server is configured" in cli("mcp", "list").out
 

@@ -186,6 +186,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     interrupt_behavior: InterruptBehavior = "block"
     acp_kind: AcpKind = "other"
     limits: Limits = Limits()
+    own_seconds: float | None = None
+    """How long a call may take by the clock of what runs it, within `limits`; None: they decide."""
     parallel_safe: bool = False
     key_of: Callable[[Mapping[str, object]], tuple[str, ...]] | None = None
     """Which resource a call touches; calls with equal keys never overlap."""

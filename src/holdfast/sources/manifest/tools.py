@@ -14,7 +14,7 @@ from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import CommandLimits
 from holdfast.contract.tool import Alone, Body, Limits, OutputBound, Tool
-from holdfast.sources.manifest.answers import answer_of
+from holdfast.sources.manifest.answers import Allowed, answer_of
 from holdfast.sources.manifest.entries import Manifest, ManifestEntry
 from holdfast.sources.manifest.program_path import TOOLS_FOLDER
 
@@ -54,20 +54,27 @@ def seconds_of(entry: ManifestEntry, defaults: ManifestDefaults) -> float:
 
 def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool:
     seconds = seconds_of(entry, defaults)
+    requires = defaults.requires if entry.requires is None else entry.requires
     return Tool(
         name=entry.name,
         description=entry.description,
-        requires=defaults.requires if entry.requires is None else entry.requires,
-        body=_body(entry, seconds),
+        requires=requires,
+        body=_body(entry, seconds, folder),
         input_schema=entry.schema or {},
         ownership="managed",
         alone=Alone(started_from=_started_from(entry.command[0], folder), owner=folder),
-        read_only=False,
+        read_only=_only_reads(requires),
         interrupt_behavior="cancel",
         acp_kind="execute",
         effects=("sandbox_execute",),
         limits=Limits(wall_seconds=seconds + _AROUND_SECONDS, output=_SHOWN),
+        own_seconds=seconds,
     )
+
+
+def _only_reads(requires: RequirementSet) -> bool:
+    """Whether its sandbox lets it read files and do nothing else, here or at any host."""
+    return not (requires.fs.write or requires.net.hosts or requires.shell or requires.capabilities)
 
 
 def _started_from(program: str, folder: str) -> tuple[str, ...]:
@@ -76,7 +83,7 @@ def _started_from(program: str, folder: str) -> tuple[str, ...]:
     return (own, program) if program.startswith(f"{own}/") else (program,)
 
 
-def _body(entry: ManifestEntry, seconds: float) -> Body:
+def _body(entry: ManifestEntry, seconds: float, folder: str) -> Body:
     program = DeclaredProgram(argv=entry.command, passed=entry.passed)
     limits = CommandLimits(wall=seconds, grace=GRACE_SECONDS)
 
@@ -84,7 +91,7 @@ def _body(entry: ManifestEntry, seconds: float) -> Body:
         told = values[_STDIN]
         stdin = told if isinstance(told, bytes) else _NOTHING
         report = await runtime.port(Programs).run(program, stdin=stdin, limits=limits)
-        return answer_of(report, entry)
+        return answer_of(report, entry, Allowed(seconds, folder))
 
     return Body(style="async", invoke=call, decode=_as_object, read=_as_sent, verbatim=True)
 

@@ -228,4 +228,5 @@ def _tool(
         interrupt_behavior="cancel",
         # Its deadline is kept by the client of MCP: while a person is asked, time stands still.
         limits=Limits(wall_seconds=None),
+        own_seconds=setup.seconds,
     )

@@ -95,7 +95,8 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
 
 def _definition(tool: Tool, holdfast: Holdfast) -> dict[str, object]:
     """A tool as plain data: everything but its body, and what is doubtful about it."""
-    return {**full_definition(tool), "warnings": holdfast.remarks_on(tool)}
+    told = {"seconds": _seconds(tool), "warnings": holdfast.remarks_on(tool)}
+    return {**full_definition(tool), **told}
 
 
 def _flags(tool: Tool) -> str:
@@ -107,10 +108,17 @@ def _flags(tool: Tool) -> str:
     return ", ".join(flags)
 
 
+def _seconds(tool: Tool) -> float | None:
+    """How long a call really may take: the shorter of both clocks counts."""
+    clocks = [one for one in (tool.limits.wall_seconds, tool.own_seconds) if one is not None]
+    return min(clocks, default=None)
+
+
 def _limits(tool: Tool) -> str:
-    wall = tool.limits.wall_seconds
+    seconds = _seconds(tool)
     output = tool.limits.output
-    parts = ["no time limit" if wall is None else f"{wall:g} s", f"{output.max_bytes:,} bytes"]
+    time = "no time limit" if seconds is None else f"{seconds:g} s"
+    parts = [time, f"{output.max_bytes:,} bytes"]
     if output.max_items is not None:
         parts.append(f"{output.max_items:,} items")
     return ", ".join(parts)
