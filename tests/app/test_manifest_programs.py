@@ -19,6 +19,7 @@ from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.runtime import Progress
 from holdfast.contract.shell import Confinement
 from holdfast.runtime.abort import Abort
 
@@ -194,6 +195,19 @@ async def test_what_a_program_leaves_behind_ends_with_it(ground: Ground) -> None
         assert (await hf.settle("leaves", {})).result == "done"
         await gone(ground.workspace / "mark")
         assert all(one.state != "running" for one in hf.commands.all())
+
+
+async def test_a_program_that_takes_long_is_told_to_be_running(ground: Ground) -> None:
+    ground.program("waits", "until [ -e heard ]; do sleep 0.05; done; echo '\"done\"'")
+    said: list[str | None] = []
+
+    def heard(progress: Progress) -> None:
+        said.append(progress.message)
+        (ground.workspace / "heard").touch()
+
+    async with ground.opened() as hf:
+        assert (await hf.settle("waits", {}, progress=heard)).result == "done"
+    assert said[0] == "waits is running for 1 s"
 
 
 async def test_an_interrupt_ends_the_program(ground: Ground) -> None:
