@@ -255,3 +255,29 @@ def test_any_locale_can_hold_any_answer(home: Path, tool_file: Path) -> None:
     )
     assert (answer.status, answer.err) == (0, "")
     assert json.loads(answer.out)["result"] == {"text": "naïve ☃"}
+
+
+def test_every_first_word_of_a_verb_has_help_of_its_own(cli: Cli) -> None:
+    words = [(verb.name, word) for verb, parser in parsers() for word in parser.after]
+    assert {verb for verb, _ in words} == {
+        "mcp", "manifest", "plugin", "policy", "sessions", "audit"
+    }  # fmt: skip
+    for verb, word in words:
+        shown = cli(verb, word, "--help")
+        assert shown.status == 0
+        assert shown.out.startswith(f"usage: holdfast {verb} {word} ")
+        assert cli("help", verb, word).out == shown.out
+        assert cli(verb, "--help").out != shown.out
+
+
+def test_help_about_a_word_tells_of_what_belongs_to_it_alone(cli: Cli) -> None:
+    shown = cli("mcp", "add", "--help").out
+    assert "--header" in shown
+    assert "--http" not in shown
+    assert "holdfast mcp add git -- uvx mcp-server-git" in shown
+    assert "holdfast mcp pin" not in shown
+
+
+def test_help_about_no_word_is_the_verbs(cli: Cli) -> None:
+    assert cli("mcp", "nothing", "--help").out == cli("mcp", "--help").out
+    assert cli("mcp", "--json", "--help").out == cli("mcp", "--help").out

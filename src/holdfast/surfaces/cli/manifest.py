@@ -36,8 +36,9 @@ def add_arguments(parser: Parser) -> None:
         "words", metavar="FILE | DIR", nargs="*", default=[], help="what it is about"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    for name in _ANSWERS:
-        parser.after[name] = After(options=frozenset({"json", "help"}), takes_path=True)
+    for name, (takes, says) in _SAYS.items():
+        options = frozenset({"json", "help"})
+        parser.after[name] = After(options=options, takes_path=True, takes=takes, says=says)
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -163,6 +164,12 @@ def _told(tool: CheckedTool) -> JsonObject:
 
 
 _READ = ("check", "export")
+_SAYS = {
+    "init": ("[DIR]", "Write a tools.json and a program that works; nothing is replaced."),
+    "check": ("FILE", "Say all that is wrong with it, and what it declares. Exit status 1: a"
+              " problem; warnings alone are 0. Nothing is started."),
+    "export": ("FILE", "Print what a model is told of its tools, as OpenAI function tools."),
+}  # fmt: skip
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "init": _init,
     "check": _check,

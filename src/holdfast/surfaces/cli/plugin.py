@@ -37,8 +37,12 @@ def add_arguments(parser: Parser) -> None:
     )
     add_settings_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    for name in ("init", "check"):
-        parser.after[name] = After(options=frozenset({"json", "help"}), takes_path=True)
+    for name, (takes, says) in _SAYS.items():
+        if takes:
+            options = frozenset({"json", "help"})
+            parser.after[name] = After(options=options, takes_path=True, takes=takes, says=says)
+        else:
+            parser.after[name] = After(says=says)
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -115,6 +119,12 @@ def _one(arguments: Namespace, usage: str) -> str:
     return str(arguments.words[0])
 
 
+_SAYS = {
+    "init": ("DIR", "Write a package with a tool and its test; nothing is replaced."),
+    "check": ("NAME | ./DIR", "Load a plugin and say what is wrong with it; exit status 1: it is."),
+    "list": ("", "Show what installed packages announce and what you load; exit status 1: one of"
+             " these cannot be loaded."),
+}  # fmt: skip
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "init": _init,
     "check": _check,

@@ -79,15 +79,16 @@ def _answer(words: list[str], screen: Screen) -> int:
         screen.raw(help_text())
         return DONE
     if words[0] in _HELP:
-        words = [words[1], "--help"]
+        words = [*words[1:], "--help"]
     verb = BY_NAME.get(words[0])
     if verb is None:
         raise UsageError(_not_a_verb(words))
     module = module_of(verb)
+    parser = parser_of(verb, module)
     try:
-        arguments = parser_of(verb, module).parse_intermixed_args(words[1:])
+        arguments = parser.parse_intermixed_args(words[1:])
     except HelpAsked as asked:
-        screen.raw(asked.text)
+        screen.raw(parser.help_about(words[1]) or asked.text)
         return DONE
     return module.run(arguments, screen)
 
