@@ -38,7 +38,7 @@ examples:
 _TAKES = {
     "explain": {*TOOL_OPTIONS, "arguments"},
     "check": (),
-    "list": TOOL_OPTIONS,
+    "list": ("profile", "workspace", "overrides"),
     "grants": ("workspace", "overrides"),
     "revoke": ("workspace", "overrides", "all"),
 }
