@@ -44,6 +44,19 @@ def test_a_server_from_the_first_word_to_the_last(cli: Cli, home: Path, script: 
     assert "No MCP server is configured" in cli("mcp", "list").out
 
 
+def test_a_tool_whose_name_was_cut_is_called_by_its_whole_name_too(cli: Cli, script: str) -> None:
+    server = "s" * 62
+    assert cli("mcp", "add", server, "--", sys.executable, script).status == 0
+    told = json.loads(cli("mcp", "test", server, "--json").out)
+    (cut,) = [one["id"] for one in told["tools"] if one["name"] == "echo"]
+    assert len(cut) == 64
+    for name in (cut, f"{server}_echo", f"mcp:{server}:echo"):
+        answered = json.loads(cli("call", name, "text=hi").out)
+        assert (answered["kind"], answered["tool"]) == ("rejected", cut)
+        assert json.loads(cli("tools", name, "--json").out)["name"] == cut
+    assert json.loads(cli("call", f"{server}_none").out)["kind"] == "tool_not_found"
+
+
 def test_removing_takes_the_table_out_that_said_more(cli: Cli, home: Path) -> None:
     config = home / "config.toml"
     kept = "[limits]\nargument_bytes = 1000\n"

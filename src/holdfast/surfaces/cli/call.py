@@ -24,6 +24,7 @@ from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen, indented
 from holdfast.surfaces.cli.stores import check_address
+from holdfast.surfaces.cli.tool_names import name_here
 
 _REFUSED = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
 
@@ -93,7 +94,7 @@ def _unusable(problem: Exception, tool: str) -> Envelope:
 def _settled(holdfast: Holdfast, tool: str, sent: RawArguments, screen: Screen) -> Envelope:
     try:
         with holdfast:
-            envelope = holdfast.settle(tool, sent)
+            envelope = holdfast.settle(name_here(tool, holdfast.tools, holdfast.servers), sent)
             if any(one.state == "running" and one.call_id for one in holdfast.commands()):
                 screen.remark(
                     "what the call left running ends with it, and with it its log: a session lives"

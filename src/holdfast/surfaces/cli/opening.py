@@ -12,13 +12,13 @@ from holdfast.app.locations import user_file
 from holdfast.app.options import SourceOptions
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.profiles import profiles_with
-from holdfast.app.servers import servers_with
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.app.source_settings import Timeouts
 from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tool_names import may_be_of
 
 USUAL_PROFILE = "code"
 """Of a person at the command line."""
@@ -58,7 +58,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         if not self.has_servers:
             return self.sources
         fewer = self.sources.copy()
-        fewer["servers"] = servers_with(tool, self.configuration.settings.mcp)
+        fewer["servers"] = may_be_of(tool, self.configuration.settings.mcp)
         return fewer
 
     @property

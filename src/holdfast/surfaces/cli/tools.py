@@ -13,6 +13,7 @@ from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.screen import Screen, indented
+from holdfast.surfaces.cli.tool_names import name_here
 
 
 def add_arguments(parser: Parser) -> None:
@@ -55,8 +56,9 @@ async def _connected(holdfast: Holdfast) -> None:
 
 
 def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
+    meant = name_here(name, holdfast.tools, holdfast.servers)
     for tool in holdfast.tools:
-        if tool.name == name:
+        if tool.name == meant:
             return tool
     if opened.hides(name):
         raise UsageError(
