@@ -54,6 +54,7 @@ def test_a_tool_whose_name_was_cut_is_called_by_its_whole_name_too(cli: Cli, scr
         answered = json.loads(cli("call", name, "text=hi").out)
         assert (answered["kind"], answered["tool"]) == ("rejected", cut)
         assert json.loads(cli("tools", name, "--json").out)["name"] == cut
+        assert cli("policy", "explain", name, "text=hi").out.startswith(f"{cut}: ask")
     assert json.loads(cli("call", f"{server}_none").out)["kind"] == "tool_not_found"
 
 

@@ -274,3 +274,12 @@ def test_a_host_that_is_named_is_what_is_told_of() -> None:
     stderr = "curl: (6) Could not resolve host: evil.example\nNetwork is unreachable\n"
     (found,) = denials(CONFINED, stderr)
     assert found.target == "evil.example"
+
+
+def test_the_own_loopback_of_a_sandbox_is_told_from_the_machines() -> None:
+    said = "curl: (7) Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect"
+    (found,) = denials(WITH_HOSTS, said)
+    assert "NO_PROXY" in found.reason
+    assert found.requirement is None
+    (none,) = denials(CONFINED, said)
+    assert none.requirement == HOSTS

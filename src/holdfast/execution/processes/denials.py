@@ -74,6 +74,12 @@ _PAST_THE_PROXY = Refusal(
     target="the network",
     basis="said",
 )
+_LOOPBACK = "127."
+_OWN_LOOPBACK = (
+    "This address is the sandbox's own. A server of the machine that is granted is reached through"
+    " the proxy alone, and NO_PROXY leaves it out: have the program pass NO_PROXY by, as"
+    " curl --noproxy '' does."
+)
 _BEFORE_A_HOST = frozenset(
     {
         *(("resolve", "host"), ("resolve", "hostname"), ("host", "address"), ("connect", "to")),
@@ -209,8 +215,11 @@ class _Judge:
         return _told(said.target, read, write)
 
     def _of_host(self, host: str) -> Refusal | None:
-        if self._confined.policy.network == "open":
+        mode = self._confined.policy.network
+        if mode == "open":
             return None
+        if mode == "hosts" and host.startswith(_LOOPBACK):
+            return Refusal(reason=_OWN_LOOPBACK, target=host, basis="said")
         self.asked += 1
         verdict = self._confined.may_reach(host)
         if isinstance(verdict, Refusal):

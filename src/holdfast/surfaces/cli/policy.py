@@ -25,6 +25,7 @@ from holdfast.surfaces.cli.parsing import TOOL_OPTIONS, After, Parser, UsageErro
 from holdfast.surfaces.cli.remembered import list_grants, revoke
 from holdfast.surfaces.cli.rule_list import list_rules
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tool_names import name_here
 
 _REFUSED = 3
 _EXAMPLES = """\
@@ -126,7 +127,7 @@ async def _explained(holdfast: Holdfast, tool: str, sent: RawArguments) -> Expla
     if not holdfast.waits_for_servers:
         return await holdfast.explain(tool, sent)
     async with holdfast:
-        return await holdfast.explain(tool, sent)
+        return await holdfast.explain(name_here(tool, holdfast.tools, holdfast.servers), sent)
 
 
 def _show(found: Explanation, screen: Screen) -> None:
