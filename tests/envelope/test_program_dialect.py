@@ -16,7 +16,7 @@ from holdfast.contract.builders import failure, success
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonValue
-from holdfast.contract.program_exit import shown_error
+from holdfast.contract.program_exit import short_error, shown_error
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.truncate import cut_utf8
 from holdfast.envelope.dialects import program
@@ -26,7 +26,6 @@ from holdfast.envelope.dialects.program import (
     envelope_from,
     error_content,
     one_line,
-    short_error,
 )
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort

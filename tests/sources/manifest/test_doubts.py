@@ -39,7 +39,13 @@ def test_a_key_that_is_nearly_one_is_told_of(written: str, meant: str) -> None:
 
 
 def test_keys_of_other_loaders_are_their_own_business() -> None:
-    entry = {"name": "t", "retries": 2, "comment": "x", "schema": {}, "parameters": {}}
+    entry: dict[str, object] = {
+        "name": "t",
+        "retries": 2,
+        "comment": "x",
+        "schema": {},
+        "parameters": {},
+    }
     content = json.dumps({"version": 3, "$schema": "x", "tools": [entry, None, 5]}).encode()
     assert key_doubts(content) == ()
 
