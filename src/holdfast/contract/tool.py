@@ -151,6 +151,9 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
     """
     owner: str = ""
     """Whose it is: processes of one owner may share a sandbox, those of others never."""
+    seconds: float | None = None
+    """How long a call may take by the clock of what runs it, within the tool's limits; None: these
+    alone decide."""
 
 
 class ToolDefinitionError(ValueError):
@@ -186,8 +189,6 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     interrupt_behavior: InterruptBehavior = "block"
     acp_kind: AcpKind = "other"
     limits: Limits = Limits()
-    own_seconds: float | None = None
-    """How long a call may take by the clock of what runs it, within `limits`; None: they decide."""
     parallel_safe: bool = False
     key_of: Callable[[Mapping[str, object]], tuple[str, ...]] | None = None
     """Which resource a call touches; calls with equal keys never overlap."""

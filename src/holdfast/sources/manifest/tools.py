@@ -67,13 +67,14 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
         body=_body(entry, seconds, folder),
         input_schema=entry.schema or {},
         ownership="managed",
-        alone=Alone(started_from=_started_from(entry.command[0], folder), owner=folder),
+        alone=Alone(
+            started_from=_started_from(entry.command[0], folder), owner=folder, seconds=seconds
+        ),
         read_only=_only_reads(requires),
         interrupt_behavior="cancel",
         acp_kind="execute",
         effects=("sandbox_execute",),
         limits=Limits(wall_seconds=seconds + _AROUND_SECONDS, output=_SHOWN),
-        own_seconds=seconds,
     )
 
 

@@ -221,12 +221,11 @@ def _tool(
         requires=requires,
         body=Body(style="async", invoke=invoke),
         ownership="mcp",
-        alone=Alone(),
+        alone=Alone(seconds=setup.seconds),
         alias=alias_of((setup.name, definition.name)),
         read_only=read_only,
         destructive=not read_only and hints.get("destructiveHint") is not False,
         interrupt_behavior="cancel",
         # Its deadline is kept by the client of MCP: while a person is asked, time stands still.
         limits=Limits(wall_seconds=None),
-        own_seconds=setup.seconds,
     )

@@ -112,8 +112,8 @@ def _flags(tool: Tool) -> str:
 
 def _seconds(tool: Tool) -> float | None:
     """How long a call really may take: the shorter of both clocks counts."""
-    clocks = [one for one in (tool.limits.wall_seconds, tool.own_seconds) if one is not None]
-    return min(clocks, default=None)
+    own = None if tool.alone is None else tool.alone.seconds
+    return min((one for one in (tool.limits.wall_seconds, own) if one is not None), default=None)
 
 
 def _limits(tool: Tool) -> str:
