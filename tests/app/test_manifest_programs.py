@@ -14,13 +14,16 @@ import pytest
 from interrupts import until
 from manifests import DEFAULTS, PARENT, Ground
 
+from holdfast import Holdfast
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.errors import Unavailable
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.programs import Programs
 from holdfast.contract.runtime import Progress
-from holdfast.contract.shell import Confinement
+from holdfast.contract.shell import CommandReport, Confinement
 from holdfast.runtime.abort import Abort
 
 WRITES: JsonObject = {"fs": {"read": ["{workspace}/**"], "write": ["{workspace}/**"]}}
@@ -208,6 +211,23 @@ async def test_a_program_that_takes_long_is_told_to_be_running(ground: Ground) -
     async with ground.opened() as hf:
         assert (await hf.settle("waits", {}, progress=heard)).result == "done"
     assert said[0] == "waits is running for 1 s"
+
+
+async def test_where_there_is_no_sandbox_the_answer_is_that_and_nothing_around_it(
+    ground: Ground,
+) -> None:
+    class Nowhere:
+        async def run(self, *_program: object, **_given: object) -> CommandReport:
+            raise Unavailable("there is no sandbox")
+
+    ground.program("waits", "exit 0")
+    (tool,) = ground.source().tools()
+    session = Holdfast(
+        tools=[tool], settings=Settings(), ports={Programs: lambda _runtime: Nowhere()}
+    )
+    async with session as hf:
+        failed = failure(await hf.settle("waits", {}))
+    assert (failed.kind, failed.message) == (FailureKind.UNAVAILABLE, "there is no sandbox")
 
 
 async def test_an_interrupt_ends_the_program(ground: Ground) -> None:

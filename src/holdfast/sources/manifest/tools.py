@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Mapping
 from itertools import count
 
 import msgspec
-from anyio import create_task_group, sleep
+from anyio import CancelScope, create_task_group, sleep
 
 from holdfast.contract.errors import ToolError
 from holdfast.contract.json_value import JsonObject
@@ -108,23 +108,25 @@ async def _with_signs_of_life(
 ) -> CommandReport:
     """Wait for a program that has no way to say how far it is, and say that it runs."""
     ended: list[CommandReport | ToolError] = []
+    telling = CancelScope()
     async with create_task_group() as signs:
-        signs.start_soon(_tell, runtime)
+        signs.start_soon(_tell, runtime, telling)
         try:
             ended.append(await work)
         except ToolError as problem:
             ended.append(problem)  # out of the group it comes as itself
-        signs.cancel_scope.cancel()
+        telling.cancel()
     (end,) = ended
     if isinstance(end, ToolError):
         raise end
     return end
 
 
-async def _tell(runtime: Runtime) -> None:
-    for seconds in count(SIGN_SECONDS, SIGN_SECONDS):
-        await sleep(SIGN_SECONDS)
-        runtime.progress(Progress(message=f"{runtime.tool} is running for {seconds} s"))
+async def _tell(runtime: Runtime, telling: CancelScope) -> None:
+    with telling:
+        for seconds in count(SIGN_SECONDS, SIGN_SECONDS):
+            await sleep(SIGN_SECONDS)
+            runtime.progress(Progress(message=f"{runtime.tool} is running for {seconds} s"))
 
 
 def _as_object(arguments: JsonObject) -> dict[str, object]:
