@@ -22,7 +22,7 @@ from holdfast.contract.errors import Unavailable
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.programs import Programs
-from holdfast.contract.runtime import Progress
+from holdfast.contract.runtime import Ports, Progress
 from holdfast.contract.shell import CommandReport, Confinement
 from holdfast.runtime.abort import Abort
 
@@ -222,9 +222,8 @@ async def test_where_there_is_no_sandbox_the_answer_is_that_and_nothing_around_i
 
     ground.program("waits", "exit 0")
     (tool,) = ground.source().tools()
-    session = Holdfast(
-        tools=[tool], settings=Settings(), ports={Programs: lambda _runtime: Nowhere()}
-    )
+    ports: Ports = {Programs: lambda _runtime: Nowhere()}
+    session = Holdfast(tools=[tool], settings=Settings(), workspace=ground.workspace, ports=ports)
     async with session as hf:
         failed = failure(await hf.settle("waits", {}))
     assert (failed.kind, failed.message) == (FailureKind.UNAVAILABLE, "there is no sandbox")
