@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from pathlib import Path
 
 import anyio
 import pytest
@@ -13,7 +14,8 @@ from anyio.lowlevel import checkpoint
 
 from holdfast import Holdfast as AsyncHoldfast
 from holdfast import render, tool
-from holdfast.app.settings import Settings
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.source_settings import McpSettings
 from holdfast.blocking import Holdfast
 
 
@@ -119,7 +121,8 @@ def test_leaving_with_an_error_gives_up_calls_that_still_run() -> None:
 INTERRUPTED = """
 import os, signal, threading, anyio
 from holdfast import tool
-from holdfast.app.settings import Settings
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.source_settings import McpSettings
 from holdfast.blocking import Holdfast
 
 # Ignored by whoever started the tests, the interrupt would be ignored here too.
@@ -148,7 +151,8 @@ except KeyboardInterrupt:
 ABANDONED = """
 import time
 from holdfast import Limits, tool
-from holdfast.app.settings import Settings
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.source_settings import McpSettings
 from holdfast.blocking import Holdfast
 
 @tool(limits=Limits(wall_seconds=0.1))
@@ -216,3 +220,29 @@ def _in_the_child(parents: Holdfast) -> str:
     with _opened() as own:
         said.append(str(own.settle("double", {"n": 1}).ok))
     return " ".join(said)
+
+
+def test_what_an_agent_does_between_turns_is_there_too(tmp_path: Path) -> None:
+    script = Path(__file__).parent / "sources" / "mcp" / "raw_server.py"
+    table = McpSettings(command=(sys.executable, str(script)))
+    settings = Settings(mcp={"raw": table})
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    state = tmp_path / "state"
+    surroundings = Surroundings(
+        data_home=state, state_home=state, parent_environment=dict(os.environ)
+    )
+    session = Holdfast(
+        settings=settings, servers=["raw"], workspace=workspace, surroundings=surroundings
+    )
+    assert session.servers == ()
+    with session as hf:
+        assert [one.status for one in hf.servers] == ["connected"]
+        assert hf.pin("raw", "echo") == ("echo",)
+        assert [one.name for one in hf.servers[0].tools if one.pinned] == ["echo"]
+        with pytest.raises(LookupError):
+            hf.pin("raw", "nothing")
+        hf.new_turn()
+        assert not hf.take_changes()
+    with pytest.raises(RuntimeError, match="with Holdfast"):
+        session.new_turn()

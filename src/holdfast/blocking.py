@@ -35,18 +35,15 @@ from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.shell import LiveCommand
 from holdfast.contract.tool import Tool
 from holdfast.policy.explain import Explanation
+from holdfast.sources.mcp.states import ServerState
 
 __all__ = ["Holdfast", "answer_question", "open_questions"]
 
 _T = TypeVar("_T")
 
 
-class Holdfast:
-    """Settles tool calls. Open it with ``with``; it takes what `holdfast.Holdfast` takes.
-
-    Closing removes what it kept on disk, tells calls in flight to stop and waits until they have
-    ended; one whose tool may not be interrupted runs to its end or its deadline.
-    """
+class _InThread:
+    """A session whose event loop runs in a background thread for as long as it is open."""
 
     def __init__(
         self,
@@ -88,6 +85,42 @@ class Holdfast:
             if not self._ended:
                 raise
 
+    def _opened(self) -> BlockingPortal:
+        if self._portal is None:
+            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
+        if self._process != os.getpid():
+            raise RuntimeError(
+                "Holdfast was opened before this process was forked; open another one in the child"
+            )
+        return self._portal
+
+    def _result(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """What comes of a work that runs bodies of tools."""
+        answer = self._opened().start_task_soon(_carried, work)
+        try:
+            settled = answer.result()
+        except CancelledError:
+            if self._portal is None:
+                raise  # it was closed while the call still ran
+            # Not by us: a task that a body left running has ended the loop, as SystemExit does.
+            self._ended = True
+            raise RuntimeError("this Holdfast's event loop has ended; open a new one") from None
+        except BaseException:
+            # Nobody waits for the answer any more: an interrupt must not leave the call running.
+            answer.cancel()
+            raise
+        if isinstance(settled, _Escaped):
+            raise settled.error
+        return settled
+
+
+class Holdfast(_InThread):
+    """Settles tool calls. Open it with ``with``; it takes what `holdfast.Holdfast` takes.
+
+    Closing removes what it kept on disk, tells calls in flight to stop and waits until they have
+    ended; one whose tool may not be interrupted runs to its end or its deadline.
+    """
+
     @property
     def session_id(self) -> str:
         """The session that calls are settled in."""
@@ -119,6 +152,20 @@ class Holdfast:
         settle = partial(self._inner.settle, model_call_id=model_call_id, abort=abort)
         return self._result(partial(settle, tool, arguments))
 
+    @property
+    def servers(self) -> tuple[ServerState, ...]:
+        """How each MCP server stands."""
+        portal = self._portal
+        return self._inner.servers if portal is None else portal.call(lambda: self._inner.servers)
+
+    def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
+        """Accept what an MCP server says of its tools now; see `holdfast.Holdfast.pin`."""
+        return self._opened().call(self._inner.pin, server, tool)
+
+    def new_turn(self) -> None:
+        """Say that a person spoke; see `holdfast.Holdfast.new_turn`."""
+        self._opened().call(self._inner.new_turn)
+
     def take_changes(self) -> bool:
         """Have the tools of manifests and MCP servers as these are now; see `holdfast.Holdfast`."""
         return self._opened().call(self._inner.take_changes)
@@ -146,34 +193,6 @@ class Holdfast:
     def resume(self) -> tuple[Envelope, ...]:
         """End the calls from before a restart that a person answered; see `holdfast.Holdfast`."""
         return self._result(self._inner.resume)
-
-    def _opened(self) -> BlockingPortal:
-        if self._portal is None:
-            raise RuntimeError("Holdfast is not open; use it as: with Holdfast(...) as hf")
-        if self._process != os.getpid():
-            raise RuntimeError(
-                "Holdfast was opened before this process was forked; open another one in the child"
-            )
-        return self._portal
-
-    def _result(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        """What comes of a work that runs bodies of tools."""
-        answer = self._opened().start_task_soon(_carried, work)
-        try:
-            settled = answer.result()
-        except CancelledError:
-            if self._portal is None:
-                raise  # it was closed while the call still ran
-            # Not by us: a task that a body left running has ended the loop, as SystemExit does.
-            self._ended = True
-            raise RuntimeError("this Holdfast's event loop has ended; open a new one") from None
-        except BaseException:
-            # Nobody waits for the answer any more: an interrupt must not leave the call running.
-            answer.cancel()
-            raise
-        if isinstance(settled, _Escaped):
-            raise settled.error
-        return settled
 
 
 def open_questions(

@@ -158,8 +158,10 @@ async def test_what_a_program_prints_is_its_result(
         ("kill -SEGV $$", "ended by SIGSEGV", {"exit_code": 139}),
         ("kill -40 $$", "ended by signal 40", {"exit_code": 168}),
         ("echo '{\"error\":5}' >&2; exit 1", '{"error":5}', {"exit_code": 1}),
-        ("head -c 999 /dev/zero | tr '\\0' x >&2; echo é >&2; exit 1", "x" * 999, {}),
-        ("head -c 9000 /dev/zero | tr '\\0' y >&2; exit 1", "y" * 1000, {"stderr": "y" * 9000}),
+        ("head -c 999 /dev/zero | tr '\\0' x >&2; echo é >&2; exit 1", "x" * 999 + "é", {}),
+        ("head -c 9000 /dev/zero | tr '\\0' y >&2; echo end >&2; exit 1",
+         "y" * 1003 + "\n... [6,503 bytes left out] ...\n" + "y" * 1494 + "end",
+         {"stderr": "y" * 9000 + "end\n"}),
     ],
 )  # fmt: skip
 async def test_a_program_that_fails_is_a_failure_in_its_own_words(

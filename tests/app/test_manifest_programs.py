@@ -14,12 +14,16 @@ import pytest
 from interrupts import until
 from manifests import DEFAULTS, PARENT, Ground
 
+from holdfast import Holdfast
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.errors import Unavailable
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.shell import Confinement
+from holdfast.contract.programs import Programs
+from holdfast.contract.runtime import Ports, Progress
+from holdfast.contract.shell import CommandReport, Confinement
 from holdfast.runtime.abort import Abort
 
 WRITES: JsonObject = {"fs": {"read": ["{workspace}/**"], "write": ["{workspace}/**"]}}
@@ -179,7 +183,9 @@ async def test_at_its_limit_a_program_is_ended_with_all_it_started(
         failed = failure(await hf.settle("slow", {}))
         assert (failed.kind, failed.message) == (FailureKind.TIMEOUT, "tool timed out")
         assert failed.retryable
-        assert failed.extras == {"stdout": '{"a":1}\n', "stderr": "half\n"}
+        hint = f"It may take 1 s; timeoutSec of slow in the manifest in {ground.manifest} allows"
+        printed = {"stdout": '{"a":1}\n', "stderr": "half\n"}
+        assert failed.extras == {**printed, "hint": f"{hint} more."}
         await gone(ground.workspace / "mark")
     (record,) = ground.records()
     assert (record["exit"], record["stdoutBytes"]) == (-1, 8)
@@ -192,6 +198,35 @@ async def test_what_a_program_leaves_behind_ends_with_it(ground: Ground) -> None
         assert (await hf.settle("leaves", {})).result == "done"
         await gone(ground.workspace / "mark")
         assert all(one.state != "running" for one in hf.commands.all())
+
+
+async def test_a_program_that_takes_long_is_told_to_be_running(ground: Ground) -> None:
+    ground.program("waits", "until [ -e heard ]; do sleep 0.05; done; echo '\"done\"'")
+    said: list[str | None] = []
+
+    def heard(progress: Progress) -> None:
+        said.append(progress.message)
+        (ground.workspace / "heard").touch()
+
+    async with ground.opened() as hf:
+        assert (await hf.settle("waits", {}, progress=heard)).result == "done"
+    assert said[0] == "waits is running for 1 s"
+
+
+async def test_where_there_is_no_sandbox_the_answer_is_that_and_nothing_around_it(
+    ground: Ground,
+) -> None:
+    class Nowhere:
+        async def run(self, *_program: object, **_given: object) -> CommandReport:
+            raise Unavailable("there is no sandbox")
+
+    ground.program("waits", "exit 0")
+    (tool,) = ground.source().tools()
+    ports: Ports = {Programs: lambda _runtime: Nowhere()}
+    session = Holdfast(tools=[tool], settings=Settings(), workspace=ground.workspace, ports=ports)
+    async with session as hf:
+        failed = failure(await hf.settle("waits", {}))
+    assert (failed.kind, failed.message) == (FailureKind.UNAVAILABLE, "there is no sandbox")
 
 
 async def test_an_interrupt_ends_the_program(ground: Ground) -> None:

@@ -95,9 +95,21 @@ def test_a_program_that_asked_for_json_gets_its_error_as_json(cli: Cli, words: l
     assert answer.err == f"holdfast: {json.loads(answer.out)['error']}\n"
 
 
-def test_an_error_beside_json_arguments_leaves_the_place_of_the_envelope_empty(cli: Cli) -> None:
+def test_a_call_that_cannot_be_prepared_is_answered_in_the_usual_shape(cli: Cli) -> None:
     answer = cli("call", "x", "--json", "{}", "--from", "gone.py")
-    assert (answer.status, answer.out) == (2, "")
+    assert answer.status == 2
+    told = json.loads(answer.out)
+    assert (told["ok"], told["kind"], told["retryable"]) == (False, "unavailable", False)
+    assert answer.err == f"holdfast: {told['message']}\n"
+    dialect = cli("call", "x", "--from", "gone.py", "--dialect", "typed")
+    assert "there is no such file" in dialect.out
+    assert json.loads(dialect.out) != told
+
+
+def test_a_command_line_that_is_not_understood_leaves_the_place_of_the_envelope_empty(
+    cli: Cli,
+) -> None:
+    assert cli("call", "x", "--json", "{}", "a=b")[:2] == (2, "")
 
 
 def test_the_table_of_verbs_knows_what_json_means_to_each() -> None:
@@ -243,3 +255,29 @@ def test_any_locale_can_hold_any_answer(home: Path, tool_file: Path) -> None:
     )
     assert (answer.status, answer.err) == (0, "")
     assert json.loads(answer.out)["result"] == {"text": "naïve ☃"}
+
+
+def test_every_first_word_of_a_verb_has_help_of_its_own(cli: Cli) -> None:
+    words = [(verb.name, word) for verb, parser in parsers() for word in parser.after]
+    assert {verb for verb, _ in words} == {
+        "mcp", "manifest", "plugin", "policy", "sessions", "audit"
+    }  # fmt: skip
+    for verb, word in words:
+        shown = cli(verb, word, "--help")
+        assert shown.status == 0
+        assert shown.out.startswith(f"usage: holdfast {verb} {word} ")
+        assert cli("help", verb, word).out == shown.out
+        assert cli(verb, "--help").out != shown.out
+
+
+def test_help_about_a_word_tells_of_what_belongs_to_it_alone(cli: Cli) -> None:
+    shown = cli("mcp", "add", "--help").out
+    assert "--header" in shown
+    assert "--http" not in shown
+    assert "holdfast mcp add git -- uvx mcp-server-git" in shown
+    assert "holdfast mcp pin" not in shown
+
+
+def test_help_about_no_word_is_the_verbs(cli: Cli) -> None:
+    assert cli("mcp", "nothing", "--help").out == cli("mcp", "--help").out
+    assert cli("mcp", "--json", "--help").out == cli("mcp", "--help").out

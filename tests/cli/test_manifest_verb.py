@@ -20,6 +20,14 @@ def entry(**keys: object) -> JsonObject:
     return {"name": "t", "command": ["/bin/true"], **keys}  # pyright: ignore[reportReturnType] - JSON, by those who call it
 
 
+def program(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:
+    path = folder / "tools" / "bin" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def test_a_manifest_that_was_begun_is_right_and_its_program_works(cli: Cli, tmp_path: Path) -> None:
     begun = cli("manifest", "init")
     assert begun.status == 0
@@ -146,6 +154,23 @@ def test_what_the_format_lets_pass_and_does_not_work_is_found(cli: Cli, tmp_path
     assert told["tools"][5]["seconds"] == 600
 
 
+def test_what_a_newcomer_gets_wrong_is_warned_of(cli: Cli, tmp_path: Path) -> None:
+    program(tmp_path, "x", "echo hi\n")
+    path = write(
+        tmp_path,
+        entry(name="a b", command=["./tools/bin/x"], inputSchema={}, timeout=5),
+    )
+    checked = cli("manifest", "check", str(path))
+    assert checked.status == 0
+    assert checked.out.splitlines()[-1] == "1 tool, no problems, 4 warnings"
+    for said in ('write "schema"', 'write "timeoutSec"', "refuse this name", "begin with #!"):
+        assert said in checked.out
+    path.write_text(json.dumps({"tools": [{"name": "t", "cmd": ["x"]}]}), "utf-8")
+    told = json.loads(cli("manifest", "check", str(path), "--json").out)
+    assert len(told["problems"]) == 1
+    assert 'write "command"' in told["warnings"][0]
+
+
 @pytest.mark.req("CLI-OAI-01", "CLI-OAI-05", "CLI-ROO-10")
 def test_an_export_is_what_a_model_is_told_in_the_manifests_order(cli: Cli, tmp_path: Path) -> None:
     schema: JsonObject = {"z": 1, "type": "object", "a": {"y": 2, "b": None}}
@@ -219,10 +244,50 @@ def test_nothing_is_started_by_looking(cli: Cli, tmp_path: Path) -> None:
     assert not (tmp_path / "touched").exists()
 
 
-def test_a_missing_program_says_which_manifest_and_what_to_do(cli: Cli, tmp_path: Path) -> None:
-    entry = {"name": "gone", "command": ["./tools/bin/gone"]}
-    (tmp_path / "tools.json").write_text(json.dumps({"tools": [entry]}), "utf-8")
+@pytest.mark.req("CLI-RUN-24")
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_program_that_cannot_be_run_ends_the_start(
+    cli: Cli, home: Path, tmp_path: Path, *, is_there: bool
+) -> None:
+    if is_there:
+        program(tmp_path, "gone").chmod(0o644)
+    path = write(tmp_path, entry(name="gone", command=["./tools/bin/gone"]))
     answered = cli("call", "gone", "--manifest", "tools.json")
     assert answered.status == 1
-    assert 'error: configured tool "gone" is unavailable: ' in answered.err
-    assert f"take the tool out of {tmp_path / 'tools.json'} (--manifest)" in answered.err
+    why = "it may not be executed; run: chmod +x" if is_there else "no such file or directory"
+    said = f'configured tool "gone" is unavailable: {why} (program "{tmp_path}/tools/bin/gone")'
+    step = f"put the program there, or take the tool out of {path}"
+    assert answered.err == f"holdfast: error: {said}\nholdfast: {step}\n"
+    told = json.loads(answered.out)
+    assert (told["kind"], told["retryable"]) == ("unavailable", False)
+    assert told["message"] == f"{said}; {step}"
+    (home / "config.toml").write_text(f'[manifest.mine]\nfile = "{path}"\n', "utf-8")
+    listed = cli("tools", "--json")
+    assert listed.status == 1
+    error = json.loads(listed.out)
+    assert error["error"] == f"error: {said}"
+    assert error["next"] == f"{step}, which manifest.mine of the configuration names"
+    assert error["next"] in listed.err
+
+
+def test_a_manifest_that_was_handed_in_is_named_by_its_path_alone(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path, {"name": ""})
+    answered = cli("tools", "--manifest", str(path))
+    assert answered.err.startswith(f"holdfast: {path}: tool[0]: name is required; correct it there")
+
+
+def test_the_time_a_program_really_has_is_shown(cli: Cli, tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        entry(name="reads", timeoutSec=10),
+        entry(name="writes", requires={"fs": {"write": ["out/**"]}}),
+    )
+    listed = cli("tools", "--manifest", str(path), "--profile", "bare").out.splitlines()
+    rows = {line.split()[0]: line for line in listed}
+    assert "  read-only  10 s, " in rows["reads"]
+    assert "  writes     30 s, " in rows["writes"]
+    told = json.loads(cli("tools", "reads", "--manifest", str(path), "--json").out)
+    assert told["seconds"] == 10
+    assert told["limits"]["wall_seconds"] == 25
+    less = ("--set", "limits.tool.reads.wall_seconds=3")
+    assert "3 s" in cli("tools", "reads", "--manifest", str(path), *less).out

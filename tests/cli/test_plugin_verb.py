@@ -19,7 +19,7 @@ def test_what_it_makes_conforms_and_can_be_called(cli: Cli, tmp_path: Path) -> N
     assert json.loads(called.out)["result"] == {"text": "Hello, Ada!"}
     listed = cli("plugin", "list", "--json", "--set", naming)
     assert json.loads(listed.out) == [
-        {"name": f"{tmp_path}/my-plugin", "origin": "a folder", "loaded": "yes"}
+        {"name": f"{tmp_path}/my-plugin", "origin": "a folder", "loaded": "yes", "problem": None}
     ]
 
 
@@ -73,3 +73,22 @@ async def test_two_tools_of_one_name_are_found(tmp_path: Path) -> None:
     (tmp_path / "plugin.py").write_text(source, "utf-8")
     problems = await check_plugin(f"{tmp_path}/")
     assert "same: there are two tools of this name" in problems
+
+
+def test_a_plugin_that_is_broken_is_listed_as_broken(cli: Cli, home: Path, tmp_path: Path) -> None:
+    for name, source in (("good", "x"), ("bad", "raise RuntimeError('no luck')\n")):
+        assert cli("plugin", "init", name).status == 0
+        if name == "bad":
+            (tmp_path / name / "plugin.py").write_text(source, "utf-8")
+    load = json.dumps([str(tmp_path / "good"), str(tmp_path / "bad")])
+    (home / "config.toml").write_text(f"[plugins]\nload = {load}\n", "utf-8")
+    listed = cli("plugin", "list")
+    assert listed.status == 1
+    states = {line.split()[0]: line.split()[-1] for line in listed.out.splitlines()[1:]}
+    assert states[str(tmp_path / "good")] == "yes"
+    assert states[str(tmp_path / "bad")] == "broken"
+    assert f"{tmp_path}/bad/plugin.py:1: " in listed.err
+    assert "no luck" in listed.err
+    told = {one["name"]: one for one in json.loads(cli("plugin", "list", "--json").out)}
+    assert "no luck" in told[str(tmp_path / "bad")]["problem"]
+    assert told[str(tmp_path / "good")]["problem"] is None

@@ -33,8 +33,15 @@ def test_what_a_server_needs_and_is_not_there_is_told(cli: Cli, home: Path) -> N
 
 
 def test_a_table_that_makes_no_server_fails(cli: Cli, home: Path) -> None:
-    (home / "config.toml").write_text("[mcp.x]\nseconds = 3\n", "utf-8")
+    both = 'command = ["sh"]\nurl = "https://mcp.example.com"\n'
+    (home / "config.toml").write_text(f"[mcp.x]\n{both}", "utf-8")
     assert found(cli)["mcp"][0] == "FAIL"
+
+
+def test_a_table_that_names_no_server_is_told_of(cli: Cli, home: Path) -> None:
+    (home / "config.toml").write_text("[mcp.x]\nseconds = 3\n", "utf-8")
+    told = json.loads(cli("doctor", "--json").out)["checks"]
+    assert any("[mcp.x] names no server" in one["detail"] for one in told)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,17 @@ from holdfast.contract.builders import failure, success
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonValue
+from holdfast.contract.program_exit import short_error, shown_error
 from holdfast.contract.runtime import Runtime
+from holdfast.contract.truncate import cut_utf8
 from holdfast.envelope.dialects import program
-from holdfast.envelope.dialects.program import ProgramExit, content_from, envelope_from, one_line
+from holdfast.envelope.dialects.program import (
+    ProgramExit,
+    content_from,
+    envelope_from,
+    error_content,
+    one_line,
+)
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort
 
@@ -91,7 +99,18 @@ def test_a_programs_own_error_object_is_not_wrapped_again() -> None:
 )
 def test_any_other_json_on_standard_error_is_the_error_text_itself(said: str) -> None:
     left = ProgramExit(stdout="", stderr=said, exit_code=1)
-    assert _failure(envelope_from(left)).message == said[:1_000]
+    assert _failure(envelope_from(left)).message.startswith(said[:1_000])
+    assert content_from(left) == error_content(said[:1_000])
+
+
+@pytest.mark.req("CLI-RUN-08")
+@given(st.text() | st.text("aä\U0001f600", min_size=900).map(lambda one: one * 3))
+def test_an_error_is_shown_with_its_end_and_cut_for_a_transcript_as_ever(said: str) -> None:
+    content = said.encode("utf-8", "replace")
+    shown = shown_error(said)
+    assert short_error(shown) == cut_utf8(content, 1_000).decode()
+    assert shown.encode().endswith(content[-3:].decode("utf-8", "ignore").encode())
+    assert len(shown.encode()) <= min(len(content), 2_500) + 50
 
 
 @pytest.mark.req("CLI-RUN-08")

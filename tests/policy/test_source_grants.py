@@ -20,8 +20,8 @@ from holdfast.policy.source_grants import (
 )
 
 GRANTS = {
-    "the manifest tools.json was named by the command line": named_manifest(
-        ["writer"], "tools.json", "the command line"
+    "the manifest tools.json was named by the program or the command line": named_manifest(
+        ["writer"], "tools.json", "the program or the command line"
     ),
     "the program gave the session the sandbox local": flow_sandbox(["writer"], "local"),
 }

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any, cast
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,12 @@ def test_a_person_sees_what_is_in_question() -> None:
     assert "\u001b" not in form["message"]
     assert form["requestedSchema"]["properties"]["decision"]["enum"] == [ONCE, SESSION, DENY]
     assert form["requestedSchema"]["required"] == ["decision"]
+
+
+def test_a_tool_that_names_nothing_it_uses_has_no_empty_line() -> None:
+    use = Use(capability=None, kind="name", target="")
+    form: Any = approval_form(msgspec.structs.replace(_ask(), uses=(use,)))
+    assert "In question" not in form["message"]
 
 
 def test_what_is_too_long_to_show_is_counted() -> None:

@@ -35,6 +35,7 @@ from holdfast.app.profiles import PROFILES, check_toolsets
 from holdfast.app.requirement_tables import check_requirements
 from holdfast.app.rule_sources import name_sources
 from holdfast.app.server_files import SERVERS_NAME, FoundServers, find_servers
+from holdfast.app.server_tables import names_a_server, notice_of
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
@@ -108,6 +109,7 @@ def load_configuration(
     project = None if is_own else _file(stranger if kept is None else kept / CONFIG_NAME, stranger)
     wanted = _theirs(stranger, kept, _together(theirs.table, project or {}))
     later = [*_from_variables(told), *_from_overrides(overrides)]
+    homes = _homes((stranger, project), (own_file, own))
 
     if trusted:
         _merge(settings, wanted)
@@ -123,13 +125,14 @@ def load_configuration(
         their_rules = None
     rules = find_rules(own_rules, their_rules, None if kept is None else kept / POLICY_NAME)
     files = [path for path, table in read if path is not None and table is not None]
+    settled, left_out = _with_servers(_settings(settings, narrowed.at_most), homes)
     return Configuration(
-        settings=_settings(settings, narrowed.at_most),
+        settings=settled,
         rules=rules,
         project=root,
         workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
-        notices=(*servers.notices, *theirs.notices, *narrowed.notices, *rules.notices),
+        notices=(*servers.notices, *theirs.notices, *narrowed.notices, *rules.notices, *left_out),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
         kept=kept,
     )
@@ -225,6 +228,29 @@ def _merge(into: Table, layer: Table) -> None:
             into[key] = [*cast("list[object]", here), *cast("list[object]", value)]
         else:
             into[key] = value
+
+
+def _homes(*read: tuple[Path | None, Table | None]) -> dict[str, Path]:
+    """Which file has the table of an MCP server."""
+    return {
+        name: path
+        for path, table in read
+        if path is not None
+        for name in cast("Table", (table or {}).get("mcp", {}))
+    }
+
+
+def _with_servers(
+    settings: Settings, homes: Mapping[str, Path]
+) -> tuple[Settings, tuple[Notice, ...]]:
+    """Without tables that name no server: one of them must not stop everything else."""
+    kept = {name: table for name, table in settings.mcp.items() if names_a_server(table)}
+    notices = tuple(
+        notice_of(name, str(homes.get(name, f"mcp.{name}")))
+        for name in settings.mcp
+        if name not in kept
+    )
+    return (msgspec.structs.replace(settings, mcp=kept), notices) if notices else (settings, ())
 
 
 def _lift(at_most: Table, layer: Table) -> None:

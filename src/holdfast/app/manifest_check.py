@@ -4,6 +4,7 @@ What its format says, whether its programs are there, whether its schemas and re
 enforced, and what a model would be told.
 """
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -26,11 +27,18 @@ from holdfast.sources.manifest.entries import (
     ManifestProblem,
     look_through,
 )
+from holdfast.sources.manifest.first_line import start_doubt
+from holdfast.sources.manifest.key_doubts import key_doubts
 from holdfast.sources.manifest.presence import missing_programs
 from holdfast.sources.manifest.quoting import quoted
 from holdfast.sources.manifest.reading import content_of, folder_of
 from holdfast.sources.manifest.tools import ManifestDefaults, manifest_tools, seconds_of
 
+_TAKEN_EVERYWHERE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ODD_NAME = (
+    "many providers of models refuse this name; take up to 64 letters, digits, underscores and"
+    " hyphens"
+)
 DEFAULTS = ManifestDefaults(requires=DEFAULT_REQUIREMENTS["manifest"])
 """What counts for an entry where no configuration says otherwise."""
 
@@ -64,8 +72,9 @@ def checked_manifest(path: Path) -> ManifestCheck:
     if isinstance(content, ManifestProblem):
         return ManifestCheck(problems=(content,))
     found = look_through(content, folder_of(path))
+    keys = key_doubts(content)
     if not isinstance(found, Manifest):
-        return ManifestCheck(problems=found)
+        return ManifestCheck(problems=found, warnings=keys)
     tools = manifest_tools(found, DEFAULTS)
     places = places_of({"workspace": [str(Path.cwd())]}, DiskPaths())
     wrong = (
@@ -80,7 +89,7 @@ def checked_manifest(path: Path) -> ManifestCheck:
             )
             for index, entry, words in wrong
         ),
-        warnings=tuple(text for tool in tools for text in _doubts(tool)),
+        warnings=(*keys, *(text for tool in tools for text in _doubts(tool)), *_starts(found)),
         tools=tuple(map(_checked, found.entries, tools)),
     )
 
@@ -105,7 +114,18 @@ def _doubts(tool: Tool) -> list[str]:
         unchecked = Plan(tool).remarks
     except SchemaProblem:
         return []  # that is a problem, and told as one
-    return [*lint.top_level_doubts(tool), *(f"{tool.name}: {remark}" for remark in unchecked)]
+    named = [] if _TAKEN_EVERYWHERE.fullmatch(tool.name) else [f"{tool.name}: {_ODD_NAME}"]
+    return [
+        *named,
+        *lint.top_level_doubts(tool),
+        *(f"{tool.name}: {remark}" for remark in unchecked),
+    ]
+
+
+def _starts(found: Manifest) -> list[str]:
+    """What may keep programs from starting that are there and can be executed."""
+    looked = ((entry, start_doubt(entry.command[0])) for entry in found.entries)
+    return [f"{entry.name}: {said}" for entry, said in looked if said is not None]
 
 
 def _checked(entry: ManifestEntry, tool: Tool) -> CheckedTool:

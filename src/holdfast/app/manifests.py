@@ -23,8 +23,8 @@ class NamedManifest(NamedTuple):
 
     source: ManifestSource
     by: NamedBy
-    where: str
-    """How it was named, for errors."""
+    table: str | None = None
+    """Which table of the configuration names it; None: none does."""
 
     @property
     def made_from(self) -> tuple[str, str]:
@@ -41,13 +41,15 @@ class NamedManifest(NamedTuple):
         MissingProgramError for a program that cannot be run."""
         tools = self.source.tools()
         if self.source.problem is not None:
+            named = "" if self.table is None else f"{self.table}: "
             raise ConfigurationError(
-                f"{self.where}: {self.source.path}: {self.source.problem}; correct it there:"
+                f"{named}{self.source.path}: {self.source.problem}; correct it there:"
                 f" holdfast manifest check {self.source.path} says more"
             )
         for missing in self.source.missing():
             step = f"put the program there, or take the tool out of {self.source.path}"
-            raise MissingProgramError(missing.text, f"{step} ({self.where})")
+            named = "" if self.table is None else f", which {self.table} of the configuration names"
+            raise MissingProgramError(missing.text, f"{step}{named}")
         return tools
 
 
@@ -66,7 +68,7 @@ def manifests_of(
     for file in dict.fromkeys(file.absolute() for file in files):
         if file not in known:
             source = ManifestSource(file, _defaults(ManifestSettings(file=str(file)), timeouts))
-            found.append(NamedManifest(source, "the command line", "--manifest"))
+            found.append(NamedManifest(source, "the program or the command line"))
     return found
 
 

@@ -12,11 +12,13 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonObject, encode_json
-from holdfast.contract.truncate import cut_utf8
+from holdfast.contract.truncate import cut_utf8, tail_utf8
 
 TIMED_OUT = "tool timed out"
 MAX_ERROR_BYTES = 1_000
 
+_SHOWN_BYTES = 2_500
+_LONGEST_CHARACTER = 4
 _STRING_OR_BLANKS = re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*"|\s+')
 _BLANKS = re.compile(r"\s+")
 
@@ -61,7 +63,7 @@ def _failed(left: ProgramExit) -> Failure:
         said, further = own
         extras = {**further, **extras}
     silent = f"exit status {left.exit_code}" if left.ended_by is None else left.ended_by
-    return failure_of(FailureKind.EXECUTION_ERROR, short_error(said or silent), extras=extras)
+    return failure_of(FailureKind.EXECUTION_ERROR, shown_error(said or silent), extras=extras)
 
 
 def _own_error(said: str) -> tuple[str, JsonObject] | None:
@@ -76,6 +78,20 @@ def _own_error(said: str) -> tuple[str, JsonObject] | None:
     if not isinstance(message := told.get("error"), str):
         return None
     return message.strip(), {key: value for key, value in told.items() if key != "error"}
+
+
+def shown_error(message: str) -> str:
+    """An error for an envelope: its beginning as transcripts have it, and its end, which says why.
+
+    Cut to what a transcript takes it is what `short_error` makes of the whole.
+    """
+    content = message.encode("utf-8", "replace")
+    if len(content) <= _SHOWN_BYTES:
+        return content.decode()
+    head = cut_utf8(content, MAX_ERROR_BYTES + _LONGEST_CHARACTER - 1)
+    tail = tail_utf8(content, _SHOWN_BYTES - len(head))
+    left_out = len(content) - len(head) - len(tail)
+    return f"{head.decode()}\n... [{left_out:,} bytes left out] ...\n{tail.decode()}"
 
 
 def short_error(message: str) -> str:

@@ -151,6 +151,9 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
     """
     owner: str = ""
     """Whose it is: processes of one owner may share a sandbox, those of others never."""
+    seconds: float | None = None
+    """How long a call may take by the clock of what runs it, within the tool's limits; None: these
+    alone decide."""
 
 
 class ToolDefinitionError(ValueError):

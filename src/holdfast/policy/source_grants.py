@@ -31,7 +31,7 @@ read the workspace; an operator widens that for a whole manifest. A server of ot
 What managed tools reach are their mounts.
 """
 
-NamedBy = Literal["the command line", "the configuration", "a trusted project"]
+NamedBy = Literal["the program or the command line", "the configuration", "a trusted project"]
 
 
 class Mount(msgspec.Struct, frozen=True):

@@ -108,7 +108,7 @@ def _module_of(value: object) -> str | None:
     return value.__module__ if isinstance(value, (type, FunctionType)) else None
 
 
-class _FreshSource(SourceFileLoader):
+class FreshSource(SourceFileLoader):
     """Compiles every time: a stale cache would run what the person has just changed."""
 
     def get_code(self, fullname: str) -> CodeType | None:
@@ -120,7 +120,7 @@ class _FreshSource(SourceFileLoader):
 def load_module(path: Path) -> ModuleType:
     """Load a file as it is now; raises ModuleProblem."""
     name = f"holdfast_tool_file_{sha256(str(path.absolute()).encode()).hexdigest()[:12]}"
-    loader = _FreshSource(name, str(path))
+    loader = FreshSource(name, str(path))
     spec = spec_from_loader(name, loader)
     if spec is None:
         raise ModuleProblem("it cannot be loaded; give the path of a Python file")
@@ -133,13 +133,14 @@ def load_module(path: Path) -> ModuleType:
         loader.exec_module(module)
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
-        raise _explained(path, error) from error
+        raise explained(path, error) from error
     finally:
         sys.path[:] = before
     return module
 
 
-def _explained(path: Path, error: BaseException) -> ModuleProblem:
+def explained(path: Path, error: BaseException) -> ModuleProblem:
+    """Why a file could not be loaded, at the line of it that was running."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return ModuleProblem(f"{error.msg}; correct that line", error.lineno or 1)
     line = _line_in(path, error)

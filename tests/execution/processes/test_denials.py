@@ -37,6 +37,12 @@ def may_reach(host: str) -> HostLeave | Refusal:
 
 
 CONFINED = Confined(POLICY, "/tmp", "/w/sub", may_open, may_reach)
+WITH_HOSTS = Confined(
+    msgspec.structs.replace(POLICY, network="hosts"), "/tmp", "/w/sub", may_open, may_reach
+)
+WITHOUT_BOUNDS = Confined(
+    msgspec.structs.replace(POLICY, network="open"), "/tmp", "/w/sub", may_open, may_reach
+)
 
 READ, WRITE = "requires.fs.read", "requires.fs.write"
 EITHER = f"{READ} or {WRITE}"
@@ -241,3 +247,39 @@ def test_whatever_is_printed_can_be_read(text: str) -> None:
     for found in denials(CONFINED, printed):
         assert found.target in printed or found.target in printed.lower()
         assert found.basis == "said"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "OSError: [Errno 101] Network is unreachable",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        "<urlopen error [Errno -2] Name or service not known>",
+        "connect ENETUNREACH 2001:db8::1:443 - Local (:::0)",
+    ],
+)
+def test_a_network_that_is_not_there_is_told_where_no_host_is_named(said: str) -> None:
+    stderr = f"Traceback (most recent call last):\n  line\n{said}\n"
+    (none,) = denials(CONFINED, stderr)
+    assert none.requirement is not None
+    assert none.requirement.startswith("requires.net.hosts = ")
+    (hosts,) = denials(WITH_HOSTS, stderr)
+    assert "HTTPS_PROXY" in hosts.reason
+    assert hosts.requirement is None
+    assert denials(WITHOUT_BOUNDS, stderr) == ()
+    assert {none.basis, hosts.basis} == {"said"}
+
+
+def test_a_host_that_is_named_is_what_is_told_of() -> None:
+    stderr = "curl: (6) Could not resolve host: evil.example\nNetwork is unreachable\n"
+    (found,) = denials(CONFINED, stderr)
+    assert found.target == "evil.example"
+
+
+def test_the_own_loopback_of_a_sandbox_is_told_from_the_machines() -> None:
+    said = "curl: (7) Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect"
+    (found,) = denials(WITH_HOSTS, said)
+    assert "NO_PROXY" in found.reason
+    assert found.requirement is None
+    (none,) = denials(CONFINED, said)
+    assert none.requirement == HOSTS

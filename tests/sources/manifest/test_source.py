@@ -72,17 +72,36 @@ def test_an_entry_becomes_a_tool_that_is_alone(tmp_path: Path) -> None:
     first, second = ManifestSource(path, DEFAULTS).tools()
     assert (first.name, first.description, first.input_schema) == ("t", None, {})
     assert first.requires == requirement_set({"fs": {"read": ["{workspace}/**"]}})
-    assert first.alone == Alone(started_from=("/bin/true",), owner=str(tmp_path))
+    assert first.alone == Alone(started_from=("/bin/true",), owner=str(tmp_path), seconds=30)
     assert second.description == "d"
     assert second.requires == requirement_set({})
     own = (f"{tmp_path}/tools", f"{tmp_path}/tools/bin/x")
-    assert second.alone == Alone(started_from=own, owner=str(tmp_path))
+    assert second.alone == Alone(started_from=own, owner=str(tmp_path), seconds=30)
     for tool in (first, second):
-        assert (tool.ownership, tool.read_only, tool.interrupt_behavior) == (
-            "managed",
-            False,
-            "cancel",
-        )
+        assert (tool.ownership, tool.interrupt_behavior) == ("managed", "cancel")
+
+
+@pytest.mark.parametrize(
+    ("requires", "only_reads"),
+    [
+        (None, True),
+        ({}, True),
+        ({"fs": {"read": ["/srv/**"]}}, True),
+        ({"fs": {"write": ["out/*"]}}, False),
+        ({"net": {"hosts": ["a.example"]}}, False),
+        ({"shell": [{"cmd": "git"}]}, False),
+        ({"capabilities": ["memory.read"]}, False),
+    ],
+)
+def test_a_program_that_may_only_read_is_told_as_such(
+    tmp_path: Path, requires: JsonObject | None, *, only_reads: bool
+) -> None:
+    path = tmp_path / "tools.json"
+    write(path, entry(requires=requires, timeoutSec=10))
+    (tool,) = ManifestSource(path, DEFAULTS).tools()
+    assert tool.read_only is only_reads
+    assert tool.alone is not None
+    assert tool.alone.seconds == 10
 
 
 def test_a_change_is_seen_and_a_broken_one_keeps_the_tools_from_before(tmp_path: Path) -> None:

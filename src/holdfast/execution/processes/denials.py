@@ -58,6 +58,28 @@ _QUOTE = re.compile("['\"`\u2018\u2019]")
 _BETWEEN_WORDS = re.compile(r"[\s:,;()]")
 _HOST = re.compile(r"\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
 _NETWORK = ("resolve", "lookup", "connect to", "not known", "access", "getaddrinfo", "host address")
+_NO_NETWORK = (
+    *("network is unreachable", "enetunreach", "temporary failure in name resolution"),
+    *("name or service not known", "eai_again", "nodename nor servname provided"),
+)
+_NO_HOSTS = Refusal(
+    reason="It may reach no host.",
+    target="the network",
+    requirement="requires.net.hosts = ['the.host.it.wants']",
+    basis="said",
+)
+_PAST_THE_PROXY = Refusal(
+    reason="Hosts are reached through the proxy that HTTPS_PROXY and HTTP_PROXY name, and in no"
+    " other way: let the program use it.",
+    target="the network",
+    basis="said",
+)
+_LOOPBACK = "127."
+_OWN_LOOPBACK = (
+    "This address is the sandbox's own. A server of the machine that is granted is reached through"
+    " the proxy alone, and NO_PROXY leaves it out: have the program pass NO_PROXY by, as"
+    " curl --noproxy '' does."
+)
 _BEFORE_A_HOST = frozenset(
     {
         *(("resolve", "host"), ("resolve", "hostname"), ("host", "address"), ("connect", "to")),
@@ -91,7 +113,8 @@ def denials(confined: Confined, stderr: str) -> tuple[Refusal, ...]:
             found[refusal.target] = refusal
         if len(found) == MOST_NAMED or judge.asked >= MOST_JUDGED:
             break
-    return tuple(found.values())
+    nowhere = None if found else judge.of_network(stderr)
+    return tuple(found.values()) if nowhere is None else (nowhere,)
 
 
 class _Suggestion(NamedTuple):
@@ -192,13 +215,23 @@ class _Judge:
         return _told(said.target, read, write)
 
     def _of_host(self, host: str) -> Refusal | None:
-        if self._confined.policy.network == "open":
+        mode = self._confined.policy.network
+        if mode == "open":
             return None
+        if mode == "hosts" and host.startswith(_LOOPBACK):
+            return Refusal(reason=_OWN_LOOPBACK, target=host, basis="said")
         self.asked += 1
         verdict = self._confined.may_reach(host)
         if isinstance(verdict, Refusal):
             return msgspec.structs.replace(verdict, basis="said")
         return None
+
+    def of_network(self, stderr: str) -> Refusal | None:
+        """Why no host at all is reached, where a command says so and names none."""
+        mode = self._confined.policy.network
+        if mode == "open" or not _says(stderr[-MOST_TEXT:].lower(), _NO_NETWORK):
+            return None
+        return _NO_HOSTS if mode == "none" else _PAST_THE_PROXY
 
     def _of_path(self, access: Access, path: str) -> Refusal | None:
         if self._is_admitted(access, path):

@@ -4,7 +4,10 @@ A program that exits with nought has succeeded with what it printed; every other
 that says what to do next.
 """
 
+import re
+from collections.abc import Iterator
 from signal import Signals
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,7 +27,23 @@ _ENDED = {
 }
 
 
-def answer_of(report: CommandReport, entry: ManifestEntry) -> Envelope | Told[object]:
+_TMP = "/tmp"
+_TMP_FILE = re.compile(r"/tmp/[^\s'\":,;()]+")
+_MISSING = "No such file or directory"
+_OWN_TMP = ("namespaces", "bubblewrap")
+_LOOKED_AT = 32 * 1024
+
+
+class Allowed(NamedTuple):
+    """How long a call may take, and the folder of the manifest that says so or says nothing."""
+
+    seconds: float
+    folder: str
+
+
+def answer_of(
+    report: CommandReport, entry: ManifestEntry, allowed: Allowed
+) -> Envelope | Told[object]:
     """The answer; what is no fault of the program is raised."""
     printed: dict[str, JsonValue] = {
         "stdout": report.stdout.text(),
@@ -42,7 +61,40 @@ def answer_of(report: CommandReport, entry: ManifestEntry) -> Envelope | Told[ob
         text: object = {"text": printed["stdout"]}
         return Told(result=text, warnings=report.warnings, output=kept_report.kept_output(report))
     answer = envelope_from(_exit(report))
-    return msgspec.structs.replace(answer, warnings=report.warnings) if report.warnings else answer
+    if report.killed_by is not None and answer.failure is not None:
+        hint: dict[str, JsonValue] = {"hint": _longer(entry, allowed)}
+        failure = msgspec.structs.replace(answer.failure, extras=answer.failure.extras | hint)
+        answer = msgspec.structs.replace(answer, failure=failure)
+    warnings = (*report.warnings, *_hidden_files(report, entry))
+    return msgspec.structs.replace(answer, warnings=warnings) if warnings else answer
+
+
+def _hidden_files(report: CommandReport, entry: ManifestEntry) -> Iterator[str]:
+    """What to say where a program did not find a file below the temporary directory.
+
+    Whether there is one on the machine is not looked at.
+    """
+    asked_for = (
+        () if entry.requires is None else (*entry.requires.fs.read, *entry.requires.fs.write)
+    )
+    if report.confinement not in _OWN_TMP or report.exit_code == 0:
+        return
+    for line in report.stderr.text()[-_LOOKED_AT:].splitlines():
+        found = _TMP_FILE.search(line) if _MISSING in line else None
+        if found is not None and not any(one.startswith(_TMP) for one in asked_for):
+            yield (
+                f"The program has a {_TMP} of its own, in which no file of the machine is: it sees"
+                f" {found[0]} once requires.fs.read names that; or put the file into the workspace."
+            )
+            return
+
+
+def _longer(entry: ManifestEntry, allowed: Allowed) -> str:
+    """What the limit was, and where it is raised."""
+    where = f"timeoutSec of {entry.name} in the manifest in {allowed.folder}"
+    if entry.timeout_seconds is None:
+        where += ", or --tool-timeout, or seconds of its table in the configuration,"
+    return f"It may take {allowed.seconds:g} s; {where} allows more."
 
 
 def _exit(report: CommandReport) -> ProgramExit:

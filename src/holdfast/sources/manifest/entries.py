@@ -17,6 +17,8 @@ from holdfast.sources.manifest.program_path import PathFault, program_path
 from holdfast.sources.manifest.quoting import quoted
 from holdfast.sources.manifest.variable_names import NameFault, variable_names
 
+_FLAT = frozenset({"read", "write", "hosts"})
+_FORM = 'write {"fs": {"read": [...], "write": [...]}, "net": {"hosts": [...]}} in a manifest'
 _NUL = "\x00"
 
 
@@ -126,7 +128,9 @@ def _of_requires(entry: WrittenEntry) -> Iterator[str]:
         requirement_set(cast("JsonObject", declared))
     except ValueError as problem:
         said = str(problem)
-        yield said if said.startswith("requires") else f"requires: {said}"
+        said = said if said.startswith("requires") else f"requires: {said}"
+        # The same things are written flat in a configuration.
+        yield f"{said}; {_FORM}" if _FLAT & declared.keys() else said
 
 
 def _uncallable(entry: WrittenEntry) -> Iterator[str]:

@@ -4,6 +4,7 @@ Keys it does not know are passed over: other loaders have keys of their own. Wha
 not known here.
 """
 
+import re
 from typing import Annotated, Any
 
 import msgspec
@@ -27,6 +28,11 @@ class _File(msgspec.Struct, frozen=True):
     tools: tuple[WrittenEntry | None, ...] | None = None
 
 
+_AT_BYTE = re.compile(r" \(byte (\d+)\)$")
+_TRUNCATED = "Input data was truncated"
+_MARK = b"\xef\xbb\xbf"
+
+
 class Unparsed(ValueError):
     """The text is no manifest."""
 
@@ -38,5 +44,23 @@ def parsed(content: bytes) -> tuple[WrittenEntry, ...]:
     except RecursionError:
         raise Unparsed("it nests too deeply") from None
     except ValueError as problem:
-        raise Unparsed(str(problem)) from None
+        raise Unparsed(_placed(str(problem), content)) from None
     return tuple(entry or WrittenEntry() for entry in file.tools or ())
+
+
+def _placed(said: str, content: bytes) -> str:
+    """What is wrong, at the place where a person finds it: by line and column."""
+    if content.startswith(_MARK):
+        return "it begins with a byte-order mark; save it as UTF-8 without one"
+    if not content.strip():
+        return "the file is empty"
+    if said == _TRUNCATED:
+        return f"the text ends too early ({_place(content)})"
+    at = _AT_BYTE.search(said)
+    return said if at is None else f"{said[: at.start()]} ({_place(content[: int(at[1])])})"
+
+
+def _place(before: bytes) -> str:
+    line = before.count(b"\n") + 1
+    column = len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
+    return f"line {line}, column {column}"

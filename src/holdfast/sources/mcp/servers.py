@@ -221,7 +221,7 @@ def _tool(
         requires=requires,
         body=Body(style="async", invoke=invoke),
         ownership="mcp",
-        alone=Alone(),
+        alone=Alone(seconds=setup.seconds),
         alias=alias_of((setup.name, definition.name)),
         read_only=read_only,
         destructive=not read_only and hints.get("destructiveHint") is not False,

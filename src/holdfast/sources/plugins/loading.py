@@ -12,7 +12,8 @@ from typing import NamedTuple, cast
 
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.sources.intake import to_tool
-from holdfast.sources.module_tools import ModuleProblem, is_tool, load_module, tools_in_module
+from holdfast.sources.module_tools import ModuleProblem, is_tool, tools_in_module
+from holdfast.sources.plugins.folder import load_folder
 
 GROUP = "holdfast.tools"
 """The entry-point group in which a package announces its tools."""
@@ -50,9 +51,10 @@ def load_plugin(named: str) -> Plugin:
             raise PluginProblem(
                 f"{named}: there is no {FOLDER_FILE} in it; holdfast plugin init makes one"
             )
-        return Plugin(named, named, _tools(file.name, lambda: load_module(file)))
+        return Plugin(named, named, _tools(str(file), lambda: load_folder(file)))
     entry = _announced_as(named)
-    return Plugin(named, _origin(entry), _tools(named, entry.load))
+    place = f"{named} ({_origin(entry)}, {entry.value})"
+    return Plugin(named, _origin(entry), _tools(place, entry.load))
 
 
 def announced() -> dict[str, str]:

@@ -35,6 +35,7 @@ class _Answer(NamedTuple):
 
     do: Callable[[Namespace, Screen], int]
     options: tuple[str, ...]
+    says: str
 
 
 def add_arguments(parser: Parser) -> None:
@@ -54,7 +55,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--follow", action="store_true", help="log: go on until you interrupt it")
     parser.add_argument("--json", action="store_true", help="one JSON object a line, for programs")
     for name, answer in _ANSWERS.items():
-        parser.after[name] = After(options=frozenset({*answer.options, *_OF_ALL, "help"}))
+        options = frozenset({*answer.options, *_OF_ALL, "help"})
+        parser.after[name] = After(options=options, says=answer.says)
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -85,7 +87,13 @@ def _check(arguments: Namespace, answer: _Answer) -> None:
 
 _OF_ALL = frozenset({"what", "json"})
 _ANSWERS = {
-    "log": _Answer(list_programs, ("day", "since", "tool", "session", "limit", "follow")),
-    "decisions": _Answer(list_decisions, ("tool", "session", "limit")),
-    "verify": _Answer(verify_journal, ("session",)),
+    "log": _Answer(
+        list_programs,
+        ("day", "since", "tool", "session", "limit", "follow"),
+        "Show which programs ran, the oldest first.",
+    ),
+    "decisions": _Answer(
+        list_decisions, ("tool", "session", "limit"), "Show who allowed or refused which call."
+    ),
+    "verify": _Answer(verify_journal, ("session",), "Say whether the journal is what was written."),
 }

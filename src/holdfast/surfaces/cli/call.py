@@ -6,12 +6,14 @@ Exit status: 0 the call succeeded, 1 it failed, 3 it was refused by policy or by
 import sys
 from argparse import Namespace
 
+from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
 from holdfast.app.spelling import nearest
 from holdfast.blocking import Holdfast
 from holdfast.contract.builders import failure
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.tool import ToolDefinitionError
 from holdfast.envelope.render import TEXT_DIALECTS, render
 from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.cli.asking import approver_here
@@ -22,6 +24,7 @@ from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.progress import progress_here
 from holdfast.surfaces.cli.screen import Screen, indented
 from holdfast.surfaces.cli.stores import check_address
+from holdfast.surfaces.cli.tool_names import name_here
 
 _REFUSED = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
 
@@ -49,23 +52,28 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     sent = _sent(arguments)
-    opened = chosen(arguments, screen)
-    check_address(opened.configuration.settings)
     # The session ends with the call: what would hold as long as it is not offered.
     approver = approver_here(lasting=("once", "project"))
-    with progress_here() as progress:
-        holdfast = Holdfast(
-            tools=opened.tools,
-            profile=opened.profile,
-            workspace=arguments.workspace,
-            configuration=opened.configuration,
-            approver=approver,
-            person=asker_here(),
-            progress=progress,
-            keep_outputs=True,
-            **opened.sources_of(arguments.tool),
-        )
-        envelope = _settled(holdfast, arguments.tool, sent, screen)
+    try:
+        opened = chosen(arguments, screen)
+        check_address(opened.configuration.settings)
+        with progress_here() as progress:
+            holdfast = Holdfast(
+                tools=opened.tools,
+                profile=opened.profile,
+                workspace=arguments.workspace,
+                configuration=opened.configuration,
+                approver=approver,
+                person=asker_here(),
+                progress=progress,
+                keep_outputs=True,
+                **opened.sources_of(arguments.tool),
+            )
+            envelope = _settled(holdfast, arguments.tool, sent, screen)
+    except (ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
+        # Whoever reads the answer gets one of the usual shape; the error is worded beside it.
+        _show(_unusable(problem, arguments.tool), arguments, screen)
+        raise
     _show(envelope, arguments, screen)
     _remark(envelope, opened, [tool.name for tool in holdfast.tools], screen)
     if approver is None and envelope.failure and envelope.failure.message == NOBODY_TO_ASK:
@@ -77,10 +85,16 @@ def run(arguments: Namespace, screen: Screen) -> int:
     return _status(envelope)
 
 
+def _unusable(problem: Exception, tool: str) -> Envelope:
+    """What an operator has to put right first, as the answer to a call."""
+    step = f"; {problem.step}" if isinstance(problem, MissingProgramError) else ""
+    return failure(FailureKind.UNAVAILABLE, f"{problem}{step}", tool=tool, retryable=False)
+
+
 def _settled(holdfast: Holdfast, tool: str, sent: RawArguments, screen: Screen) -> Envelope:
     try:
         with holdfast:
-            envelope = holdfast.settle(tool, sent)
+            envelope = holdfast.settle(name_here(tool, holdfast.tools, holdfast.servers), sent)
             if any(one.state == "running" and one.call_id for one in holdfast.commands()):
                 screen.remark(
                     "what the call left running ends with it, and with it its log: a session lives"

@@ -13,9 +13,9 @@ from holdfast.app.manifest_check import CheckedTool, ManifestCheck, checked_mani
 from holdfast.app.manifest_start import FILE, TOOL, begin_manifest
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
-from holdfast.contract.requirements import RequirementSet
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.needs import in_words
 from holdfast.surfaces.cli.parsing import After, Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
@@ -36,8 +36,9 @@ def add_arguments(parser: Parser) -> None:
         "words", metavar="FILE | DIR", nargs="*", default=[], help="what it is about"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    for name in _ANSWERS:
-        parser.after[name] = After(options=frozenset({"json", "help"}), takes_path=True)
+    for name, (takes, says) in _SAYS.items():
+        options = frozenset({"json", "help"})
+        parser.after[name] = After(options=options, takes_path=True, takes=takes, says=says)
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -133,19 +134,10 @@ def _rows(found: ManifestCheck) -> list[tuple[str, ...]]:
             printable(shlex.join(tool.command)),
             f"{tool.seconds:g} s",
             ", ".join(tool.passed) or "-",
-            printable(_needs(tool.requires)),
+            printable(in_words(tool.requires)),
         )
         for tool in found.tools
     ]
-
-
-def _needs(requires: RequirementSet) -> str:
-    """What it needs, in a few words."""
-    parts = [f"read {pattern}" for pattern in requires.fs.read]
-    parts += [f"write {pattern}" for pattern in requires.fs.write]
-    parts += [f"host {pattern}" for pattern in requires.net.hosts]
-    parts += [f"run {command.cmd}" for command in requires.shell]
-    return ", ".join((*parts, *requires.capabilities)) or "nothing"
 
 
 def _report(path: Path, found: ManifestCheck) -> JsonObject:
@@ -172,6 +164,12 @@ def _told(tool: CheckedTool) -> JsonObject:
 
 
 _READ = ("check", "export")
+_SAYS = {
+    "init": ("[DIR]", "Write a tools.json and a program that works; nothing is replaced."),
+    "check": ("FILE", "Say all that is wrong with it, and what it declares. Exit status 1: a"
+              " problem; warnings alone are 0. Nothing is started."),
+    "export": ("FILE", "Print what a model is told of its tools, as OpenAI function tools."),
+}  # fmt: skip
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "init": _init,
     "check": _check,

@@ -19,7 +19,13 @@ from holdfast.app.spelling import advice
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
 from holdfast.surfaces.cli.opening import chosen
-from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.parsing import (
+    TOOL_OPTIONS,
+    After,
+    Parser,
+    UsageError,
+    add_tool_options,
+)
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import check_address
 
@@ -34,7 +40,10 @@ examples:
   holdfast mcp serve --profile code --workspace .   the same, in other words
   holdfast mcp --from tools.py                      with tools of your own
   holdfast mcp --http 8765                          over HTTP, for clients on this machine
+  holdfast mcp list                                 the servers, and how each one stands
   holdfast mcp add git -- uvx mcp-server-git        a server whose tools you want here
+  holdfast mcp add far https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'
+  holdfast mcp remove git                           take it out again
   holdfast mcp test git                             connect it, and list its tools
   holdfast mcp pin git                              accept its tools as they are now
 """
@@ -64,7 +73,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="for add: sent with every request; ${VARIABLE} is one of yours",
+        help="for add, also as 'NAME: VALUE': sent with every request; ${VARIABLE} is one of yours",
     )
     parser.add_argument("--replace", action="store_true", help="for add: instead of another one")
     parser.add_argument("--yes", action="store_true", help="for pin: do not ask; for scripts")
@@ -82,6 +91,8 @@ def add_arguments(parser: Parser) -> None:
         default=[],
         help="a host name that clients elsewhere use; needed for any HOST but this machine's own",
     )
+    for name, after in _AFTER.items():
+        parser.after[name] = after
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -201,11 +212,45 @@ def _about_servers(function: str) -> Callable[[Namespace, Screen], int]:
     return answer
 
 
+_ASKING = frozenset({*TOOL_OPTIONS, "json", "help"})
+_AFTER = {
+    "serve": After(
+        options=frozenset({*TOOL_OPTIONS, "http", "token_file", "expose", "help"}),
+        says="Serve the tools over standard input and output, or over HTTP.",
+    ),
+    "list": After(
+        options=_ASKING,
+        says="Connect every configured server and say how it stands. Exit status 1: one is not"
+        " there, or a tool of one is quarantined.",
+    ),
+    "add": After(
+        options=frozenset({"env", "header", "replace", "json", "help"}),
+        takes="NAME URL | NAME -- COMMAND ARGUMENTS...",
+        says="Write a server into your mcp.json. Give options before the two hyphens.",
+    ),
+    "remove": After(
+        options=frozenset({"workspace", "json", "help"}),
+        takes="NAME",
+        says="Take a server out of your mcp.json, and the table that says more about it.",
+    ),
+    "test": After(
+        options=_ASKING,
+        takes="NAME",
+        says="Connect a server and show its tools, what it may reach and what is doubtful. Exit"
+        " status 1: it is not there, or a tool of it is quarantined.",
+    ),
+    "pin": After(
+        options=_ASKING | {"yes"},
+        takes="NAME [TOOL]",
+        says="Show what changed about a server's tools, and accept it. Exit status 3: it was not"
+        " accepted.",
+    ),
+}
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "serve": _serve,
     "list": _about_servers("mcp_servers:show_all"),
     "add": _about_servers("mcp_file:add"),
     "remove": _about_servers("mcp_file:remove"),
     "test": _about_servers("mcp_servers:test_one"),
-    "pin": _about_servers("mcp_servers:pin_tools"),
+    "pin": _about_servers("mcp_pin:pin_tools"),
 }

@@ -3,15 +3,19 @@
 What is written has the common form, so that other programs read it, too.
 """
 
+import os
+import re
 from argparse import Namespace
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from pathlib import Path
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.environment import variables
-from holdfast.app.locations import HOME_VARIABLE, user_file
+from holdfast.app.locations import CONFIG_NAME, HOME_VARIABLE, user_file
 from holdfast.app.own_files import check_home
 from holdfast.app.server_files import SERVERS_NAME, ServerFile
+from holdfast.app.server_tables import take_table_out
 from holdfast.contract.json_value import JsonObject
 from holdfast.sources.mcp.reading import read_servers
 from holdfast.surfaces.cli.looks import printable
@@ -19,6 +23,9 @@ from holdfast.surfaces.cli.parsing import UsageError, workspace_in
 from holdfast.surfaces.cli.screen import Screen
 
 _ADDRESSES = ("http://", "https://")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""What can be written in a table's head, at a command line and in a rule without any quotes."""
+_HEADER = re.compile(r"([^=:\s]+)(?:=|:\s*)(.*)", re.DOTALL)
 _ADD = "write: holdfast mcp add NAME URL, or: holdfast mcp add NAME -- COMMAND ARGUMENTS..."
 
 
@@ -28,13 +35,19 @@ def add(arguments: Namespace, screen: Screen) -> int:
     if len(words) < 2:
         raise UsageError(f"which server? {_ADD}")
     name, first, *rest = words
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be a server's name; take up to 64 letters, digits, hyphens and"
+            " underscores, and begin with a letter or digit"
+        )
     entry: JsonObject
     if first.startswith(_ADDRESSES):
         if rest:
             raise UsageError(f"{first} is an address, and {rest[0]!r} is too much; {_ADD}")
         entry = {"type": "http", "url": first}
     else:
-        entry = {"command": first, "args": [*rest]}
+        command, *args = _from_anywhere(first, rest, screen)
+        entry = {"command": command, "args": [*args]}
     for key, pairs, belongs in (
         ("env", arguments.env, "command"),
         ("headers", arguments.header, "url"),
@@ -65,15 +78,27 @@ def remove(arguments: Namespace, screen: Screen) -> int:
     file = _own_file()
     with _written(file):
         was = file.take_out(name)
-    if not was:
-        known = load_configuration(workspace_in(arguments)).settings.mcp
-        where = (
+    known = load_configuration(workspace_in(arguments)).settings.mcp
+    where = [str(file.path)] if was else []
+    if name not in known and _took_its_table_out(file, name):
+        where.append(f"its table [mcp.{name}] from {file.path.with_name(CONFIG_NAME)}")
+    if not where:
+        hint = (
             f"it is configured elsewhere: look for [mcp.{name}]"
             if name in known
             else "holdfast mcp list shows which there are"
         )
-        raise UsageError(f"{file.path} has no server {name!r}; {where}")
-    return _told(arguments, screen, f"removed {name} from {file.path}", None, file)
+        raise UsageError(f"{file.path} has no server {name!r}; {hint}")
+    if name in known:
+        screen.remark(f"the configuration has a server {name!r} still: look for [mcp.{name}]")
+    return _told(arguments, screen, f"removed {name} from {', and '.join(where)}", None, file)
+
+
+def _took_its_table_out(file: ServerFile, name: str) -> bool:
+    """What a table says of a server that is gone says nothing."""
+    config = ServerFile(file.path.with_name(CONFIG_NAME))
+    with _written(config):
+        return take_table_out(config.path, name)
 
 
 def _own_file() -> ServerFile:
@@ -95,12 +120,44 @@ def _written(file: ServerFile) -> Generator[None]:
         ) from None
 
 
+def _from_anywhere(program: str, args: Iterable[str], screen: Screen) -> Generator[str]:
+    """The words, with the files among them named in full: a server starts in the workspace."""
+    yield _in_full(program, screen) if "/" in program else program
+    for word in args:
+        yield _in_full(word, screen)
+
+
+def _in_full(word: str, screen: Screen) -> str:
+    path = Path(word)
+    try:
+        is_meant = not path.is_absolute() and path.is_file()
+    except (OSError, ValueError):
+        return word
+    if not is_meant:
+        return word
+    full = os.path.abspath(path)  # noqa: PTH100 - a link is not followed, and dots are taken out
+    screen.remark(f"note: {word} is written as {full}, so that it is found from anywhere")
+    return full
+
+
 def _pairs(given: Iterable[str], key: str) -> Generator[tuple[str, str]]:
     for pair in given:
-        name, found, value = pair.partition("=")
-        if not found or not name:
-            raise UsageError(f"{pair!r} is no {key}; write NAME=VALUE, or NAME=${{VARIABLE}}")
-        yield name, value
+        parts = header_of(pair) if key == "headers" else _variable(pair)
+        if parts is None:
+            forms = "NAME=VALUE, NAME: VALUE" if key == "headers" else "NAME=VALUE"
+            raise UsageError(f"{pair!r} is no {key}; write {forms}, or NAME=${{VARIABLE}}")
+        yield parts
+
+
+def header_of(text: str) -> tuple[str, str] | None:
+    """Name and value, written as others write a header or as we write a variable; None."""
+    parts = _HEADER.fullmatch(text)
+    return None if parts is None else (parts[1], parts[2])
+
+
+def _variable(text: str) -> tuple[str, str] | None:
+    name, found, value = text.partition("=")
+    return (name, value) if found and name else None
 
 
 def _told(

@@ -1,129 +1,78 @@
-"""`holdfast mcp list`, `test` and `pin`: the configured MCP servers, asked how they are.
+"""`holdfast mcp list` and `test`: the configured MCP servers, asked how they are.
 
-Each of them connects, as a session would. Exit status: 0 all is well, 1 a server is not there, 3
-nothing was accepted.
+Each of them connects, as a session would. Exit status: 0 all is well, 1 a server is not there or a
+tool of it is quarantined.
 """
 
-import sys
+import re
 from argparse import Namespace
 from collections.abc import Sequence
-from functools import partial
 
 import anyio
+import msgspec
 
 from holdfast.app import servers
 from holdfast.app.holdfast import Holdfast
+from holdfast.app.requirement_tables import requirements_of
 from holdfast.app.source_settings import McpSettings
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import plain
-from holdfast.sources.mcp.states import ServerState
-from holdfast.surfaces.cli.amounts import counted
+from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet
+from holdfast.sources.mcp.states import ServerState, ToolState
 from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.mcp_others import hint_at_others
+from holdfast.surfaces.cli.needs import in_words
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import UsageError
-from holdfast.surfaces.cli.person import agrees
 from holdfast.surfaces.cli.screen import Screen
 
-_NOT_THERE = 1
-_REFUSED = 3
+_NOT_WELL = 1
 _NONE = (
     "No MCP server is configured. Add one with: holdfast mcp add NAME -- COMMAND, or put an"
     " mcp.json with mcpServers beside your configuration."
 )
+_NEXT_TRY = re.compile(r"; it is connected again in [0-9.]+ s$")
+"""What a session does about a lost server, and not a command that has ended."""
 
 
 def show_all(arguments: Namespace, screen: Screen) -> int:
     """All that are configured, and how each one stands."""
+    if arguments.words:
+        raise UsageError(f"mcp list takes no {arguments.words[0]!r}; one alone: holdfast mcp test")
     opened = chosen(arguments, screen)
     tables = opened.configuration.settings.mcp
     states = _asked(opened, arguments, list(tables)) if tables else ()
     if arguments.json:
         screen.document([_document(one, tables[one.name]) for one in states])
-        return 0
-    if not states:
+    elif not states:
         screen.look.text(_NONE)
-        return 0
-    rows = [
-        (
-            printable(one.name),
-            one.status,
-            one.protocol_version or "-",
-            str(len(one.tools)),
-            printable(_where(tables[one.name])),
+        if (hint := hint_at_others(arguments.workspace)) is not None:
+            screen.remark(hint)
+    else:
+        screen.look.table(
+            ("NAME", "STATUS", "PROTOCOL", "TOOLS", "WHERE"),
+            [_row(one, tables[one.name]) for one in states],
         )
-        for one in states
-    ]
-    screen.look.table(("NAME", "STATUS", "PROTOCOL", "TOOLS", "WHERE"), rows)
-    _remark(states, screen)
-    return 0 if all(one.status in ("connected", "disabled") for one in states) else _NOT_THERE
+        _remark(states, screen)
+    return 0 if all(one.status == "disabled" or _is_well(one) for one in states) else _NOT_WELL
 
 
 def test_one(arguments: Namespace, screen: Screen) -> int:
     """Connect one, and show all that it says."""
-    opened, name = _named(arguments, screen)
+    opened, name = named_server(arguments, screen)
     (state,) = _asked(opened, arguments, [name])
     table = opened.configuration.settings.mcp[name]
     if arguments.json:
         screen.document(_document(state, table))
     else:
         _show(state, table, screen)
-    return 0 if state.status == "connected" else _NOT_THERE
+    return 0 if _is_well(state) else _NOT_WELL
 
 
-def pin_tools(arguments: Namespace, screen: Screen) -> int:
-    """Show what changed, and accept it if a person says so."""
-    opened, name = _named(arguments, screen, takes_a_tool=True)
-    tool = arguments.words[1] if len(arguments.words) > 1 else None
-    return anyio.run(partial(_pinned, opened, arguments, screen, name, tool))
-
-
-async def _pinned(
-    opened: Chosen, arguments: Namespace, screen: Screen, name: str, tool: str | None
-) -> int:
-    async with _session(opened, arguments, [name]) as holdfast:
-        (state,) = holdfast.servers
-        if state.status != "connected":
-            raise UsageError(f"{name} is {state.status}: {state.problem}; nothing was accepted")
-        _show_changes(state, tool, screen)
-        agreed = arguments.yes or agrees(
-            f"accept what {name} says of its tools?",
-            screen,
-            unasked="give --yes to accept it without being asked",
-            otherwise="nothing was accepted",
-        )
-        if not agreed:
-            return _REFUSED
-        try:
-            accepted = await holdfast.pin(name, tool)
-        except LookupError as problem:
-            raise UsageError(f"{problem}; holdfast mcp test {name} lists what there is") from None
-        except OSError as problem:
-            raise UsageError(
-                f"it cannot be kept ({problem.strerror or problem}); nothing was accepted"
-            ) from None
-    if arguments.json:
-        screen.document({"server": name, "accepted": [*accepted]})
-    else:
-        screen.look.text(f"accepted {counted(len(accepted), 'tool')} of {printable(name)}")
-    return 0
-
-
-def _show_changes(state: ServerState, tool: str | None, screen: Screen) -> None:
-    """To a person; whoever reads JSON is told of what was accepted alone."""
-    held = [one for one in state.quarantined if tool in (None, one.tool)]
-    for one in held:
-        screen.remark(f"{one.tool}: {one.summary}")
-        sys.stderr.writelines(f"{printable(line)}\n" for line in one.diff.splitlines())
-    fresh = [one.name for one in state.tools if not one.pinned and tool in (None, one.name)]
-    if fresh:
-        screen.remark(f"accepted for the first time: {', '.join(map(printable, fresh))}")
-    if not held and not fresh:
-        screen.remark("nothing has changed since it was accepted")
-
-
-def _named(
+def named_server(
     arguments: Namespace, screen: Screen, *, takes_a_tool: bool = False
 ) -> tuple[Chosen, str]:
+    """What the command line stands for, and the server that it names."""
     words: Sequence[str] = arguments.words
     if not 1 <= len(words) <= 1 + takes_a_tool:
         more = " [TOOL]" if takes_a_tool else ""
@@ -132,11 +81,13 @@ def _named(
     known = opened.configuration.settings.mcp
     if words[0] not in known:
         hint = advice(words[0], known) if known else _NONE
-        raise UsageError(f"there is no MCP server {words[0]!r}; {hint}")
+        theirs = hint_at_others(arguments.workspace, words[0])
+        raise UsageError(f"there is no MCP server {words[0]!r}; {theirs or hint}")
     return opened, words[0]
 
 
-def _session(opened: Chosen, arguments: Namespace, names: Sequence[str]) -> Holdfast:
+def session_with(opened: Chosen, arguments: Namespace, names: Sequence[str]) -> Holdfast:
+    """A session that connects these servers."""
     return Holdfast(
         tools=opened.tools,
         profile=opened.profile,
@@ -148,10 +99,20 @@ def _session(opened: Chosen, arguments: Namespace, names: Sequence[str]) -> Hold
 
 def _asked(opened: Chosen, arguments: Namespace, names: Sequence[str]) -> tuple[ServerState, ...]:
     async def ask() -> tuple[ServerState, ...]:
-        async with _session(opened, arguments, names) as holdfast:
+        async with session_with(opened, arguments, names) as holdfast:
             return holdfast.servers
 
-    return anyio.run(ask)
+    return tuple(map(as_of_now, anyio.run(ask)))
+
+
+def as_of_now(state: ServerState) -> ServerState:
+    """How a server stands for somebody who does not stay."""
+    problem = None if state.problem is None else _NEXT_TRY.sub("", state.problem)
+    return msgspec.structs.replace(state, problem=problem)
+
+
+def _is_well(state: ServerState) -> bool:
+    return state.status == "connected" and not state.quarantined
 
 
 def _where(table: McpSettings) -> str:
@@ -161,6 +122,10 @@ def _where(table: McpSettings) -> str:
     address = (table.url or "").partition("?")[0]
     scheme, found, rest = address.partition("://")
     return f"{scheme}{found}{rest.rpartition('@')[2]}"
+
+
+def _requires(table: McpSettings) -> RequirementSet:
+    return NOTHING_REQUIRED if table.requires is None else requirements_of(table.requires)
 
 
 def _document(state: ServerState, table: McpSettings) -> dict[str, object]:
@@ -175,10 +140,21 @@ def _document(state: ServerState, table: McpSettings) -> dict[str, object]:
         "protocol_version": state.protocol_version,
         "server": {"name": state.server_name, "version": state.server_version},
         "where": _where(table),
+        "requires": plain(_requires(table)),
         "tools": tools,
         "quarantined": [plain(one) for one in state.quarantined],
         "remarks": [*state.remarks],
     }
+
+
+def _row(state: ServerState, table: McpSettings) -> tuple[str, ...]:
+    return (
+        printable(state.name),
+        state.status,
+        state.protocol_version or "-",
+        str(len(state.tools)),
+        printable(_where(table)),
+    )
 
 
 def _show(state: ServerState, table: McpSettings, screen: Screen) -> None:
@@ -189,18 +165,33 @@ def _show(state: ServerState, table: McpSettings, screen: Screen) -> None:
         {
             "status": state.status,
             "where": printable(_where(table)),
+            "may reach": printable(_reach(table)),
             "protocol": state.protocol_version or "-",
             "calls itself": printable(says) or "-",
         }
     )
     if state.tools:
         look.text("")
+        held = {one.tool for one in state.quarantined}
         rows = [
-            (one.id, "yes" if one.pinned else "no", printable(one.definition.description or ""))
+            (one.id, _pinned(one, held), printable(one.definition.description or ""))
             for one in state.tools
         ]
         look.table(("TOOL", "PINNED", "DESCRIPTION"), rows)
     _remark((state,), screen)
+
+
+def _reach(table: McpSettings) -> str:
+    """What its program may reach; of one at an address only what calls of its tools require."""
+    own = "its address" if table.url is not None else "the files it is started from"
+    declared = in_words(_requires(table), "")
+    return f"{own}, {declared}" if declared else f"{own} alone"
+
+
+def _pinned(tool: ToolState, held: set[str]) -> str:
+    if tool.name in held:
+        return "changed"
+    return "yes" if tool.pinned else "no"
 
 
 def _remark(states: Sequence[ServerState], screen: Screen) -> None:

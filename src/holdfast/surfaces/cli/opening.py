@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.app import servers
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
@@ -19,6 +18,7 @@ from holdfast.app.tool_files import ToolFileError, load_tools
 from holdfast.contract.tool import Tool
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tool_names import may_be_of
 
 USUAL_PROFILE = "code"
 """Of a person at the command line."""
@@ -58,7 +58,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         if not self.has_servers:
             return self.sources
         fewer = self.sources.copy()
-        fewer["servers"] = servers.servers_with(tool, self.configuration.settings.mcp)
+        fewer["servers"] = may_be_of(tool, self.configuration.settings.mcp)
         return fewer
 
     @property

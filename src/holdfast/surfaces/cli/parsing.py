@@ -22,13 +22,23 @@ class HelpAsked(Exception):
         self.text = text
 
 
+TOOL_OPTIONS = frozenset(
+    {"files", "manifests", "tool_timeout", "timeout", "profile", "workspace", "overrides"}
+)
+"""What `add_tool_options` adds."""
+
+
 class After(NamedTuple):
-    """What can follow one of a verb's first words; for completion."""
+    """What can follow one of a verb's first words; for completion and for its own help."""
 
     words: tuple[str, ...] = ()
     options: frozenset[str] | None = None
     """The names of what may be given; None: all that the verb has."""
     takes_path: bool = False
+    takes: str = ""
+    """What is written after the word, beside options."""
+    says: str = ""
+    """What it does, in a sentence."""
 
 
 class Parser(ArgumentParser):
@@ -63,9 +73,35 @@ class Parser(ArgumentParser):
         """Hand the text out instead of writing it."""
         raise HelpAsked(self.format_help().rstrip("\n"))
 
+    def help_about(self, word: str) -> str | None:
+        """The help of one of its first words; None: it has none of its own."""
+        after = self.after.get(word)
+        if after is None or not after.says:
+            return None
+        formatter = self._get_formatter()
+        usage = " ".join(filter(None, ("usage:", self.prog, word, after.takes, "[OPTIONS]")))
+        formatter.add_text(usage)
+        formatter.add_text(after.says)
+        formatter.start_section("options")
+        formatter.add_arguments(
+            action
+            for action in self._actions
+            if action.option_strings and (after.options is None or action.dest in after.options)
+        )
+        formatter.end_section()
+        examples = [line for line in (self.epilog or "").splitlines() if _shows(line, word)]
+        if examples:
+            formatter.add_text("\n".join(("examples:", *examples)))
+        return formatter.format_help().rstrip("\n")
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong."""
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _shows(line: str, word: str) -> bool:
+    """Whether a line of examples is about one of a verb's first words."""
+    return line.split()[:1] == ["holdfast"] and line.split()[2:3] == [word]
 
 
 def add_tool_options(parser: ArgumentParser) -> None:

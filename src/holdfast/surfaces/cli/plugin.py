@@ -1,6 +1,7 @@
 """`holdfast plugin`: begin a plugin, check one, and list what installed packages announce.
 
-Exit status of `check`: 0 nothing is wrong, 1 something is. Checking loads its code.
+Exit status of `check` and `list`: 0 nothing is wrong, 1 something is. Both load code: `list` that
+of the plugins which the configuration names.
 """
 
 import shlex
@@ -12,7 +13,7 @@ import anyio
 
 from holdfast.app.plugin_start import begin_plugin
 from holdfast.app.spelling import advice
-from holdfast.sources.plugins.loading import announced, is_folder
+from holdfast.sources.plugins.loading import PluginProblem, announced, is_folder, load_plugin
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import configured
 from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_settings_options
@@ -37,8 +38,12 @@ def add_arguments(parser: Parser) -> None:
     )
     add_settings_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    for name in ("init", "check"):
-        parser.after[name] = After(options=frozenset({"json", "help"}), takes_path=True)
+    for name, (takes, says) in _SAYS.items():
+        if takes:
+            options = frozenset({"json", "help"})
+            parser.after[name] = After(options=options, takes_path=True, takes=takes, says=says)
+        else:
+            parser.after[name] = After(says=says)
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
@@ -93,20 +98,35 @@ def _list(arguments: Namespace, screen: Screen) -> int:
         raise UsageError(f"plugin list takes no {arguments.words[0]!r}")
     loaded = dict.fromkeys(configured(arguments, screen).settings.plugins.load)
     known = announced()
-    rows = [(name, origin, "yes" if name in loaded else "no") for name, origin in known.items()]
+    broken = {name: said for name in loaded if (said := _fault(name)) is not None}
+
+    def row(name: str, origin: str) -> tuple[str, str, str]:
+        return name, origin, "broken" if name in broken else "yes" if name in loaded else "no"
+
+    rows = [row(name, origin) for name, origin in known.items()]
     rows += [
-        (name, "a folder" if is_folder(name) else "-", "yes")
-        for name in loaded
-        if name not in known
+        row(name, "a folder" if is_folder(name) else "-") for name in loaded if name not in known
     ]
     if arguments.json:
         keys = ("name", "origin", "loaded")
-        screen.document([dict(zip(keys, row, strict=True)) for row in rows])
+        told = [dict(zip(keys, one, strict=True)) for one in rows]
+        screen.document([{**one, "problem": broken.get(one["name"])} for one in told])
     elif rows:
         screen.look.table(("NAME", "FROM", "LOADED"), [tuple(map(printable, row)) for row in rows])
     else:
         screen.look.text("No installed package announces tools, and no folder is named.")
-    return 0
+    for said in broken.values():
+        screen.remark(said)
+    return _FAILED if broken else 0
+
+
+def _fault(name: str) -> str | None:
+    """Why a plugin that is named cannot be loaded; None: it can be."""
+    try:
+        load_plugin(name)
+    except PluginProblem as problem:
+        return str(problem)
+    return None
 
 
 def _one(arguments: Namespace, usage: str) -> str:
@@ -115,6 +135,12 @@ def _one(arguments: Namespace, usage: str) -> str:
     return str(arguments.words[0])
 
 
+_SAYS = {
+    "init": ("DIR", "Write a package with a tool and its test; nothing is replaced."),
+    "check": ("NAME | ./DIR", "Load a plugin and say what is wrong with it; exit status 1: it is."),
+    "list": ("", "Show what installed packages announce and what you load; exit status 1: one of"
+             " these cannot be loaded."),
+}  # fmt: skip
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "init": _init,
     "check": _check,

@@ -3,7 +3,7 @@
 Exit status of `explain`: 0 allowed, 3 asked or denied; of `check`: 0 all examples hold, 1 not.
 """
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,12 +21,36 @@ from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import chosen, own_rules
 from holdfast.surfaces.cli.pairs import arguments_from
-from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.parsing import TOOL_OPTIONS, After, Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.remembered import list_grants, revoke
 from holdfast.surfaces.cli.rule_list import list_rules
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tool_names import name_here
 
 _REFUSED = 3
+_EXAMPLES = """\
+examples:
+  holdfast policy explain bash 'command=git push'   why it would run or not
+  holdfast policy check rules.toml                  is it a file of rules, and do its examples hold?
+  holdfast policy list                              every rule in force, and where it is from
+  holdfast policy grants                            which answers are remembered
+  holdfast policy revoke 3f2a91c0                   take one back; --all takes back every one
+"""
+_TAKES = {
+    "explain": {*TOOL_OPTIONS, "arguments"},
+    "check": (),
+    "list": ("profile", "workspace", "overrides"),
+    "grants": ("workspace", "overrides"),
+    "revoke": ("workspace", "overrides", "all"),
+}
+_SAYS = {
+    "explain": ("TOOL key=value...", "Say why a call would run or not. Exit status 3: it would be"
+                " asked about or denied."),
+    "check": ("FILE", "Check a file of rules, and every example in it."),
+    "list": ("", "Show every rule in force, and where it is from."),
+    "grants": ("", "Show the answers that are remembered."),
+    "revoke": ("ID...", "Take remembered answers back, or with --all every one."),
+}  # fmt: skip
 
 
 def add_arguments(parser: Parser) -> None:
@@ -48,7 +72,11 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--all", action="store_true", help="revoke: every remembered answer")
     add_tool_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    parser.after["check"] = After(takes_path=True)
+    for name, (takes, says) in _SAYS.items():
+        options = frozenset({*_TAKES[name], "json", "help"})
+        parser.after[name] = After((), options, name == "check", takes, says)
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:
@@ -99,7 +127,7 @@ async def _explained(holdfast: Holdfast, tool: str, sent: RawArguments) -> Expla
     if not holdfast.waits_for_servers:
         return await holdfast.explain(tool, sent)
     async with holdfast:
-        return await holdfast.explain(tool, sent)
+        return await holdfast.explain(name_here(tool, holdfast.tools, holdfast.servers), sent)
 
 
 def _show(found: Explanation, screen: Screen) -> None:

@@ -47,7 +47,7 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
     try:
         return _answer(words, screen)
     except MissingProgramError as problem:
-        _complain(screen, f"error: {problem}", as_json=as_json)
+        _complain(screen, f"error: {problem}", as_json=as_json, step=problem.step)
         screen.remark(problem.step)
         return FAILED
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
@@ -66,12 +66,13 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
         return FAILED
 
 
-def _complain(screen: Screen, message: str, *, as_json: bool) -> None:
+def _complain(screen: Screen, message: str, *, as_json: bool, step: str | None = None) -> None:
     screen.remark(message)
     if debugging():
         traceback.print_exc()
     if as_json:
-        screen.document({"error": one_line(message)})
+        document = {"error": one_line(message)}
+        screen.document(document if step is None else {**document, "next": one_line(step)})
 
 
 def _answer(words: list[str], screen: Screen) -> int:
@@ -79,16 +80,17 @@ def _answer(words: list[str], screen: Screen) -> int:
         screen.raw(help_text())
         return DONE
     if words[0] in _HELP:
-        words = [words[1], "--help"]
+        words = [*words[1:], "--help"]
     verb = BY_NAME.get(words[0])
     if verb is None:
         raise UsageError(_not_a_verb(words))
     module = module_of(verb)
     _collect_from_here()
+    parser = parser_of(verb, module)
     try:
-        arguments = parser_of(verb, module).parse_intermixed_args(words[1:])
+        arguments = parser.parse_intermixed_args(words[1:])
     except HelpAsked as asked:
-        screen.raw(asked.text)
+        screen.raw(parser.help_about(words[1]) or asked.text)
         return DONE
     return module.run(arguments, screen)
 

@@ -95,6 +95,8 @@ def add_arguments(parser: Parser) -> None:
             words=(LAST,) if names_one else (),
             options=frozenset({*word.options, *_OF_ALL, "help"}),
             takes_path=word.wants == "PATH",
+            takes=(word.wants or "") if word.least else f"[{word.wants}]",
+            says=_SAYS[name],
         )
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
@@ -156,6 +158,19 @@ def _check(what: str, word: _Answer, arguments: Namespace) -> None:
 
 _OF_ALL = frozenset({"what", "words", "json", "workspace", "overrides"})
 _STRETCH = ("after", "before", "around", "before_limit", "after_limit")
+_SAYS = {
+    "list": "List sessions, the last active first.",
+    "show": "Show where a session stands, and its conversation.",
+    "events": "Show what was written down of a session, event by event.",
+    "trace": "Show what took how long, inside of what.",
+    "search": "Search what was written down for words.",
+    "questions": "Show what waits for a person's answer.",
+    "answer": "Answer what waits for a person: whether a call may run, or what a tool asks.",
+    "export": "Write a session to a file or folder.",
+    "import": "Read a session that was exported.",
+    "delete": "Remove a session and all that was kept of it.",
+    "rebuild": "Add the events up again, and compare.",
+}
 _ANSWERS = {
     "list": _Answer(list_sessions, ("agent", "status", "parent", "limit")),
     "show": _Answer(show, ("full",), "ID"),

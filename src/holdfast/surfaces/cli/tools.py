@@ -13,6 +13,7 @@ from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.screen import Screen, indented
+from holdfast.surfaces.cli.tool_names import name_here
 
 
 def add_arguments(parser: Parser) -> None:
@@ -55,8 +56,9 @@ async def _connected(holdfast: Holdfast) -> None:
 
 
 def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
+    meant = name_here(name, holdfast.tools, holdfast.servers)
     for tool in holdfast.tools:
-        if tool.name == name:
+        if tool.name == meant:
             return tool
     if opened.hides(name):
         raise UsageError(
@@ -95,7 +97,8 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
 
 def _definition(tool: Tool, holdfast: Holdfast) -> dict[str, object]:
     """A tool as plain data: everything but its body, and what is doubtful about it."""
-    return {**full_definition(tool), "warnings": holdfast.remarks_on(tool)}
+    told = {"seconds": _seconds(tool), "warnings": holdfast.remarks_on(tool)}
+    return {**full_definition(tool), **told}
 
 
 def _flags(tool: Tool) -> str:
@@ -107,10 +110,17 @@ def _flags(tool: Tool) -> str:
     return ", ".join(flags)
 
 
+def _seconds(tool: Tool) -> float | None:
+    """How long a call really may take: the shorter of both clocks counts."""
+    own = None if tool.alone is None else tool.alone.seconds
+    return min((one for one in (tool.limits.wall_seconds, own) if one is not None), default=None)
+
+
 def _limits(tool: Tool) -> str:
-    wall = tool.limits.wall_seconds
+    seconds = _seconds(tool)
     output = tool.limits.output
-    parts = ["no time limit" if wall is None else f"{wall:g} s", f"{output.max_bytes:,} bytes"]
+    time = "no time limit" if seconds is None else f"{seconds:g} s"
+    parts = [time, f"{output.max_bytes:,} bytes"]
     if output.max_items is not None:
         parts.append(f"{output.max_items:,} items")
     return ", ".join(parts)

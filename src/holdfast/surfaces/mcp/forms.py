@@ -45,10 +45,12 @@ def approval_form(ask: Ask) -> JsonObject:
     """Whether a call may run."""
     prepared = ask.prepared
     given = encode_json(prepared.arguments).decode()
+    # A tool that names nothing it uses is in question itself, and was named above.
+    uses = filter(None, (_line(_use(one.capability, one.target)) for one in ask.uses))
     lines = [
         f"May {prepared.tool.name} run? {_line(ask.reason)}",
         f"It was called with: {_cut(given)}",
-        *(f"In question: {_line(_use(one.capability, one.target))}" for one in ask.uses),
+        *(f"In question: {one}" for one in uses),
     ]
     choices: list[JsonValue] = [ONCE]
     if "session" in ask.offers:

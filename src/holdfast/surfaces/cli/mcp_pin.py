@@ -1,0 +1,95 @@
+"""`holdfast mcp pin`: what changed about a server's tools, shown, and accepted if a person says so.
+
+Exit status: 0 it was accepted, 2 there is no such thing or the server is not there, 3 nothing was
+accepted.
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
+
+import anyio
+
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.spelling import nearest
+from holdfast.contract.json_value import plain
+from holdfast.sources.mcp.naming import alias_of
+from holdfast.sources.mcp.states import ServerState
+from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.mcp_servers import as_of_now, named_server, session_with
+from holdfast.surfaces.cli.opening import Chosen
+from holdfast.surfaces.cli.parsing import UsageError
+from holdfast.surfaces.cli.person import agrees
+from holdfast.surfaces.cli.screen import Screen
+
+_REFUSED = 3
+
+
+def pin_tools(arguments: Namespace, screen: Screen) -> int:
+    """Show what changed, and accept it if a person says so."""
+    opened, name = named_server(arguments, screen, takes_a_tool=True)
+    wanted = arguments.words[1] if len(arguments.words) > 1 else None
+    return anyio.run(partial(_pinned, opened, arguments, screen, name, wanted))
+
+
+async def _pinned(
+    opened: Chosen, arguments: Namespace, screen: Screen, name: str, wanted: str | None
+) -> int:
+    async with session_with(opened, arguments, [name]) as holdfast:
+        state = as_of_now(*holdfast.servers)
+        if state.status != "connected":
+            raise UsageError(f"{name} is {state.status}: {state.problem}; nothing was accepted")
+        tool = None if wanted is None else _tool_of(state, wanted)
+        _show_changes(state, tool, screen)
+        agreed = arguments.yes or agrees(
+            f"accept what {name} says of its tools?",
+            screen,
+            unasked="give --yes to accept it without being asked",
+            otherwise="nothing was accepted",
+        )
+        accepted = await _accepted(holdfast, name, tool) if agreed else ()
+    if arguments.json:
+        changed = [plain(one) for one in state.quarantined if tool in (None, one.tool)]
+        screen.document({"server": name, "accepted": [*accepted], "changed": changed})
+    elif agreed:
+        screen.look.text(f"accepted {counted(len(accepted), 'tool')} of {printable(name)}")
+    return 0 if agreed else _REFUSED
+
+
+async def _accepted(holdfast: Holdfast, name: str, tool: str | None) -> Sequence[str]:
+    try:
+        return await holdfast.pin(name, tool)
+    except LookupError as problem:
+        raise UsageError(f"{problem}; holdfast mcp test {name} lists what there is") from None
+    except OSError as problem:
+        raise UsageError(
+            f"it cannot be kept ({problem.strerror or problem}); nothing was accepted"
+        ) from None
+
+
+def _tool_of(state: ServerState, wanted: str) -> str:
+    """The server's own name of a tool that is meant by that, by its name here or by a rule's."""
+    for tool in state.tools:
+        if wanted in (tool.name, tool.id, alias_of((state.name, tool.name))):
+            return tool.name
+    names = [tool.name for tool in state.tools]
+    near = nearest(wanted, names)
+    known = f"did you mean {near!r}?" if near else f"it has: {', '.join(names) or 'none'}"
+    raise UsageError(
+        f"the MCP server {state.name!r} has no tool {wanted!r}; {known}; nothing was accepted"
+    )
+
+
+def _show_changes(state: ServerState, tool: str | None, screen: Screen) -> None:
+    """To a person; programs read the same in the document."""
+    held = [one for one in state.quarantined if tool in (None, one.tool)]
+    for one in held:
+        screen.remark(f"{one.tool}: {one.summary}")
+        sys.stderr.writelines(f"{printable(line)}\n" for line in one.diff.splitlines())
+    fresh = [one.name for one in state.tools if not one.pinned and tool in (None, one.name)]
+    if fresh:
+        screen.remark(f"accepted for the first time: {', '.join(map(printable, fresh))}")
+    if not held and not fresh:
+        screen.remark("nothing has changed since it was accepted")
