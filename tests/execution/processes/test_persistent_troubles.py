@@ -208,7 +208,7 @@ async def test_a_shell_that_died_meanwhile_answers_nothing(
 
 
 def _is_stopped(number: str) -> bool:
-    stat = Path(f"/proc/{number.strip()}/stat").read_text()
+    stat = Path(f"/proc/{number.strip()}/stat").read_text("utf-8")
     return stat.rpartition(")")[2].split()[0] == "T"
 
 
