@@ -91,9 +91,7 @@ class Suspended:
         self._by_state[state] = (call, now + ASK_SECONDS)
         return state
 
-    def take_up(
-        self, state: str, ticket: Ticket, named: JsonValue, said: JsonValue
-    ) -> Fault | None:
+    def take_up(self, state: str, ticket: Ticket, named: bytes, said: JsonValue) -> Fault | None:
         """Go on with a call; a fault: this request does not go on with any."""
         call, until = self._by_state.get(state, (None, 0.0))
         if call is None or until < current_time():
@@ -112,7 +110,7 @@ class Call:
     """One call."""
 
     def __init__(
-        self, key: str, ticket: Ticket, named: JsonValue, asked: Asked, kept: Suspended
+        self, key: str, ticket: Ticket, named: bytes, asked: Asked, kept: Suspended
     ) -> None:
         self.key = key
         self.named = named

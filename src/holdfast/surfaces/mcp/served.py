@@ -10,7 +10,7 @@ from anyio import sleep
 from holdfast._version import __version__
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import RawArguments
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
 from holdfast.contract.tool import PERSON_NAMES, Tool
@@ -124,7 +124,7 @@ class Served:
         caller = ticket.caller
         if caller.modern and not caller.elicits and tool.name in PERSON_NAMES:
             return lacks_elicitation()
-        named: JsonValue = None
+        named = b""
         if caller.modern and (caller.elicits or params.state is not None):
             named = _named(params)
         if caller.modern and params.state is not None:
@@ -138,6 +138,7 @@ class Served:
 
     async def settle(self, call: Call, params: CallParams) -> None:
         """Take a call to its answer. What is cancelled has none."""
+        tool = self.tools.get(params.name)  # as the client knows it; it may change meanwhile
         self._asking.begin(call)
         try:
             envelope = await self.holdfast.settle(
@@ -149,9 +150,9 @@ class Served:
             )
         finally:
             self._asking.end(call)
-        tool = self.tools.get(params.name)
-        structured = call.caller.modern and tool is not None and tool.output_schema is not None
-        wire = await result_of(envelope, self.holdfast, structured=structured)
+        structured = tool is not None and tool.output_schema is not None
+        modern = call.caller.modern
+        wire = await result_of(envelope, self.holdfast, structured=structured, modern=modern)
         call.finish(completed(wire, call.caller))
 
 
@@ -188,8 +189,9 @@ def _arguments(params: CallParams) -> RawArguments:
     return None if text in (b"", b"null") else text
 
 
-def _named(params: CallParams) -> JsonValue:
-    return [params.name, _value(params.arguments)]
+def _named(params: CallParams) -> bytes:
+    """What exactly is called, as text: as values of Python 1, 1.0 and true are equal."""
+    return encode_json([params.name, _value(params.arguments)])
 
 
 def _said(params: CallParams) -> JsonValue:
