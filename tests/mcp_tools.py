@@ -62,6 +62,17 @@ async def hang(marks: str) -> None:
         Path(marks, "ended").touch()
 
 
+@tool(limits=Limits(wall_seconds=None), interrupt_behavior="cancel")
+async def shout(rt: Runtime, marks: str, size: int = 10_000) -> None:
+    """Give signs of life until it is stopped, and leave a mark."""
+    try:
+        while True:
+            rt.progress(Progress(message="x" * size))
+            await anyio.sleep(0)
+    finally:
+        Path(marks, "ended").touch()
+
+
 @tool
 async def ask(person: Person, several: bool = False) -> list[str]:
     """Ask a person."""
