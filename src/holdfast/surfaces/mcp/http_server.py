@@ -22,6 +22,7 @@ from holdfast.surfaces.mcp.http_app import PATH, App
 from holdfast.surfaces.mcp.http_connections import Connection, end_overdue
 from holdfast.surfaces.mcp.http_rules import Door, is_loopback
 from holdfast.surfaces.mcp.http_sessions import Sessions
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.served import Open
 
 __all__ = ["Listening", "is_loopback", "serve"]
@@ -56,7 +57,7 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
     token = listening.token or token_urlsafe(32)
     listener = await create_tcp_listener(local_host=listening.host, local_port=listening.port)
     async with listener, create_task_group() as watching, create_task_group() as group:
-        sessions = Sessions(make, group)
+        sessions = Sessions(make, group, Remarks(tell))
         app = App(Door(listening.names, token), sessions)
         async with sessions.shared.holdfast:
             server = _Server(_configuration(app))

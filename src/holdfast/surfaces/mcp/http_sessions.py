@@ -11,6 +11,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from holdfast.surfaces.mcp.client import Client
 from holdfast.surfaces.mcp.http_answers import Answering
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.served import Open, Served
 
 MOST_SESSIONS = 64
@@ -49,18 +50,19 @@ class Session:
 class Sessions:
     """All of them."""
 
-    def __init__(self, make: Open, group: TaskGroup) -> None:
+    def __init__(self, make: Open, group: TaskGroup, remarks: Remarks | None = None) -> None:
         self._make = make
+        self._remarks = remarks
         self._group = group
         self._by_id: dict[str, Session] = {}
-        self.shared = Served(make)
+        self.shared = Served(make, remarks)
         self.everybody = Client(self.shared, group, greets=False)
 
     async def open(self) -> Session | None:
         """A new one; None: there are too many that are used."""
         if len(self._by_id) >= MOST_SESSIONS and not self._end_idlest():
             return None
-        served = Served(self._make)
+        served = Served(self._make, self._remarks)
         session = Session(served, Client(served, self._group))
         self._by_id[session.id] = session
         try:

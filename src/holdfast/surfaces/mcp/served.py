@@ -19,6 +19,7 @@ from holdfast.surfaces.mcp.calls import Asked, Call, Suspended
 from holdfast.surfaces.mcp.definitions import definitions
 from holdfast.surfaces.mcp.eras import MODERN, SERVER_KEY, Caller, lacks_elicitation
 from holdfast.surfaces.mcp.messages import ABSENT, INVALID_PARAMS, Fault, encode
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.resources import contents, listed
 from holdfast.surfaces.mcp.results import result_of
 from holdfast.surfaces.mcp.tickets import Ticket
@@ -46,8 +47,10 @@ class CallParams(msgspec.Struct, frozen=True):
 class Served:
     """A session that clients use."""
 
-    def __init__(self, make: Open) -> None:
+    def __init__(self, make: Open, remarks: Remarks | None = None) -> None:
+        """``remarks``: where doubts about the sources of tools are said; None: nowhere."""
         self._asking = Asking()
+        self._remarks = remarks
         self.holdfast = make(self._asking.approve, self._asking.inquire)
         self.suspended = Suspended()
         # No other caller, a subagent's model least of all, can name one of these calls.
@@ -71,9 +74,15 @@ class Served:
 
     async def watch(self) -> None:
         """Look now and then, for as long as the session is open."""
-        while self.holdfast.has_changing_tools:
-            await sleep(LOOK_SECONDS)
-            self.look()
+        try:
+            while self.holdfast.has_changing_tools:
+                if self._remarks is not None:
+                    self._remarks.take(self, self.holdfast.remarks_on_sources)
+                await sleep(LOOK_SECONDS)
+                self.look()
+        finally:
+            if self._remarks is not None:
+                self._remarks.forget(self)
 
     def tools_changed(self) -> None:
         """Say so to every client that listens; what they are told next is told anew."""
