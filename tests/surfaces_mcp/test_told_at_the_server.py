@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Generator
@@ -174,15 +175,22 @@ def test_what_one_session_has_told_others_do_not() -> None:
 
 def test_a_client_that_reads_no_remarks_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
-    try:
-        monkeypatch.setattr(remarks_module, "_STDERR", writing)
+    said: list[str] = []
 
-        def tell(text: str) -> None:
-            os.write(writing, text.encode().ljust(800))
+    def tell(text: str) -> None:
+        said.append(text)
+        os.write(writing, text.encode().ljust(800))
 
-        remarks = Remarks(tell)
-        for number in range(1000):
-            remarks.take(None, (str(number),))
-    finally:
-        os.close(reading)
-        os.close(writing)
+    monkeypatch.setattr(remarks_module, "_STDERR", writing)
+    remarks = Remarks(tell)
+    for number in range(1000):
+        remarks.take(None, (str(number),))
+    assert 1 < len(said) < 200
+    while os.read(reading, 65536) and select.select([reading], [], [], 0)[0]:
+        pass
+    remarks.take(None, ("there is room again",))
+    assert said[-1] == "there is room again"
+    os.close(reading)
+    remarks.take(None, ("nobody will read this",))
+    assert said[-1] == "there is room again"
+    os.close(writing)

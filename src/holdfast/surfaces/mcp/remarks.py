@@ -6,6 +6,7 @@ found elsewhere.
 
 import select
 from collections.abc import Callable, Collection
+from contextlib import suppress
 
 _STDERR = 2
 _MOST_CHARACTERS = 800
@@ -27,10 +28,15 @@ class Remarks:
         known = {one for others in self._by_session.values() for one in others}
         self._by_session[session] = now
         for remark in now:
-            # Some clients never read what their servers say: the server must not wait for them.
-            if remark not in known and self._room.poll(0):
+            if remark not in known:
                 known.add(remark)
-                self._tell(remark[:_MOST_CHARACTERS])
+                self._say(remark[:_MOST_CHARACTERS])
+
+    def _say(self, line: str) -> None:
+        # Some clients never read what their servers say, or hang up on it: that must not matter.
+        if self._room.poll(0) == [(_STDERR, select.POLLOUT)]:
+            with suppress(OSError):
+                self._tell(line)
 
     def forget(self, session: object) -> None:
         """It is over."""
