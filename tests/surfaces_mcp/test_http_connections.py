@@ -96,7 +96,8 @@ def _head(*lines: str, token: str = TOKEN, length: int | None = None) -> bytes:
 
 
 def _request(method: str, own: Any = 1, **params: Any) -> bytes:
-    named = [f"Mcp-Name: {params['name']}"] if "name" in params else []
+    name = params.get("name") or params.get("uri")
+    named = [] if name is None else [f"Mcp-Name: {name}"]
     asked = {"jsonrpc": "2.0", "id": own, "method": method, "params": {"_meta": MODERN, **params}}
     body = json.dumps(asked).encode()
     about = ["MCP-Protocol-Version: 2026-07-28", f"Mcp-Method: {method}", *named]
@@ -242,6 +243,31 @@ async def test_one_that_reads_nothing_is_let_go(
     meta = {**MODERN, "progressToken": 1}
     one.sendall(_request("tools/call", **shout, _meta=meta))
     await _until(tmp_path / "ended")
+
+
+async def test_who_still_reads_an_answer_owes_no_request(
+    impatient: Address, sockets: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_connections, "UNREAD_SECONDS", 600.0)
+    one = _connected(impatient, sockets, SO_RCVBUF=4096)
+    kept = {"name": "leave", "arguments": {"name": "a.txt", "text": "x" * 3_000_000}}
+    one.sendall(_request("tools/call", **kept))
+    await anyio.to_thread.run_sync(_answer, one)
+    one.sendall(_request("resources/list"))
+    listed = await anyio.to_thread.run_sync(_answer, one)
+    one.sendall(_request("resources/read", uri=listed["resources"][0]["uri"]))
+    await anyio.sleep(1.5)  # longer than anybody may be silent here
+    assert len([_connected(impatient, sockets) for _ in range(6)]) == 6
+    read = await anyio.to_thread.run_sync(_answer, one)
+    assert len(read["contents"][0]["text"]) == 3_000_000
+
+
+def _answer(one: socket.socket) -> Any:
+    """The result of one request, read to its end."""
+    with one.makefile("rb") as answer:
+        lines = iter(answer.readline, b"\r\n")
+        (length,) = (int(line[15:]) for line in lines if line.lower().startswith(b"content-length"))
+        return json.loads(answer.read(length))["result"]
 
 
 async def test_one_that_reads_slowly_is_not(

@@ -39,7 +39,7 @@ class Connection(HttpToolsProtocol):
     """Whether no request of it is being answered."""
     _is_whole = True
     _head_bytes = 0
-    _unread: float = math.inf
+    _unread = 0
     _read_due = math.inf
 
     def connection_made(self, transport: "Transport") -> None:
@@ -48,9 +48,14 @@ class Connection(HttpToolsProtocol):
         self._expect(HEAD_SECONDS)
         if len(self.connections) > MOST_CONNECTIONS:
             everybody = cast("set[Connection]", self.connections)
-            first = min((one for one in everybody if one.is_idle), key=lambda one: one.due)
+            first = min((one for one in everybody if one.is_waiting), key=lambda one: one.due)
             self.connections.discard(first)
             first.refuse(_NO_ROOM if first is self else b"")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is there for nothing but a request to come."""
+        return self.is_idle and not self.transport.get_write_buffer_size()
 
     def refuse(self, words: bytes = b"") -> None:
         """End it."""
@@ -62,11 +67,11 @@ class Connection(HttpToolsProtocol):
 
     def is_overdue(self, now: float) -> bool:
         """Whether the client has not sent, or not read, what it had to by now."""
-        if self._read_due < math.inf:
-            unread = self.transport.get_write_buffer_size()
-            if unread < self._unread:
-                self._unread, self._read_due = unread, now + UNREAD_SECONDS
-        return min(self.due, self._read_due) < now
+        unread = self.transport.get_write_buffer_size()
+        if not 0 < self._unread <= unread:  # nothing was left the last time, or more than now
+            self._read_due = now + UNREAD_SECONDS
+        self._unread = unread
+        return (self._read_due if unread else self.due) < now
 
     def data_received(self, data: bytes) -> None:
         """Read on; a head without end is not kept."""
@@ -109,16 +114,6 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
         if self._is_whole:
             self._expect(HEAD_SECONDS)
-
-    def pause_writing(self) -> None:
-        """The client does not read as fast as it is written to."""
-        super().pause_writing()
-        self._unread, self._read_due = math.inf, self.loop.time() + UNREAD_SECONDS
-
-    def resume_writing(self) -> None:
-        """It has read."""
-        super().resume_writing()
-        self._read_due = math.inf
 
     def _expect(self, seconds: float) -> None:
         self.due = self.loop.time() + seconds
