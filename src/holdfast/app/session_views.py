@@ -112,14 +112,6 @@ class SessionViews:
         return (*taken_up, *self._doubts(), *of_tools)
 
     @property
-    def remarks_on_sources(self) -> tuple[str, ...]:
-        """What is doubtful about manifests and MCP servers now; it may change with each look.
-
-        A server that is being connected is not doubtful yet.
-        """
-        return self._outside.remarks(settled=True)
-
-    @property
     def owed(self) -> tuple[Envelope, ...]:
         """The answers of calls that were open when the session was taken up, and ended then.
 
