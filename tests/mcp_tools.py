@@ -17,6 +17,12 @@ def add(a: int, b: int = 1) -> dict[str, int]:
     return {"sum": a + b}
 
 
+@tool(read_only=False, permission_policy="always_ask")
+def chosen(number: float, also: object = None) -> str:
+    """Ask for leave with a number."""
+    return f"{number}"
+
+
 @tool
 def crash() -> None:
     """Fail."""
@@ -56,6 +62,17 @@ async def hang(marks: str) -> None:
         Path(marks, "ended").touch()
 
 
+@tool(limits=Limits(wall_seconds=None), interrupt_behavior="cancel")
+async def shout(rt: Runtime, marks: str, size: int = 10_000) -> None:
+    """Give signs of life until it is stopped, and leave a mark."""
+    try:
+        while True:
+            rt.progress(Progress(message="x" * size))
+            await anyio.sleep(0)
+    finally:
+        Path(marks, "ended").touch()
+
+
 @tool
 async def ask(person: Person, several: bool = False) -> list[str]:
     """Ask a person."""
@@ -75,6 +92,12 @@ def leave(artifacts: Artifacts, name: str, text: str) -> str:
 def picture(size: int = 8) -> Image:
     """A picture, or what says that it is one."""
     return Image(b"P" * size, "image/png")
+
+
+@tool(output_schema={"type": "object", "required": ["parts"]})
+def parted() -> dict[str, object]:
+    """Several parts, as the protocol writes them."""
+    return {"parts": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}
 
 
 @tool(limits=Limits(output=OutputBound(max_bytes=200)))

@@ -10,14 +10,21 @@ This must know nothing of holdfast but names, and load nothing by itself.
 """
 
 import sys
-from _thread import RLock  # threading itself costs more than all of this
 from collections.abc import Sequence
+from importlib import _bootstrap
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.abc import Loader
+    from typing import Protocol
+
+    class _Lock(Protocol):
+        def acquire(self) -> object: ...
+        def release(self) -> object: ...
+
 
 NAMES = frozenset(
     {
@@ -99,45 +106,63 @@ NAMES = frozenset(
 """What a call that needs no sandbox, no command and no server can do without."""
 
 
-class Later(ModuleType):
-    """A module that has not been run yet."""
+# Not public, and there in every Python from 3.3 on: no other lock knows who waits for an import.
+_lock_of: "Callable[[str], _Lock]" = vars(_bootstrap)["_get_module_lock"]
+_Circle: "type[Exception]" = vars(_bootstrap)["_DeadlockError"]
 
-    def __getattr__(self, name: str) -> object:
-        # Asked for what is not there. Whoever looks through all modules asks for such names.
-        if name.startswith("__"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        _run(self)
+
+class Later(ModuleType):
+    """A module that has not been run to its end yet."""
+
+    def __getattribute__(self, name: str) -> object:
+        # Whoever looks through all modules asks for names with two underscores.
+        if not name.startswith("__"):
+            own = ModuleType.__getattribute__(self, "__dict__")
+            unrun = _unrun.get(own["__name__"])
+            # What is there before it is run does not come from it: a package's modules.
+            if unrun is not None and (unrun.has_begun or name not in own):
+                _run(self, own["__name__"])
         return ModuleType.__getattribute__(self, name)
 
 
 class _Unrun:
-    """How to run a module, and who does."""
+    """How to run a module, and how far that has come."""
 
     def __init__(self, loader: "Loader") -> None:
         self.loader = loader
-        self.lock = RLock()
-        self.is_run = False
+        self.has_begun = False
+        """And is under way, or has failed: what it holds is not all of it."""
+        self.is_running = False
 
 
 _unrun: dict[str, _Unrun] = {}
 
 
-def _run(module: Later) -> None:
-    """Run it, once; other threads wait. Where it fails, the next one tries again."""
-    waiting = _unrun.get(module.__name__)
-    if waiting is None:
-        return  # another thread was faster
-    with waiting.lock:
-        if waiting.is_run:
-            return  # or it asks for its own names before it has them
-        waiting.is_run = True
+def _run(module: Later, name: str) -> None:
+    """Run it, once; other threads wait. Where it fails, the next one tries again.
+
+    The lock is the import system's own for this module, so that whoever waits for it is seen by
+    whoever waits for an import: of threads that wait for each other in a circle one goes on, with
+    what there is, as with imports in a circle.
+    """
+    lock = _lock_of(name)
+    try:
+        lock.acquire()
+    except _Circle:
+        return
+    try:
+        unrun = _unrun.get(name)
+        if unrun is None or unrun.is_running:
+            return  # another thread was faster; or it asks for its own names before it has them
+        unrun.has_begun = unrun.is_running = True
         try:
-            waiting.loader.exec_module(module)
-        except BaseException:
-            waiting.is_run = False
-            raise
+            unrun.loader.exec_module(module)
+        finally:
+            unrun.is_running = False
         ModuleType.__setattr__(module, "__class__", ModuleType)
-        _unrun.pop(module.__name__, None)
+        del _unrun[name]
+    finally:
+        lock.release()
 
 
 class _LaterLoader:

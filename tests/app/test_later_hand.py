@@ -4,9 +4,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
+import anyio
 import pytest
 
 from holdfast import Holdfast, Runtime, tool
@@ -94,6 +96,46 @@ async def test_one_made_after_closing_starts_nothing(tmp_path: Path) -> None:
         assert made(hand_of(hf)) is None
     with pytest.raises(Unavailable, match="session is closed"):
         _ = handed[0].shell
+
+
+class Watched:
+    """A lock that says when somebody else than who made it comes to it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._own = threading.get_ident()
+        self.came = threading.Event()
+
+    def __enter__(self) -> None:
+        if threading.get_ident() != self._own:
+            self.came.set()
+        self._lock.acquire()
+
+    def __exit__(self, *_problem: object) -> None:
+        self._lock.release()
+
+
+def test_one_that_is_made_while_the_session_closes_is_closed(tmp_path: Path) -> None:
+    hand = hand_of(opened(tmp_path))
+    lock, make = Watched(), hand._make  # pyright: ignore[reportPrivateUsage] - the moment is inside
+
+    def close() -> None:
+        anyio.run(hand.close)
+        lock.came.set()
+
+    closing_thread = threading.Thread(target=close)
+
+    def make_meanwhile(*, closed: bool) -> SessionHand:
+        closing_thread.start()
+        assert lock.came.wait(20)
+        return make(closed=closed)
+
+    vars(hand).update(_making=lock, _make=make_meanwhile)
+    assert hand.commands.all() == ()
+    closing_thread.join(20)
+    found = made(hand)
+    assert found is not None
+    assert found._closed  # pyright: ignore[reportPrivateUsage] - what is looked at is inside
 
 
 KILLED = """

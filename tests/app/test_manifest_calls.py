@@ -110,6 +110,8 @@ async def test_what_a_model_wrote_reaches_the_program_as_it_is(ground: Ground) -
             for nothing in blank:
                 assert await told(name, nothing) == "{}"
             assert await told(name, {"b": 1, "a": 2}) == '{"b":1,"a":2}'
+            # Of a key that is there twice only the last one was looked at.
+            assert await told(name, '{"a": 1, "b": 2, "a": 3}') == '{"a":3,"b":2}'
         # What preflight changes is told as it then is, in the order it was sent.
         assert await told("closed", '{"s":"x",  "b":"5"}') == '{"s":"x","b":5}'
         assert await told("careful", '{"s":"x",  "b":"5"}') == '{"s":"x","b":5}'

@@ -47,6 +47,30 @@ async def test_a_state_is_used_once_and_belongs_to_one_call(tool_file: Path) -> 
         assert (await _again(one, state, {"approval": ALLOW}))["error"]["code"] == -32602
 
 
+@pytest.mark.parametrize(
+    ("asked", "again"),
+    [
+        ({"number": 1}, {"number": 1.0}),
+        ({"number": 1}, {"number": True}),
+        ({"number": 0.0}, {"number": False}),
+        ({"number": 1, "also": [{"a": 0}]}, {"number": 1, "also": [{"a": False}]}),
+    ],
+)
+async def test_a_state_tells_values_apart_that_python_takes_for_equal(
+    tool_file: Path, asked: Any, again: Any
+) -> None:
+    async with peer(tool_file, greets=False) as one:
+        call = {"name": "chosen", "arguments": asked}
+        first = (await one.asked("tools/call", **call, _meta=ELICITS))["result"]
+        other = await _again(
+            one, first["requestState"], {"approval": ALLOW}, {**call, "arguments": again}
+        )
+        assert "other parameters" in other["error"]["message"]
+        turned = {**call, "arguments": dict(reversed(asked.items()))}
+        answer = await _again(one, first["requestState"], {"approval": ALLOW}, turned)
+        assert not answer["result"]["isError"]
+
+
 async def test_an_answer_that_nobody_was_asked_for_approves_nothing(tool_file: Path) -> None:
     async with peer(tool_file, greets=False) as one:
         await _first(one, inputResponses={"approval": ALLOW})

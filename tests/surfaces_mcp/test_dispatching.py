@@ -123,6 +123,17 @@ async def test_a_result_that_is_no_object_is_data_for_modern_clients(tool_file: 
         assert legacy["content"] == modern["content"] == [{"type": "text", "text": "2"}]
 
 
+async def test_parts_of_a_tool_that_tells_its_results_are_data_as_well(tool_file: Path) -> None:
+    async with peer(tool_file) as one:
+        await one.greet()
+        told = {tool["name"]: tool for tool in (await one.asked("tools/list"))["result"]["tools"]}
+        assert told["parted"]["outputSchema"]["type"] == "object"
+        for meta in ({}, {"_meta": MODERN}):
+            result = (await one.asked("tools/call", name="parted", arguments={}, **meta))["result"]
+            assert [part["text"] for part in result["content"]] == ["one", "two"]
+            assert result["structuredContent"] == {"parts": result["content"]}
+
+
 async def test_levels_of_logging_are_taken_and_mean_nothing(tool_file: Path) -> None:
     async with peer(tool_file) as one:
         await one.greet()

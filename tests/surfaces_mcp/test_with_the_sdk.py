@@ -81,6 +81,8 @@ async def test_a_call_is_repaired_run_and_answered(connect: Connect) -> None:
         failed = await client.call_tool("crash", {})
         assert failed.is_error
         assert "boom" in _texts(failed)[0]
+        parted = await client.call_tool("parted", {})
+        assert _texts(parted) == ["one", "two"]
         wrong = await client.call_tool("add", {"a": "two"})
         assert wrong.is_error
         with pytest.raises(MCPError, match="Unknown tool"):

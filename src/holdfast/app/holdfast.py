@@ -179,6 +179,14 @@ class Holdfast(SessionViews):
         """
         return self._outside.take_changes()
 
+    @property
+    def remarks_on_sources(self) -> tuple[str, ...]:
+        """What is doubtful about manifests and MCP servers now; it may change with each look.
+
+        A server that is being connected is not doubtful yet.
+        """
+        return self._outside.remarks(settled=True)
+
     async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
         """Accept the definitions an MCP server gives its tools now, or one tool's; gives which.
 

@@ -77,15 +77,24 @@ class LaterHand:
 
     def open(self) -> None:
         """Begin, or begin again after closing."""
-        self._closed = False
-        if self._hand is not None:
-            self._hand.open()
+        made = self._say(closed=False)
+        if made is not None:
+            made.open()
 
     async def close(self) -> None:
         """End every process of the session and remove its sandboxes' directories."""
-        self._closed = True
-        if self._hand is not None:
-            await self._hand.close()
+        made = self._say(closed=True)
+        if made is not None:
+            await made.close()
+
+    def _say(self, *, closed: bool) -> "hand.SessionHand | None":
+        """What holds for a hand from here on; the one there is has to be told as well.
+
+        One that a thread is making is waited for: it would not hear of it otherwise.
+        """
+        with self._making:
+            self._closed = closed
+            return self._hand
 
     def _made(self) -> "hand.SessionHand":
         with self._making:

@@ -118,15 +118,18 @@ class Outside:
             self.changed()
         return accepted
 
-    def remarks(self) -> tuple[str, ...]:
-        """What is doubtful: a file that was broken, a name that is taken, a server that is gone."""
+    def remarks(self, *, settled: bool = False) -> tuple[str, ...]:
+        """What is doubtful: a file that was broken, a name that is taken, a server that is gone.
+
+        ``settled``: without servers that are being connected.
+        """
         broken = [
             f"{one.source.path}: {one.source.problem}; its tools are those from before"
             for one in self._manifests
             if one.source.problem is not None
         ]
         missing = [lost.text for one in self._manifests for lost in one.source.missing()]
-        servers = () if self.servers is None else self.servers.remarks()
+        servers = () if self.servers is None else self.servers.remarks(settled=settled)
         return (*broken, *missing, *self._conflicts.values(), *servers)
 
     def _take_servers(self, source: "servers.SessionServers") -> bool:

@@ -177,9 +177,10 @@ class SessionServers:
             raise LookupError("the servers are not open")
         return await self._source.pin(server, tool)
 
-    def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about them."""
-        return tuple(remark for state in self.states() for remark in remarks_on(state))
+    def remarks(self, *, settled: bool = False) -> tuple[str, ...]:
+        """What is doubtful about them; ``settled``: without those that are being connected."""
+        states = (one for one in self.states() if not (settled and one.status == "connecting"))
+        return tuple(remark for state in states for remark in remarks_on(state))
 
 
 def _held(server: str, held: Quarantined) -> Failure:

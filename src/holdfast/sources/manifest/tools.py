@@ -1,7 +1,8 @@
 """Entries of a manifest as tools: what a model is told, what each needs, and the program that runs.
 
 The program gets the call's arguments on its standard input, as they were sent where preflight
-changed nothing. Which sandbox it runs in, and what is written down of it, is not known here.
+changed nothing and no key is there twice. Which sandbox it runs in, and what is written down of it,
+is not known here.
 """
 
 from collections.abc import Coroutine, Mapping
@@ -20,6 +21,7 @@ from holdfast.contract.tool import Alone, Body, Limits, OutputBound, Tool
 from holdfast.sources.manifest.answers import Allowed, answer_of
 from holdfast.sources.manifest.entries import Manifest, ManifestEntry
 from holdfast.sources.manifest.program_path import TOOLS_FOLDER
+from holdfast.sources.manifest.sent import NOTHING, as_sent
 
 DEFAULT_SECONDS = 30.0
 GRACE_SECONDS = 1.0
@@ -30,7 +32,6 @@ _AROUND_SECONDS = 15.0
 """For opening the sandbox before the program's own time, and ending the program after it."""
 
 _STDIN = "stdin"
-_NOTHING = b"{}"
 _SHOWN = OutputBound(fields=("text",))
 
 
@@ -95,7 +96,7 @@ def _body(entry: ManifestEntry, seconds: float, folder: str) -> Body:
 
     async def call(values: Mapping[str, object], runtime: Runtime) -> object:
         told = values[_STDIN]
-        stdin = told if isinstance(told, bytes) else _NOTHING
+        stdin = told if isinstance(told, bytes) else NOTHING
         work = runtime.port(Programs).run(program, stdin=stdin, limits=limits)
         report = await _with_signs_of_life(work, runtime)
         return answer_of(report, entry, Allowed(seconds, folder))
@@ -134,5 +135,4 @@ def _as_object(arguments: JsonObject) -> dict[str, object]:
 
 
 def _as_sent(text: str | bytes) -> dict[str, object]:
-    content = text.encode() if isinstance(text, str) else text
-    return {_STDIN: content.strip() or _NOTHING}
+    return {_STDIN: as_sent(text)}

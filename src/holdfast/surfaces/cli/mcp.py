@@ -115,7 +115,7 @@ def _serve(arguments: Namespace, screen: Screen) -> int:
     make = _sessions(arguments, screen)
     if arguments.http is None:
         stdin = _taken_input()
-        anyio.run(import_module(_STDIO).serve, make, stdin, screen.descriptor)
+        anyio.run(import_module(_STDIO).serve, make, stdin, screen.descriptor, screen.remark)
         return 0
     return _serve_http(arguments, screen, make)
 

@@ -91,9 +91,7 @@ class Suspended:
         self._by_state[state] = (call, now + ASK_SECONDS)
         return state
 
-    def take_up(
-        self, state: str, ticket: Ticket, named: JsonValue, said: JsonValue
-    ) -> Fault | None:
+    def take_up(self, state: str, ticket: Ticket, named: bytes, said: JsonValue) -> Fault | None:
         """Go on with a call; a fault: this request does not go on with any."""
         call, until = self._by_state.get(state, (None, 0.0))
         if call is None or until < current_time():
@@ -112,7 +110,7 @@ class Call:
     """One call."""
 
     def __init__(
-        self, key: str, ticket: Ticket, named: JsonValue, asked: Asked, kept: Suspended
+        self, key: str, ticket: Ticket, named: bytes, asked: Asked, kept: Suspended
     ) -> None:
         self.key = key
         self.named = named
@@ -148,6 +146,8 @@ class Call:
                 done = 0.0 if last is None else last + 1
             if last is not None and done <= last:
                 done = math.nextafter(last, math.inf)
+            if math.isinf(done):
+                return  # nothing is more than what was said before
             self._last = done
             told: JsonObject = {"progressToken": ticket.token, "progress": done}
             if progress.total is not None and math.isfinite(progress.total):
@@ -167,7 +167,9 @@ class Call:
             before = None if bound else elicited(self.brought.pop(name, None))
             return before or await self._ask_again(name, form)
         ticket = self._ticket
-        return None if ticket is None else await self._asked.ask(ticket.outlet, form)
+        if ticket is None or not ticket.is_open:
+            return None
+        return await self._asked.ask(ticket.outlet, form)
 
     async def _ask_again(self, wanted: str, form: JsonObject) -> Elicited | None:
         self._count += 1
@@ -187,7 +189,7 @@ class Call:
         ticket = self._ticket
         if ticket is None:
             return True  # a state is out already: whoever comes with it is told of this, too
-        state = self._kept.keep(self)
+        state = self._kept.keep(self) if ticket.is_open else None
         if state is None:
             return False
         forms: JsonObject = {

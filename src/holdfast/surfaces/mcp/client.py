@@ -35,12 +35,22 @@ from holdfast.surfaces.mcp.messages import (
     notification,
     refusal,
 )
-from holdfast.surfaces.mcp.methods import LEGACY_METHODS, MODERN_METHODS, Answered, decoded
+from holdfast.surfaces.mcp.methods import (
+    LEGACY_METHODS,
+    MODERN_METHODS,
+    READING_METHODS,
+    Answered,
+    decoded,
+)
 from holdfast.surfaces.mcp.served import CallParams, Served, completed, welcome
 from holdfast.surfaces.mcp.tickets import Outlet, Ticket
 
 MOST_UNDER_WAY = 256
 """Requests of one client that are being answered."""
+MOST_AT_WORK = 512
+"""What is worked on for one client: also what it gave up and what waits for it to ask again."""
+MOST_LISTENING = 128
+"""Requests of one client to be told of changes. They are not among those under way."""
 LIST_CHANGED = "notifications/tools/list_changed"
 _LISTEN = "subscriptions/listen"
 
@@ -49,7 +59,9 @@ _NOT_GREETED = (
     "Invalid params: send initialize first, or say the protocol version and the client's"
     " capabilities in _meta of every request"
 )
-_TOO_MANY = f"Too many requests: {MOST_UNDER_WAY} are being answered; wait for one of them"
+_TOO_MANY = "Too many requests: {most} are being answered; wait for one of them"
+_TOO_MUCH = "Too many requests: {most} are worked on, cancelled ones among them; try later"
+_TOO_MANY_LISTEN = "Too many requests: {most} listen for changes; end one of them"
 
 
 class _Cancelled(msgspec.Struct, frozen=True):
@@ -91,6 +103,7 @@ class Client:
         self._asked = Asked()
         self._tickets: dict[object, Ticket] = {}
         self._working = 0
+        self._listening: set[Ticket] = set()
         self._at_rest = Event()
 
     @property
@@ -146,10 +159,14 @@ class Client:
             return None
         ticket = Ticket(request, caller, outlet, params.meta.progress, self._forget)
         self._tickets[request.id if self._greets else ticket] = ticket
-        if isinstance(params, _CallWithMeta):
-            self._call(ticket, params)
-        else:
-            self._other(ticket)
+        try:
+            if isinstance(params, _CallWithMeta):
+                self._call(ticket, params)
+            else:
+                self._other(ticket)
+        except Exception:  # noqa: BLE001 - one request must not end the others
+            _log.exception("%s could not be answered", request.method[:200])
+            ticket.answer(Fault(INTERNAL_ERROR, "Internal error: it could not be answered"))
         return ticket
 
     def _caller(self, request: Request, meta: Meta) -> Caller | Fault:
@@ -167,17 +184,24 @@ class Client:
     def _objection(self, request: Request) -> Fault | None:
         if self._greets and request.id in self._tickets:
             return Fault(INVALID_REQUEST, "Invalid request: its id is that of one under way")
-        if len(self._tickets) >= MOST_UNDER_WAY:
-            return Fault(INTERNAL_ERROR, _TOO_MANY)
+        if request.method == _LISTEN:
+            is_full = len(self._listening) >= MOST_LISTENING
+            said = _TOO_MANY_LISTEN.format(most=MOST_LISTENING)
+            return Fault(INTERNAL_ERROR, said) if is_full else None
+        if len(self._tickets) - len(self._listening) >= MOST_UNDER_WAY:
+            return Fault(INTERNAL_ERROR, _TOO_MANY.format(most=MOST_UNDER_WAY))
         return None
 
     def _forget(self, ticket: Ticket) -> None:
         self._tickets.pop(ticket.request.id if self._greets else ticket, None)
+        self._listening.discard(ticket)
 
     def _call(self, ticket: Ticket, params: CallParams) -> None:
         call = self._served.begin(params, ticket, self._asked)
         if isinstance(call, Fault):
             ticket.answer(call)
+        elif call is not None and self._working >= MOST_AT_WORK:
+            ticket.answer(Fault(INTERNAL_ERROR, _TOO_MUCH.format(most=MOST_AT_WORK)))
         elif call is not None:
             self._working += 1
             self._group.start_soon(_settled, self._served, call, params, self._has_worked)
@@ -193,6 +217,8 @@ class Client:
             ticket.answer(self._greeting(ticket.caller))
         elif method == _LISTEN and ticket.caller.modern:
             self._listen(ticket)
+        elif method in READING_METHODS and self._working >= MOST_AT_WORK:
+            ticket.answer(Fault(INTERNAL_ERROR, _TOO_MUCH.format(most=MOST_AT_WORK)))
         else:
             found = (MODERN_METHODS if ticket.caller.modern else LEGACY_METHODS).get(method)
             unknown = Fault(METHOD_NOT_FOUND, f"Method not found: {method[:200]}")
@@ -216,6 +242,7 @@ class Client:
             return
         over = Event()
         ticket.give_up = over.set
+        self._listening.add(ticket)
         self._group.start_soon(_streamed, ticket, said.notifications, self._served, over)
 
     def _notified(self, message: Notification) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.surfaces.mcp.messages import INVALID_PARAMS, Fault
+from holdfast.surfaces.mcp.messages import INVALID_PARAMS, Fault, Id
 
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -32,7 +32,7 @@ SUBSCRIPTION_KEY = f"{_PREFIX}subscriptionId"
 
 _MOST_OF_A_NAME = 80
 
-Token = str | int | float
+Token = Id | float
 
 
 class _Client(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ to this machine; the token keeps everybody else out.
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hmac import compare_digest
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -26,7 +26,7 @@ _NAMED_BY = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}(\.0{1,40})?")
 
-Headers = Mapping[str, tuple[str, ...]]
+Headers = Mapping[str, Sequence[str]]
 """By name in small letters: every value, in order."""
 
 
@@ -40,10 +40,10 @@ class Door(NamedTuple):
 
 def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
     """As they came."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[str]] = {}
     for name, value in raw:
         key = name.decode("latin-1").lower()
-        found[key] = (*found.get(key, ()), value.decode("latin-1").strip())
+        found.setdefault(key, []).append(value.decode("latin-1").strip())
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from secrets import token_urlsafe
 from signal import SIGHUP, SIGINT, SIGTERM
-from socket import IPPROTO_TCP, TCP_NODELAY
+from socket import IPPROTO_TCP, SO_SNDBUF, SOL_SOCKET, TCP_NODELAY
 
 import msgspec
 import uvicorn
@@ -14,18 +14,22 @@ from anyio import (
     current_time,
     move_on_after,
     open_signal_receiver,
+    sleep,
 )
 from anyio.abc import SocketAttribute
 
 from holdfast.surfaces.mcp.http_app import PATH, App
+from holdfast.surfaces.mcp.http_connections import Connection, end_overdue
 from holdfast.surfaces.mcp.http_rules import Door, is_loopback
 from holdfast.surfaces.mcp.http_sessions import Sessions
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.served import Open
 
 __all__ = ["Listening", "is_loopback", "serve"]
 
 _ENDING_SECONDS = 2
-_CONNECTIONS = 256
+_LOOK_SECONDS = 1.0
+_SEND_BYTES = 256 * 1024
 
 
 class Listening(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,23 +57,25 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
     token = listening.token or token_urlsafe(32)
     listener = await create_tcp_listener(local_host=listening.host, local_port=listening.port)
     async with listener, create_task_group() as watching, create_task_group() as group:
-        sessions = Sessions(make, group)
+        sessions = Sessions(make, group, Remarks(tell))
         app = App(Door(listening.names, token), sessions)
         async with sessions.shared.holdfast:
             server = _Server(_configuration(app))
             watching.start_soon(sessions.watch)
             watching.start_soon(sessions.shared.watch)
             watching.start_soon(_ended, server, sessions)
+            watching.start_soon(_watched, server)
             host = f"[{listening.host}]" if ":" in listening.host else listening.host
             port = listener.extra(SocketAttribute.local_port)
             tell(f"listening on http://{host}:{port}{PATH}")
             if listening.token is None:
                 tell(f"clients have to send this token: {token}")
             sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
-            for (
-                one
-            ) in sockets:  # what it accepts inherits it: a short answer must not wait for more
+            for one in sockets:
+                # What it accepts inherits these: a short answer must not wait for more, and what
+                # the system holds back must not hide for long that a client reads.
                 one.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+                one.setsockopt(SOL_SOCKET, SO_SNDBUF, _SEND_BYTES)
             await server.serve(sockets)
             sessions.end_all()
             with move_on_after(_ENDING_SECONDS):
@@ -83,15 +89,20 @@ def _configuration(app: App) -> uvicorn.Config:
         app,
         lifespan="off",
         ws="none",
-        http="httptools",
+        http=Connection,
         log_config=None,
-        log_level="warning",
+        log_level="error",  # strangers could fill a file with warnings of what they send
         access_log=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=_ENDING_SECONDS,
     )
+
+
+async def _watched(server: _Server) -> None:
+    while True:
+        await sleep(_LOOK_SECONDS)
+        end_overdue(server.server_state.connections, current_time())
 
 
 async def _ended(server: _Server, sessions: Sessions) -> None:

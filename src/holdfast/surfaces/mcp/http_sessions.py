@@ -3,6 +3,7 @@
 And one more that every modern client shares: those have no sessions. What they say is not known.
 """
 
+import logging
 from contextlib import suppress
 from secrets import token_urlsafe
 
@@ -11,7 +12,10 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from holdfast.surfaces.mcp.client import Client
 from holdfast.surfaces.mcp.http_answers import Answering
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.served import Open, Served
+
+_log = logging.getLogger("holdfast")
 
 MOST_SESSIONS = 64
 IDLE_SECONDS = 1_800.0
@@ -49,18 +53,19 @@ class Session:
 class Sessions:
     """All of them."""
 
-    def __init__(self, make: Open, group: TaskGroup) -> None:
+    def __init__(self, make: Open, group: TaskGroup, remarks: Remarks | None = None) -> None:
         self._make = make
+        self._remarks = remarks
         self._group = group
         self._by_id: dict[str, Session] = {}
-        self.shared = Served(make)
+        self.shared = Served(make, remarks)
         self.everybody = Client(self.shared, group, greets=False)
 
     async def open(self) -> Session | None:
         """A new one; None: there are too many that are used."""
         if len(self._by_id) >= MOST_SESSIONS and not self._end_idlest():
             return None
-        served = Served(self._make)
+        served = Served(self._make, self._remarks)
         session = Session(served, Client(served, self._group))
         self._by_id[session.id] = session
         try:
@@ -104,9 +109,11 @@ class Sessions:
 
     def end_idle(self) -> None:
         """End those that nobody used for long, now."""
-        before = current_time() - IDLE_SECONDS
+        now = current_time()
         for session in list(self._by_id.values()):
-            if session.is_idle and session.used_at < before:
+            if not session.is_idle:
+                session.used_at = now  # its client waits, and may go on with what comes
+            elif session.used_at < now - IDLE_SECONDS:
                 self.end(session.id)
 
     def _end_idlest(self) -> bool:
@@ -114,12 +121,21 @@ class Sessions:
         return bool(idle) and self.end(min(idle, key=lambda one: one.used_at).id)
 
     async def _run(self, session: Session, *, task_status: TaskStatus[None]) -> None:
-        async with session.served.holdfast:
-            task_status.started()
-            with suppress(Exception):  # closing comes first, whatever happens
-                await _until(session)
-            with CancelScope(shield=True), move_on_after(_ENDING_SECONDS):
-                await session.client.idle()
+        is_open = False
+        try:
+            async with session.served.holdfast:
+                task_status.started()
+                is_open = True
+                with suppress(Exception):  # closing comes first, whatever happens
+                    await _until(session)
+                with CancelScope(shield=True), move_on_after(_ENDING_SECONDS):
+                    await session.client.idle()
+        except Exception:
+            if not is_open:
+                raise  # whoever asked for it is told
+            _log.exception("a session did not end in order")
+        finally:
+            self._by_id.pop(session.id, None)
 
 
 async def _until(session: Session) -> None:

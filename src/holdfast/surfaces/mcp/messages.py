@@ -1,11 +1,11 @@
 """JSON-RPC messages, read from bytes and written to bytes. What methods mean is not known here."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -17,7 +17,10 @@ MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """One message. Arguments have a bound of their own, below it."""
 MAX_BATCH = 100
 
-Id = str | int
+MAX_ID_CHARACTERS = 1_000
+"""Of an id or a token that a client makes up: each answer and each sign of life repeats it."""
+
+Id = Annotated[str, msgspec.Meta(max_length=MAX_ID_CHARACTERS)] | int
 
 
 class Fault(NamedTuple):
@@ -69,7 +72,7 @@ ABSENT = Raw()
 
 class _Wire(msgspec.Struct):
     jsonrpc: str = ""
-    id: str | int | UnsetType | None = UNSET
+    id: Id | UnsetType | None = UNSET
     method: str | None = None
     params: Raw = ABSENT
     result: Raw = ABSENT
@@ -77,14 +80,22 @@ class _Wire(msgspec.Struct):
 
 
 class _Named(msgspec.Struct):
-    id: str | int | None = None
+    id: Id | None = None
 
 
 _wire = msgspec.json.Decoder(_Wire)
 _named = msgspec.json.Decoder(_Named)
 _batch = msgspec.json.Decoder(list[Raw])
 _plain = msgspec.json.Decoder()
-encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(value: object) -> bytes:
+    """JSON text of whatever it is."""
+    try:
+        return _encode(value)
+    except (ValueError, OverflowError, RecursionError, TypeError):
+        return encode_json(value)  # text of a tool's author need not be valid Unicode
 
 
 def read(text: bytes) -> Message:

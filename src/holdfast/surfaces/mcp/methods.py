@@ -95,5 +95,7 @@ _BOTH: Mapping[str, Method] = {
     "resources/templates/list": _templates,
     "resources/read": _resource,
 }
+READING_METHODS = frozenset({"resources/list", "resources/read"})
+"""Those that take work."""
 LEGACY_METHODS: Mapping[str, Method] = {**_BOTH, "ping": _ping, "logging/setLevel": _level}
 MODERN_METHODS: Mapping[str, Method] = {**_BOTH, "server/discover": _discover}

@@ -22,12 +22,19 @@ _INLINE = ("image", "audio")
 _BY_REFERENCE = (b'"kind":"image"', b'"kind":"binary"')
 
 
-async def result_of(envelope: Envelope, holdfast: Holdfast, *, structured: bool) -> JsonObject:
-    """The result object. ``structured``: whatever the result is, it is told as data, too."""
+async def result_of(
+    envelope: Envelope, holdfast: Holdfast, *, structured: bool, modern: bool
+) -> JsonObject:
+    """The result object. ``structured``: the tool says what its results are, so they are data, too.
+
+    Before the modern era only an object can be.
+    """
     wire = render(envelope)
     if envelope.failure is None:
         if structured and "structuredContent" not in wire:
-            wire["structuredContent"] = envelope.result
+            result = envelope.result
+            if modern or isinstance(result, dict):
+                wire["structuredContent"] = result
         if any(mark in envelope.result_json for mark in _BY_REFERENCE):
             await _put_in(wire, holdfast)
     whole = envelope.metadata.output_path

@@ -10,7 +10,7 @@ from anyio import sleep
 from holdfast._version import __version__
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import RawArguments
-from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
 from holdfast.contract.tool import PERSON_NAMES, Tool
@@ -19,6 +19,7 @@ from holdfast.surfaces.mcp.calls import Asked, Call, Suspended
 from holdfast.surfaces.mcp.definitions import definitions
 from holdfast.surfaces.mcp.eras import MODERN, SERVER_KEY, Caller, lacks_elicitation
 from holdfast.surfaces.mcp.messages import ABSENT, INVALID_PARAMS, Fault, encode
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.resources import contents, listed
 from holdfast.surfaces.mcp.results import result_of
 from holdfast.surfaces.mcp.tickets import Ticket
@@ -46,8 +47,10 @@ class CallParams(msgspec.Struct, frozen=True):
 class Served:
     """A session that clients use."""
 
-    def __init__(self, make: Open) -> None:
+    def __init__(self, make: Open, remarks: Remarks | None = None) -> None:
+        """``remarks``: where doubts about the sources of tools are said; None: nowhere."""
         self._asking = Asking()
+        self._remarks = remarks
         self.holdfast = make(self._asking.approve, self._asking.inquire)
         self.suspended = Suspended()
         # No other caller, a subagent's model least of all, can name one of these calls.
@@ -71,9 +74,15 @@ class Served:
 
     async def watch(self) -> None:
         """Look now and then, for as long as the session is open."""
-        while self.holdfast.has_changing_tools:
-            await sleep(LOOK_SECONDS)
-            self.look()
+        try:
+            while self.holdfast.has_changing_tools:
+                if self._remarks is not None:
+                    self._remarks.take(self, self.holdfast.remarks_on_sources)
+                await sleep(LOOK_SECONDS)
+                self.look()
+        finally:
+            if self._remarks is not None:
+                self._remarks.forget(self)
 
     def tools_changed(self) -> None:
         """Say so to every client that listens; what they are told next is told anew."""
@@ -124,7 +133,7 @@ class Served:
         caller = ticket.caller
         if caller.modern and not caller.elicits and tool.name in PERSON_NAMES:
             return lacks_elicitation()
-        named: JsonValue = None
+        named = b""
         if caller.modern and (caller.elicits or params.state is not None):
             named = _named(params)
         if caller.modern and params.state is not None:
@@ -138,6 +147,7 @@ class Served:
 
     async def settle(self, call: Call, params: CallParams) -> None:
         """Take a call to its answer. What is cancelled has none."""
+        tool = self.tools.get(params.name)  # as the client knows it; it may change meanwhile
         self._asking.begin(call)
         try:
             envelope = await self.holdfast.settle(
@@ -149,9 +159,9 @@ class Served:
             )
         finally:
             self._asking.end(call)
-        tool = self.tools.get(params.name)
-        structured = call.caller.modern and tool is not None and tool.output_schema is not None
-        wire = await result_of(envelope, self.holdfast, structured=structured)
+        structured = tool is not None and tool.output_schema is not None
+        modern = call.caller.modern
+        wire = await result_of(envelope, self.holdfast, structured=structured, modern=modern)
         call.finish(completed(wire, call.caller))
 
 
@@ -188,8 +198,9 @@ def _arguments(params: CallParams) -> RawArguments:
     return None if text in (b"", b"null") else text
 
 
-def _named(params: CallParams) -> JsonValue:
-    return [params.name, _value(params.arguments)]
+def _named(params: CallParams) -> bytes:
+    """What exactly is called, as text: as values of Python 1, 1.0 and true are equal."""
+    return encode_json([params.name, _value(params.arguments)])
 
 
 def _said(params: CallParams) -> JsonValue:

@@ -5,7 +5,7 @@ known here.
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from signal import SIGHUP, SIGTERM
 
 from anyio import CancelScope, create_task_group, move_on_after, open_signal_receiver
@@ -18,6 +18,7 @@ from holdfast.surfaces.mcp.messages import (
     Fault,
     refusal,
 )
+from holdfast.surfaces.mcp.remarks import Remarks
 from holdfast.surfaces.mcp.served import Open, Served
 from holdfast.surfaces.mcp.streams import Inbox, Outbox
 
@@ -62,9 +63,12 @@ class Lines:
         return self.cut(b"\n")
 
 
-async def serve(make: Open, stdin: int, stdout: int) -> None:
-    """Answer until the input ends, the output is closed, or a signal comes."""
-    served = Served(make)
+async def serve(make: Open, stdin: int, stdout: int, tell: Callable[[str], None]) -> None:
+    """Answer until the input ends, the output is closed, or a signal comes.
+
+    ``tell``: writes one line to standard error.
+    """
+    served = Served(make, Remarks(tell))
     async with served.holdfast:
         reading = CancelScope()
         outbox = Outbox(stdout, reading.cancel)
