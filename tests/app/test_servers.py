@@ -16,6 +16,7 @@ from tool_kit import UNRECORDED, failure, opened, result
 from holdfast import Holdfast, Subagent
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
+from holdfast.app.servers import servers_with
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import McpSettings
 from holdfast.contract.call import Ask
@@ -185,6 +186,45 @@ async def test_a_server_that_fails_is_told_and_keeps_nobody_from_working(workspa
         state = {one.name: one for one in hf.servers}["dead"]
         assert state.status == "failed"
         assert any("cannot find my configuration" in remark for remark in hf.remarks)
+
+
+@pytest.mark.req("SPEC-MCP-04")
+async def test_a_tool_of_a_server_that_is_not_there_is_unavailable_and_not_unknown(
+    workspace: Path,
+) -> None:
+    """Whoever asks is told of the server, although nobody has heard of its tools yet."""
+    settings = configured(
+        dead=raw(workspace, "dies_early"),
+        off=raw(workspace, disabled=True),
+        lost=raw(workspace, env={"X": "${NOWHERE_TO_BE_FOUND}"}),
+        raw=raw(workspace),
+    )
+    async with session(workspace, settings) as hf:
+        dead = await failure(hf, "dead_anything", text="x")
+        off = await failure(hf, "off_echo")
+        lost = await failure(hf, "lost_echo")
+        unknown = await failure(hf, "raw_nothing")
+        nobody = await failure(hf, "deadly_echo")
+    assert dead.kind is off.kind is lost.kind is FailureKind.UNAVAILABLE
+    assert dead.message.startswith("mcp server dead is unavailable: ")
+    assert "cannot find my configuration" in dead.message
+    assert (dead.retryable, off.retryable, lost.retryable) == (True, False, False)
+    assert "it is disabled" in off.message
+    assert "NOWHERE_TO_BE_FOUND" in lost.message
+    assert "holdfast mcp test lost" in lost.message
+    assert unknown.kind is nobody.kind is FailureKind.TOOL_NOT_FOUND
+
+
+async def test_what_a_tool_is_called_does_not_depend_on_who_is_there(workspace: Path) -> None:
+    one, other = raw(workspace, allow=["echo"]), raw(workspace, "dies_early")
+    settings = configured(**{"a.b": one, "a_b": other})
+    async with session(workspace, settings) as hf:
+        (together,) = [tool.name for tool in hf.tools if tool.ownership == "mcp"]
+    async with session(workspace, settings, servers=["a.b"]) as hf:
+        (alone,) = [tool.name for tool in hf.tools if tool.ownership == "mcp"]
+        assert await result(hf, alone, text="x") == {"text": "x"}
+    assert alone == together != "a_b_echo"
+    assert servers_with(alone, ["a.b", "a_b", "c"]) == ("a.b", "a_b")
 
 
 @pytest.mark.req("SPEC-MCP-04")

@@ -197,6 +197,7 @@ def assembled(wanted: Wanted) -> Whole:
                 hand=hand,
                 sidecars=sidecars,
                 clock=clock,
+                configured=tuple(settings.mcp),
             ),
         )
     outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)

@@ -133,7 +133,7 @@ class Outside:
         mine = self._names.get(_SERVERS, [])
         taken = {tool.name for tool in self._catalog} - {*mine}
         changed = self._try(_SERVERS, source.tools(taken), _nobody)
-        self._catalog.absent = source.held()
+        self._catalog.absent = source.absent()
         return changed
 
     def _try(

@@ -5,7 +5,7 @@ is spoken with them is not known here.
 """
 
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,7 +29,7 @@ from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
 from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
-from holdfast.sources.mcp.naming import reduced
+from holdfast.sources.mcp.naming import owners_of
 from holdfast.sources.mcp.pins import Pin, PinStore, Quarantined
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, BadSetup, ServerSetup
@@ -78,7 +78,7 @@ def tool_of(server: str) -> str:
 
 def servers_with(tool: str, servers: Iterable[str]) -> tuple[str, ...]:
     """The servers that a tool of this name may be of."""
-    return tuple(name for name in servers if tool.startswith(reduced((name, ""))))
+    return owners_of(tool, servers)
 
 
 def server_tools(setups: Iterable[ServerSetup], environment: Mapping[str, str]) -> tuple[Tool, ...]:
@@ -122,6 +122,8 @@ class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
     hand: LaterHand
     sidecars: SidecarFiles
     clock: Clock
+    configured: tuple[str, ...] = ()
+    """The names of all servers of the configuration, also of those that are not wanted."""
 
 
 class SessionServers:
@@ -161,10 +163,15 @@ class SessionServers:
         """How each of them stands; nothing before they are opened."""
         return () if self._source is None else self._source.states(self._taken)
 
-    def held(self) -> dict[str, Failure]:
-        """By name, what to say of tools that are quarantined."""
+    def absent(self) -> Mapping[str, Failure]:
+        """By name, what to say of tools that cannot be called: those that are quarantined, and
+        whatever is called like the tools of a server that is not there."""
+        configured = self._ports.configured or tuple(one.name for one in self._setups)
+        return Absent(self._held(), self.states, configured)
+
+    def _held(self) -> dict[str, Failure]:
         return {
-            tool.id: _held(state.name, held)
+            tool.id: _held_back(state.name, held)
             for state in self.states()
             for held in state.quarantined
             for tool in state.tools
@@ -182,7 +189,52 @@ class SessionServers:
         return tuple(remark for state in self.states() for remark in remarks_on(state))
 
 
-def _held(server: str, held: Quarantined) -> Failure:
+class Absent(Mapping[str, Failure]):
+    """What to say of tools that are not in the catalog; a server is looked at when it is asked."""
+
+    def __init__(
+        self,
+        held: Mapping[str, Failure],
+        states: Callable[[], tuple[ServerState, ...]],
+        configured: Sequence[str],
+    ) -> None:
+        self._held = held
+        self._states = states
+        self._configured = configured
+
+    def __getitem__(self, tool: str) -> Failure:
+        if tool in self._held:
+            return self._held[tool]
+        away = {one.name: one for one in self._states() if one.status != "connected"}
+        for name in owners_of(tool, self._configured):
+            if name in away:
+                return _away(away[name])
+        raise KeyError(tool)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+def _away(state: ServerState) -> Failure:
+    problem = state.problem or f"it is {state.status}"
+    lasting = state.lasting
+    what = (
+        f"A person has to correct it: holdfast mcp test {state.name} shows how it stands."
+        if lasting
+        else "Call again later, or do without it."
+    )
+    return failure_of(
+        FailureKind.UNAVAILABLE,
+        f"mcp server {state.name} is unavailable: {problem}. Its tools cannot be called. {what}",
+        retryable=not lasting,
+        extras={"server": state.name},
+    )
+
+
+def _held_back(server: str, held: Quarantined) -> Failure:
     return failure_of(
         FailureKind.REJECTED,
         f"The tool {held.tool} of the MCP server {server} is quarantined: {held.summary}. It cannot"
@@ -213,6 +265,7 @@ def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServ
         pins=_ForgottenPins() if state_home is None else PinFile(state_home),
         clock=parts.clock,
         sidecars=parts.sidecars,
+        configured=parts.configured,
         check=_unenforceable,
         environment=parts.surroundings.parent_environment,
         read_text=lambda path: Path(path).read_text("utf-8"),

@@ -34,6 +34,9 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     sidecars: SidecarStore
     """Where bytes of answers with several parts go; the host's takes secrets out of them."""
+    configured: tuple[str, ...] = ()
+    """The names of all servers there are, also of those that are not wanted here: what a tool is
+    called depends on them. None: those that are wanted are all."""
     check: Callable[[Tool], str | None] = nothing_wrong
     """Why a tool cannot be offered, such as a schema that cannot be enforced; None: it can."""
     environment: Mapping[str, str] = {}

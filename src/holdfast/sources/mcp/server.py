@@ -48,13 +48,14 @@ class Server:
         self._trying: Connection | None = None
         self._resting = CancelScope()
         self._closing = False
-        self._lasting = True  # until it is opened
         self._cancel: Callable[[], object] | None = None
         self._ended = Event()
         self._settled = Event()
         self.identity = identity_of(setup)
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
+        self.lasting = True
+        """Whether it is not tried again; until it is opened, it is not."""
         self.peer: Peer | None = None
         """Who answered last."""
         self.shelf = Shelf()
@@ -65,7 +66,7 @@ class Server:
         if self.setup.disabled or self._cancel is not None:
             self._settled.set()
             return
-        self._lasting = False
+        self.lasting = False
         self.status, self.problem = "connecting", "it is being connected"
         self._cancel = self._ports.begin(self._own())
 
@@ -76,7 +77,7 @@ class Server:
 
     async def close(self) -> None:
         """End it and all it started, within a bound."""
-        self._closing = self._lasting = True
+        self._closing = self.lasting = True
         self._resting.cancel()
         if self._trying is not None:
             self._trying.leave()
@@ -93,7 +94,7 @@ class Server:
         """Call a tool as it was offered; gives the answer as it came."""
         connection = self._connection
         if connection is None:
-            raise unavailable(self.setup.name, self.problem or "", lasting=self._lasting)
+            raise unavailable(self.setup.name, self.problem or "", lasting=self.lasting)
         await self._admit(definition)
         call = OpenCall(definition.name, arguments, runtime)
         connection.hand(call)
@@ -137,7 +138,7 @@ class Server:
             while not self._closing:
                 began = self._ports.clock.ticks()
                 await self._once()
-                if self._lasting or self._closing:
+                if self.lasting or self._closing:
                     break
                 if self._ports.clock.ticks() - began > STEADY_SECONDS * 1e9:
                     tries = 0
@@ -159,7 +160,7 @@ class Server:
             heard = Heard(self._connected, self.shelf.put_aside, self.shelf.remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:
-            self._lasting = True
+            self.lasting = True
             self._failed(str(problem).removeprefix(f"mcp server {self.setup.name}: "))
             return
         trying = self._trying
@@ -170,7 +171,7 @@ class Server:
         except get_cancelled_exc_class():
             raise
         except BadSetup as problem:
-            self._lasting = True
+            self.lasting = True
             how = str(problem).removeprefix(f"mcp server {self.setup.name}: ")
         except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the server is not there
             how = f"it could not be connected: {trying.why_not(problem)}"

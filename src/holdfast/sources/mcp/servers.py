@@ -124,6 +124,7 @@ class McpServers:
                 for definition in server.shelf.listing.definitions
             ),
             taken,
+            self._ports.configured or self._servers,
         )
 
     def _made(self, server: Server, definition: Definition, name: str) -> Tool | None:
@@ -149,7 +150,7 @@ class McpServers:
         plain_name = reduced((server.setup.name, definition.name))
         if name != plain_name:
             left_out.append(
-                f"{definition.name!r} is called {name}: {plain_name} is too long, or another"
+                f"{definition.name!r} is called {name}: {plain_name} is too long, or may be another"
                 " tool's name"
             )
         return tool
@@ -182,6 +183,7 @@ class McpServers:
             name=name,
             status=server.status,
             problem=server.problem,
+            lasting=server.lasting,
             protocol_version=peer.protocol if peer else None,
             server_name=peer.name if peer else None,
             server_version=peer.version if peer else None,

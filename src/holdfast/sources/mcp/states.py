@@ -28,6 +28,8 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     problem: str | None = None
     """Why it is not connected."""
+    lasting: bool = False
+    """Whether it will not be tried again."""
     protocol_version: str | None = None
     server_name: str | None = None
     """What it calls itself; nothing vouches for that."""
