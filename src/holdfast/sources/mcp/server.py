@@ -7,19 +7,22 @@ decided by its pin with every call, by the newest definition that is known.
 from collections.abc import Callable
 from functools import partial
 
+import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after, to_thread
 
 from holdfast.contract.errors import Unavailable
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.contract.runtime import Runtime
 from holdfast.sources.mcp.calls import OpenCall
 from holdfast.sources.mcp.connection import Connection, Heard, Peer
 from holdfast.sources.mcp.definitions import Definition, digest
 from holdfast.sources.mcp.expansion import expanded
+from holdfast.sources.mcp.listing import Listing
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.pins import Quarantined
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.quiet import be_quiet
+from holdfast.sources.mcp.secrets import secrets_of
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, identity_of
 from holdfast.sources.mcp.shelf import Shelf
 from holdfast.sources.mcp.states import Status
@@ -51,7 +54,10 @@ class Server:
         self._cancel: Callable[[], object] | None = None
         self._ended = Event()
         self._settled = Event()
+        self.meant = setup
+        """The setup with its variables replaced, as they were when it was last connected."""
         self.identity = identity_of(setup)
+        """What it is, by what it is connected with."""
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
         self.lasting = True
@@ -156,8 +162,9 @@ class Server:
         """One connection, from its beginning to its end; why it is not there any more."""
         self.status = "connecting"
         try:
-            now = await to_thread.run_sync(expanded, self.setup, self._ports.environment)
-            heard = Heard(self._connected, self.shelf.put_aside, self.shelf.remark, self._lost)
+            now = await to_thread.run_sync(self._prepared)
+            self.meant, self.identity = now, identity_of(now)
+            heard = Heard(self._connected, self._listed, self._remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:
             self.lasting = True
@@ -179,9 +186,35 @@ class Server:
             self._connection = self._trying = None
         self._failed(how)
 
+    def _prepared(self) -> ServerSetup:
+        """The server as it is about to be connected; what it must not say is known from here on."""
+        self._ports.redaction.learn(secrets_of(self.setup, self._ports.environment))
+        now = expanded(self.setup, self._ports.environment)
+        for objection in self._ports.objections(now):
+            self._remark(objection)
+        return now
+
     def _failed(self, how: str) -> None:
-        self.status, self.problem = "failed", how
+        self.status, self.problem = "failed", self._ports.redaction.text(how)
         self._settled.set()
+
+    def _remark(self, said: str) -> None:
+        self.shelf.remark(self._ports.redaction.text(said))
+
+    def _listed(self, listing: Listing) -> None:
+        self.shelf.put_aside(self._cleaned(listing))
+
+    def _cleaned(self, listing: Listing) -> Listing:
+        """What it lists, without secrets: from here it goes to models, people and pins."""
+        clean = self._ports.redaction
+        return msgspec.structs.replace(
+            listing,
+            definitions=tuple(
+                msgspec.json.decode(clean.json(encode_json(one)), type=Definition)
+                for one in listing.definitions
+            ),
+            remarks=tuple(clean.text(one) for one in listing.remarks),
+        )
 
     def _lost(self, how: str) -> None:
         self._connection = None
@@ -189,11 +222,14 @@ class Server:
 
     def _connected(self, peer: Peer) -> None:
         self._connection = self._trying
-        first = self.peer is None
-        self.peer = peer
+        first, clean = self.peer is None, self._ports.redaction.text
+        self.peer = peer._replace(
+            name=None if peer.name is None else clean(peer.name),
+            version=None if peer.version is None else clean(peer.version),
+        )
         self.status, self.problem = "connected", None
         if first:
-            self.shelf.offer(peer.listing)
+            self.shelf.offer(self._cleaned(peer.listing))
         else:
-            self.shelf.put_aside(peer.listing)
+            self._listed(peer.listing)
         self._settled.set()

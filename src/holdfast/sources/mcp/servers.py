@@ -20,7 +20,7 @@ from holdfast.sources.mcp.definitions import Definition, offered
 from holdfast.sources.mcp.naming import alias_of, names_of, reduced
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.ports import Ports
-from holdfast.sources.mcp.results import OutputCheck, result_of
+from holdfast.sources.mcp.results import Keep, OutputCheck, result_of
 from holdfast.sources.mcp.server import Server
 from holdfast.sources.mcp.setup import ServerSetup, requirements_of
 from holdfast.sources.mcp.states import ServerState, ToolState
@@ -139,7 +139,7 @@ class McpServers:
                 left_out.append(f"{definition.name!r} is left out: its output schema: {said}")
                 return None
         try:
-            tool = _tool(self, server.setup, definition, name, check)
+            tool = _tool(self, server.meant, definition, name, check)
         except ToolDefinitionError as problem:
             left_out.append(f"{definition.name!r} is left out: {problem}")
             return None
@@ -166,7 +166,8 @@ class McpServers:
         """What the body of a tool does."""
         sent = cast("JsonObject", plain(arguments))
         wire = await self.call(server, definition, sent, runtime)
-        return await result_of(wire, check, partial(self._keep, runtime, count(1)))
+        keep = Keep(partial(self._keep, runtime, count(1)), self._ports.redaction.content)
+        return await result_of(wire, check, keep)
 
     async def _keep(
         self, runtime: Runtime, numbers: Iterator[int], content: bytes
