@@ -17,7 +17,7 @@ from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
 from holdfast.app.doubts import doubts_of
-from holdfast.app.hands import HandSetup, KnownTools, hand_for, remarks_of
+from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
@@ -110,6 +110,8 @@ def assembled(wanted: Wanted) -> Whole:
     above = options.get("above")
     top = session.id if above is None else above.top
     sources = sources_of(wanted.profile, options, configuration)
+    if sources.servers:
+        surroundings = servers.with_secrets(surroundings, sources.servers)
     tools = (*wanted.tools, *sources.plugins)
     catalog = catalog_of(tools, chosen, settings, top)
     outside = Outside(catalog, Bounds(settings.limits, chosen.tools), sources.manifests)
@@ -128,22 +130,21 @@ def assembled(wanted: Wanted) -> Whole:
     reach = reach_of(judging)
     outside.judged_by(reach.scope)
     redactor = Redactor(surroundings.secrets)
-    hand = hand_for(
-        HandSetup(
-            session=session,
-            tools=KnownTools(judging.unseen, catalog),
-            kept=judging.kept,
-            reach=reach,
-            bounds=lambda: judge.bounds,
-            settings=settings.sandbox,
-            surroundings=surroundings,
-            sidecars=sidecars,
-            redactor=redactor,
-            clock=clock,
-            ids=ids,
-            audit=judging.audit,
-        )
+    hand_setup = HandSetup(
+        session=session,
+        tools=KnownTools(judging.unseen, catalog),
+        kept=judging.kept,
+        reach=reach,
+        bounds=lambda: judge.bounds,
+        settings=settings.sandbox,
+        surroundings=surroundings,
+        sidecars=sidecars,
+        redactor=redactor,
+        clock=clock,
+        ids=ids,
+        audit=judging.audit,
     )
+    hand = hand_for(hand_setup)
     judge = judge_for(msgspec.structs.replace(judging, protects=hand.protects), reach, clock.now)
     log = _log(wanted, configuration, surroundings, session, clock, ids)
     search = session_search(settings.web, top, surroundings) if above is None else above.search
@@ -197,6 +198,8 @@ def assembled(wanted: Wanted) -> Whole:
                 hand=hand,
                 sidecars=sidecars,
                 clock=clock,
+                redactor=redactor,
+                leaves=partial(leaves_of, hand_setup),
                 configured=tuple(settings.mcp),
             ),
         )
@@ -231,7 +234,7 @@ def assembled(wanted: Wanted) -> Whole:
 def _server_tools(sources: NamedSources, surroundings: Surroundings) -> tuple[Tool, ...]:
     if not sources.servers:
         return ()
-    return servers.server_tools(sources.servers, surroundings.environment)
+    return servers.server_tools(sources.servers, surroundings.parent_environment)
 
 
 def _doubts(settings: Settings, profile: str, given: list[str], outside: Outside) -> list[str]:

@@ -85,7 +85,7 @@ def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
         hand.HandParts(
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
-            leaves=partial(_leaves, setup),
+            leaves=partial(leaves_of, setup),
             policy=_Policies(setup),
             environment=around.environment,
             parent_environment=around.parent_environment,
@@ -138,7 +138,8 @@ class _Policies:
         return self._known[key]
 
 
-def _leaves(setup: HandSetup, name: str, call_id: str | None) -> "aftermath.Leaves":
+def leaves_of(setup: HandSetup, name: str, call_id: str | None) -> "aftermath.Leaves":
+    """What a tool may open, reach and run; ``call_id``: in one of its calls."""
     tool = setup.tools(name)
     reach, bounds = setup.reach, setup.bounds()
     scope = reach.scope(tool)
