@@ -108,11 +108,13 @@ class Outside:
         """How each MCP server stands."""
         return () if self.servers is None else self.servers.states()
 
-    async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
-        """Accept what a server says of its tools now; LookupError when there is no such thing."""
+    async def pin(
+        self, server: str, tool: str | None, seen: Mapping[str, str] | None
+    ) -> tuple[str, ...]:
+        """Accept what a server says of its tools, if it is what was seen; LookupError."""
         if self.servers is None:
             raise LookupError(f"there is no MCP server {server!r}: none is configured")
-        accepted = await self.servers.pin(server, tool)
+        accepted = await self.servers.pin(server, tool, seen)
         self.servers.take_changes()
         if self._take_servers(self.servers):
             self.changed()

@@ -173,11 +173,13 @@ class SessionServers:
             if tool.name == held.tool
         }
 
-    async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
-        """Accept definitions as they are now; LookupError, OSError."""
+    async def pin(
+        self, server: str, tool: str | None, seen: Mapping[str, str] | None
+    ) -> tuple[str, ...]:
+        """Accept definitions, if they are those that were seen; LookupError, OSError."""
         if self._source is None:
             raise LookupError("the servers are not open")
-        return await self._source.pin(server, tool)
+        return await self._source.pin(server, tool, seen)
 
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about them."""

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.gates import HostLeave, Refusal
+from holdfast.contract.gates import HostGate, HostLeave, Refusal
 from holdfast.contract.requirements import NetRequirement, RequirementSet
 from holdfast.sources.mcp.http import Credentials
 from holdfast.sources.mcp.setup import Era, ServerSetup
@@ -248,7 +248,7 @@ async def test_credentials_are_sent_to_no_other_origin(tmp_path: Path, status: i
                 era="2025-11-25",
                 startup_seconds=10,
             )
-            given = ports(tmp_path, read_text=lambda _path: "s3cr3t")
+            given = ports(tmp_path, read_text="s3cr3t-{}".format)
             async with connected(given, setup) as servers:
                 assert "not followed" in str(servers.states()[0].problem)
     assert elsewhere == []
@@ -274,11 +274,20 @@ async def test_credentials_stay_at_home_whoever_asks_for_them(tmp_path: Path) ->
     assert not await sent("http://home.example/mcp")
 
 
+def at_all(gate: HostGate) -> Callable[[ServerSetup], HostGate]:
+    """The gate of every server."""
+
+    def gate_of(_setup: ServerSetup) -> HostGate:
+        return gate
+
+    return gate_of
+
+
 async def test_a_host_is_asked_about_with_every_request(tmp_path: Path) -> None:
     asked: list[str] = []
     closed: list[bool] = []
 
-    def gate(host: str) -> HostLeave | Refusal:
+    def gate(host: str, /) -> HostLeave | Refusal:
         asked.append(host)
         if closed:
             return Refusal(reason="It is closed.", target=host)
@@ -286,7 +295,7 @@ async def test_a_host_is_asked_about_with_every_request(tmp_path: Path) -> None:
 
     async with http_server() as url:
         setup = ServerSetup(name="web", url=url, era="2026-07-28")
-        async with connected(ports(tmp_path, gate=lambda _setup: gate), setup) as servers:
+        async with connected(ports(tmp_path, gate=at_all(gate)), setup) as servers:
             assert (await settled(servers, "web_echo", {"text": "x"})).ok
             before = len(asked)
             assert (await settled(servers, "web_echo", {"text": "x"})).ok
@@ -294,6 +303,7 @@ async def test_a_host_is_asked_about_with_every_request(tmp_path: Path) -> None:
             closed.append(True)
             refused = (await settled(servers, "web_echo", {"text": "x"})).failure
             assert refused is not None
+            assert "It is closed." in refused.message
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -302,13 +312,13 @@ async def test_an_address_that_may_not_be_reached_is_not_connected_to(
 ) -> None:
     seen: list[str] = []
 
-    def gate(host: str) -> HostLeave:
+    def gate(host: str, /) -> HostLeave:
         return HostLeave(host, None, lambda address: address == "192.0.2.1")
 
     async with http_server(only("x", seen)) as url:
         there = url.replace("127.0.0.1", host)
         setup = ServerSetup(name="web", url=there, era="2025-11-25", startup_seconds=10)
-        async with connected(ports(tmp_path, gate=lambda _setup: gate), setup) as servers:
+        async with connected(ports(tmp_path, gate=at_all(gate)), setup) as servers:
             assert "which may not be reached" in str(servers.states()[0].problem)
     assert seen == []
 
@@ -319,11 +329,11 @@ async def test_a_name_is_connected_to_at_the_address_that_was_admitted(tmp_path:
     def note(request: Request) -> None:
         hosts.append(request.headers["host"])
 
-    def gate(host: str) -> HostLeave:
+    def gate(host: str, /) -> HostLeave:
         return HostLeave(host, None, lambda address: address == "127.0.0.1")
 
     async with http_server(note) as url:
         setup = ServerSetup(name="web", url=url.replace("127.0.0.1", "localhost"))
-        async with connected(ports(tmp_path, gate=lambda _setup: gate), setup) as servers:
+        async with connected(ports(tmp_path, gate=at_all(gate)), setup) as servers:
             assert (await settled(servers, "web_echo", {"text": "x"})).ok
     assert all(one.startswith("localhost:") for one in hosts)

@@ -4,7 +4,7 @@ What a server lists later is kept aside until the host takes it. Whether a tool 
 decided by its pin with every call, by the newest definition that is known.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import msgspec
@@ -19,7 +19,7 @@ from holdfast.sources.mcp.definitions import Definition, digest
 from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.listing import Listing
 from holdfast.sources.mcp.pinning import Pins
-from holdfast.sources.mcp.pins import Quarantined
+from holdfast.sources.mcp.pins import Quarantined, fingerprint
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.quiet import be_quiet
 from holdfast.sources.mcp.secrets import secrets_of
@@ -112,6 +112,10 @@ class Server:
     def quarantine(self, definition: Definition) -> Quarantined | None:
         """Why a tool may not be used; None: it may."""
         return self._pins.quarantine(self.setup.name, self.identity, definition)
+
+    def fingerprints(self, definitions: Iterable[Definition]) -> dict[str, str]:
+        """By tool, what stands for its definition."""
+        return {one.name: fingerprint(one, self.identity) for one in definitions}
 
     async def _admit(self, offered: Definition) -> None:
         """Refuse a tool that is not what was accepted; the first call accepts it."""

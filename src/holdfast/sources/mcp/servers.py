@@ -31,6 +31,10 @@ class UnknownServer(LookupError):
     """There is no server, or no tool of it, by that name."""
 
 
+class ChangedSince(LookupError):
+    """What somebody would accept is not what they were shown."""
+
+
 class McpServers:
     """The servers of a session. Used on one event loop."""
 
@@ -89,10 +93,13 @@ class McpServers:
         names = self._names(taken)
         return tuple(self._state(server, names) for server in self._servers.values())
 
-    async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
-        """Accept a server's definitions as they are now, or that of one tool; gives which.
+    async def pin(
+        self, server: str, tool: str | None = None, seen: Mapping[str, str] | None = None
+    ) -> tuple[str, ...]:
+        """Accept a server's definitions, or that of one tool; gives which.
 
-        UnknownServer; OSError: it cannot be kept.
+        ``seen``: the fingerprints of what was shown; ChangedSince where it is something else by
+        now. UnknownServer; OSError: it cannot be kept.
         """
         found = self._servers.get(server)
         if found is None:
@@ -104,6 +111,8 @@ class McpServers:
         wanted = [one for one in found.shelf.latest if tool in (None, one.name)]
         if tool is not None and not wanted:
             raise UnknownServer(f"the MCP server {server!r} has no tool {tool!r}")
+        if seen is not None:
+            _refuse_unseen(server, found.fingerprints(wanted), seen, tool)
         await self._pins.accept(server, found.identity, wanted, whole=tool is None)
         return tuple(one.name for one in wanted)
 
@@ -198,8 +207,21 @@ class McpServers:
                 for one in server.shelf.listing.definitions
             ),
             quarantined=tuple(one for one in held if one is not None),
+            fingerprints=server.fingerprints(server.shelf.latest),
             remarks=(*server.shelf.remarks, *self._left_out.get(name, ())),
             changed=server.shelf.changed,
+        )
+
+
+def _refuse_unseen(
+    server: str, now: Mapping[str, str], seen: Mapping[str, str], tool: str | None
+) -> None:
+    shown = {name: one for name, one in seen.items() if tool in (None, name)}
+    if shown != now:
+        others = sorted(name for name in {*shown, *now} if shown.get(name) != now.get(name))
+        raise ChangedSince(
+            f"the MCP server {server!r} says something else by now than what was shown (of"
+            f" {', '.join(map(repr, others[:5]))}); nothing was accepted: look at it again"
         )
 
 

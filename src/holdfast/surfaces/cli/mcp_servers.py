@@ -94,7 +94,7 @@ async def _pinned(
         if not agreed:
             return _REFUSED
         try:
-            accepted = await holdfast.pin(name, tool)
+            accepted = await holdfast.pin(name, tool, seen=state.fingerprints)
         except LookupError as problem:
             raise UsageError(f"{problem}; holdfast mcp test {name} lists what there is") from None
         except OSError as problem:
