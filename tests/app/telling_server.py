@@ -17,7 +17,7 @@ def echoing(request: Request, asked: dict[str, Any]) -> Response:
         return Response(status_code=202)
     if asked["method"] == "initialize":
         server = {"name": everything, "version": everything}
-        able = {"tools": {}}
+        able: Any = {"tools": {}}
         told: Any = {"protocolVersion": "2025-11-25", "capabilities": able, "serverInfo": server}
     elif asked["method"] == "tools/list":
         one = {"inputSchema": {"type": "object"}, "description": everything}

@@ -172,6 +172,23 @@ async def test_what_a_rule_forbids_to_read_is_said_at_the_start(workspace: Path)
         assert (await found(hf))["found"] != {str(secret / "x.txt"): "x"}
 
 
+async def test_an_installed_module_is_none_of_the_workspace(workspace: Path) -> None:
+    """A stranger's file must not run in a server that may read the workspace it lies in."""
+    installed = workspace.parent / "installed"
+    installed.mkdir()
+    (installed / "reader_module.py").write_text(READER, "utf-8")
+    for name in ("reader_module.py", "json.py"):
+        (workspace / name).write_text("raise SystemExit('code of a stranger')", "utf-8")
+    table = {
+        "command": [sys.executable, "-m", "reader_module"],
+        "env": {"PYTHONPATH": str(installed)},
+        "requires": {"read": ["**", f"{installed}/**"]},
+        "era": "2025-11-25",
+    }
+    async with opened(workspace, "locked", settings=settings(reader=table), approver=yes) as hf:
+        assert (await found(hf))["cwd"] == str(workspace)
+
+
 async def test_a_folder_to_begin_in_that_is_not_there_or_out_of_reach_is_named(
     workspace: Path,
 ) -> None:
@@ -210,8 +227,8 @@ async def test_a_server_that_its_sandbox_stops_says_its_last_words_and_what_it_m
 ) -> None:
     script = workspace.parent / "server.py"
     script.write_text(f"def main():\n    {does}\nmain()\n", "utf-8")
-    table = {"command": [sys.executable, str(script)], "era": "2025-11-25"}
-    async with opened(workspace, "locked", settings=settings(**{"my server": table})) as hf:
+    table: object = {"command": [sys.executable, str(script)], "era": "2025-11-25"}
+    async with opened(workspace, "locked", settings=settings(None, **{"my server": table})) as hf:
         problem = str(hf.servers[0].problem)
         called = await failure(hf, "my_server_anything")
     assert said in problem

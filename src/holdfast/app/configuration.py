@@ -35,6 +35,7 @@ from holdfast.app.profiles import PROFILES, check_toolsets
 from holdfast.app.requirement_tables import check_requirements
 from holdfast.app.rule_sources import name_sources
 from holdfast.app.server_files import SERVERS_NAME, FoundServers, find_servers
+from holdfast.app.server_words import cover_words
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
@@ -106,10 +107,12 @@ def load_configuration(
     theirs = _their_servers(stranger, kept, servers.file)
     is_own = _same(stranger, own_file)
     project = None if is_own else _file(stranger if kept is None else kept / CONFIG_NAME, stranger)
-    wanted = _theirs(stranger, kept, _together(theirs.table, project or {}))
+    wanted = _theirs(stranger, kept, _together(theirs.table, project or {}), told)
     later = [*_from_variables(told), *_from_overrides(overrides)]
 
+    instead: tuple[Notice, ...] = ()
     if trusted:
+        instead = _replaced(settings, wanted, str(stranger))
         _merge(settings, wanted)
         wanted = {}
     narrowed = _narrowed(settings, wanted, later, str(stranger))
@@ -129,7 +132,7 @@ def load_configuration(
         project=root,
         workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
-        notices=(*servers.notices, *theirs.notices, *narrowed.notices, *rules.notices),
+        notices=(*servers.notices, *theirs.notices, *instead, *narrowed.notices, *rules.notices),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
         kept=kept,
     )
@@ -176,12 +179,26 @@ def _checked(layer: Table, origin: str, text: str = "") -> Table:
     return layer
 
 
-def _theirs(file: Path | None, kept: Path | None, table: Table) -> Table:
+def _theirs(file: Path | None, kept: Path | None, table: Table, told: Mapping[str, str]) -> Table:
     """The project's table; of one that is trusted all that it names is in the copy."""
     if kept is not None and file is not None:
         resolve_files(table, kept, None)
         refuse_files_outside(table, kept, file)
+        cover_words(table, kept, file, told)
     return table
+
+
+def _replaced(settings: Table, wanted: Table, origin: str) -> tuple[Notice, ...]:
+    """Let go of the person's servers that the project names, too.
+
+    What is said of a server is said by one: the person's headers are not for the project's address.
+    """
+    ours = cast("Table", settings.get("mcp", {}))
+    both = [name for name in cast("Table", wanted.get("mcp", {})) if name in ours]
+    for name in both:
+        del ours[name]
+    said = "the server of this name that you configured yourself is not used here"
+    return tuple(f"{origin}: mcp.{name}: {said}" for name in both)
 
 
 def _same(one: Path | None, other: Path | None) -> bool:

@@ -23,6 +23,7 @@ _ENVIRONMENT_OF_PYTHON = "pyvenv.cfg"
 _INTERPRETER = re.compile(
     r"(?:python|pypy)[\d.]*|node|nodejs|deno|bun|ruby|perl|php|lua|Rscript|java|bash|sh|dash|zsh|ksh"
 )
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _GLOB_CHARACTER = re.compile(r"[*?\[\],\\]")
 
 
@@ -69,7 +70,8 @@ def _patterns(path: str) -> Iterator[str]:
     for place in dict.fromkeys((path.rstrip("/"), str(Path(path).resolve()))):
         if "{" in place or "}" in place:
             continue  # no pattern can name it
-        written = _GLOB_CHARACTER.sub(lambda found: "\\" + found.group(0), place)
+        written = _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
+_GLOB_CHARACTER.sub(lambda found: "\\" + found.group(0), place)
         yield written
         if Path(path).is_dir():
             yield f"{written}/**"
@@ -87,6 +89,12 @@ def script_of(argv: tuple[str, ...]) -> str | None:
     if not argv or _INTERPRETER.fullmatch(Path(argv[0]).name) is None:
         return None
     return next((word for word in argv[1:] if _is_there(word)), None)
+
+
+def guarded_variables(meant: ServerSetup) -> dict[str, str]:
+    """What keeps an installed module from being one of the workspace, where the program begins."""
+    is_python = meant.command is not None and _PYTHON.fullmatch(Path(meant.command).name)
+    return {"PYTHONSAFEPATH": "1"} if is_python and "-m" in meant.args and not meant.cwd else {}
 
 
 def runs_words(argv: tuple[str, ...]) -> bool:

@@ -15,7 +15,13 @@ from holdfast.app.later_hand import LaterHand
 from holdfast.app.pins import PinFile
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_tables import requirements_of
-from holdfast.app.server_programs import files_named, meant_by, server_tools, tool_of
+from holdfast.app.server_programs import (
+    files_named,
+    guarded_variables,
+    meant_by,
+    server_tools,
+    tool_of,
+)
 from holdfast.app.settings import Surroundings
 from holdfast.app.source_settings import McpSettings
 from holdfast.contract.builders import failure_of
@@ -314,7 +320,9 @@ class _Starter:
             hand=self._parts.hand,
         )
         self._check_folder(setup)
-        program = DeclaredProgram(argv=setup.argv, variables=setup.env, cwd=setup.cwd)
+        program = DeclaredProgram(
+            argv=setup.argv, variables={**guarded_variables(setup), **setup.env}, cwd=setup.cwd
+        )
         return await self._parts.hand.programs(runtime).converse(program, listener)
 
     def _check_folder(self, setup: ServerSetup) -> None:

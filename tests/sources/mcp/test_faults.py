@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import anyio
 import pytest
@@ -234,6 +235,9 @@ class Spied:
     def send(self, content: bytes, /) -> None:
         self._said.append(content)
         self._behind.send(content)
+
+    def last(self, name: Literal["stdout", "stderr"], count: int, /) -> bytes:
+        return self._behind.last(name, count)
 
     def end(self, by: KilledBy, /) -> None:
         self._behind.end(by)
