@@ -70,8 +70,7 @@ def _patterns(path: str) -> Iterator[str]:
     for place in dict.fromkeys((path.rstrip("/"), str(Path(path).resolve()))):
         if "{" in place or "}" in place:
             continue  # no pattern can name it
-        written = _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-_GLOB_CHARACTER.sub(lambda found: "\\" + found.group(0), place)
+        written = _GLOB_CHARACTER.sub(lambda found: "\\" + found.group(0), place)
         yield written
         if Path(path).is_dir():
             yield f"{written}/**"
