@@ -23,6 +23,7 @@ NAMES = frozenset(
     {
         "holdfast.app.manifests",
         "holdfast.app.plugins",
+        "holdfast.app.server_words",
         "holdfast.app.servers",
         "holdfast.execution.artifacts",
         "holdfast.execution.extraction.parsers",

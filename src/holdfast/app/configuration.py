@@ -15,6 +15,7 @@ from typing import cast
 
 import msgspec
 
+from holdfast.app import server_words
 from holdfast.app.environment import DEBUG_VARIABLE, MCP_TOKEN_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
@@ -35,7 +36,6 @@ from holdfast.app.profiles import PROFILES, check_toolsets
 from holdfast.app.requirement_tables import check_requirements
 from holdfast.app.rule_sources import name_sources
 from holdfast.app.server_files import SERVERS_NAME, FoundServers, find_servers
-from holdfast.app.server_words import cover_words
 from holdfast.app.settings import Settings, ToolLimitSettings
 from holdfast.app.toml_text import nested, parse_toml, path_in, read_text, value_in
 from holdfast.app.trust import TrustFile
@@ -184,7 +184,8 @@ def _theirs(file: Path | None, kept: Path | None, table: Table, told: Mapping[st
     if kept is not None and file is not None:
         resolve_files(table, kept, None)
         refuse_files_outside(table, kept, file)
-        cover_words(table, kept, file, told)
+        if "mcp" in table:
+            server_words.cover_words(table, kept, file, told)
     return table
 
 

@@ -50,6 +50,7 @@ from holdfast.sources.mcp.states import ServerState
 __all__ = [
     "ServerParts",
     "SessionServers",
+    "is_away",
     "remarks_on",
     "server_tools",
     "servers_of",
@@ -98,6 +99,20 @@ def _setup(name: str, table: McpSettings) -> ServerSetup:
 def servers_with(tool: str, servers: Iterable[str]) -> tuple[str, ...]:
     """The servers that a tool of this name may be of."""
     return owners_of(tool, servers)
+
+
+def is_away(tool: str, states: Sequence[ServerState]) -> bool:
+    """Whether a tool that is not among those that can be called may be of a server that is not
+    there, or is held: a call says which."""
+    owners = owners_of(tool, [one.name for one in states]) if states else ()
+    return any(one.name in owners and _lacks(one, tool) for one in states)
+
+
+def _lacks(state: ServerState, tool: str) -> bool:
+    held = {one.tool for one in state.quarantined}
+    return state.status != "connected" or any(
+        one.id == tool and one.name in held for one in state.tools
+    )
 
 
 def with_secrets(around: Surroundings, setups: Iterable[ServerSetup]) -> Surroundings:

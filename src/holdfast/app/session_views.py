@@ -94,11 +94,6 @@ class SessionViews:
         """The configured MCP servers: how each one stands, its tools, and what of them is held."""
         return self._outside.states()
 
-    def is_away(self, tool: str) -> bool:
-        """Whether a tool is none of `tools` because its MCP server is not there, or because it is
-        held: a call says which."""
-        return self._catalog.absent.get(tool) is not None
-
     @property
     def has_changing_tools(self) -> bool:
         """Whether some of its tools come from sources that may change them."""

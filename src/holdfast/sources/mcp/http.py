@@ -9,7 +9,6 @@ request it is asked whether the host may be reached, and an address that was adm
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from socket import SocketKind
 from typing import Any, cast
 
 import httpx2
@@ -126,7 +125,7 @@ class _BoundedAnswers(httpx2.AsyncHTTPTransport):
         leave = admitted(self._gate, str(request.url))
         url = request.url
         try:
-            found = await getaddrinfo(url.host, url.port, type=SocketKind.SOCK_STREAM)
+            found = await getaddrinfo(url.host, url.port)
         except OSError as problem:
             raise Unreachable(f"{url.host}: {problem.strerror or problem}") from None
         addresses = dict.fromkeys(str(one[4][0]) for one in found)

@@ -67,12 +67,6 @@ async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> 
     return {"parts": [await _part(one, keep) for one in parts]}
 
 
-def text_of_answer(wire: JsonObject) -> str:
-    """Its text parts, joined; OperationFailed where the server says that the call failed."""
-    _refuse_failed(wire)
-    return _joined(_parts(wire))
-
-
 def _refuse_failed(wire: JsonObject) -> None:
     if wire.get("isError") is True:
         said = _joined(_parts(wire))[:LONGEST_MESSAGE]

@@ -7,17 +7,15 @@ decided by its pin with every call, by the newest definition that is known.
 from collections.abc import Callable, Iterable
 from functools import partial
 
-import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after, to_thread
 
 from holdfast.contract.errors import Unavailable
-from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.runtime import Runtime
 from holdfast.sources.mcp.calls import OpenCall
 from holdfast.sources.mcp.connection import Connection, Heard, Peer
 from holdfast.sources.mcp.definitions import Definition, digest
 from holdfast.sources.mcp.expansion import expanded
-from holdfast.sources.mcp.listing import Listing
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.pins import Quarantined, fingerprint
 from holdfast.sources.mcp.ports import Ports
@@ -64,7 +62,7 @@ class Server:
         """Whether it is not tried again; until it is opened, it is not."""
         self.peer: Peer | None = None
         """Who answered last."""
-        self.shelf = Shelf()
+        self.shelf = Shelf(ports.redaction)
         """Its tools."""
 
     def begin(self) -> None:
@@ -168,7 +166,7 @@ class Server:
         try:
             now = await to_thread.run_sync(self._prepared)
             self.meant, self.identity = now, identity_of(now)
-            heard = Heard(self._connected, self._listed, self._remark, self._lost)
+            heard = Heard(self._connected, self.shelf.put_aside, self.shelf.remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:
             self.lasting = True
@@ -195,30 +193,12 @@ class Server:
         self._ports.redaction.learn(secrets_of(self.setup, self._ports.environment))
         now = expanded(self.setup, self._ports.environment)
         for objection in self._ports.objections(now):
-            self._remark(objection)
+            self.shelf.remark(objection)
         return now
 
     def _failed(self, how: str) -> None:
         self.status, self.problem = "failed", self._ports.redaction.text(how)
         self._settled.set()
-
-    def _remark(self, said: str) -> None:
-        self.shelf.remark(self._ports.redaction.text(said))
-
-    def _listed(self, listing: Listing) -> None:
-        self.shelf.put_aside(self._cleaned(listing))
-
-    def _cleaned(self, listing: Listing) -> Listing:
-        """What it lists, without secrets: from here it goes to models, people and pins."""
-        clean = self._ports.redaction
-        return msgspec.structs.replace(
-            listing,
-            definitions=tuple(
-                msgspec.json.decode(clean.json(encode_json(one)), type=Definition)
-                for one in listing.definitions
-            ),
-            remarks=tuple(clean.text(one) for one in listing.remarks),
-        )
 
     def _lost(self, how: str) -> None:
         self._connection = None
@@ -233,7 +213,7 @@ class Server:
         )
         self.status, self.problem = "connected", None
         if first:
-            self.shelf.offer(self._cleaned(peer.listing))
+            self.shelf.offer(peer.listing)
         else:
-            self._listed(peer.listing)
+            self.shelf.put_aside(peer.listing)
         self._settled.set()

@@ -8,6 +8,7 @@ import msgspec
 from anyio import sleep
 
 from holdfast._version import __version__
+from holdfast.app import servers
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import RawArguments
 from holdfast.contract.json_value import JsonObject, JsonValue
@@ -116,7 +117,9 @@ class Served:
 
         A fault: it is no call at all.
         """
-        if params.name not in self.tools and not self.holdfast.is_away(params.name):
+        if params.name not in self.tools and not servers.is_away(
+            params.name, self.holdfast.servers
+        ):
             return Fault(INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
         if bytes(params.arguments)[:1] not in (b"{", b"n", b""):
             return Fault(INVALID_PARAMS, "Invalid params: arguments have to be an object")
