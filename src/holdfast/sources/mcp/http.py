@@ -6,23 +6,29 @@ origin are not followed (the SDK's rule), proxies of the environment are not use
 request it is asked whether the host may be reached, and an address that was admitted is connected.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, cast
 
 import httpx2
-from anyio import getaddrinfo, to_thread
+from anyio import current_time, getaddrinfo, sleep, to_thread
 from mcp.client.streamable_http import streamable_http_client
 
 from holdfast.contract.gates import HostGate, HostLeave, Refusal
 from holdfast.sources.mcp.expansion import expanded
-from holdfast.sources.mcp.lines import LONGEST_LINE
+from holdfast.sources.mcp.lines import LONGEST_LINE, is_crowded
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, host_of
 
 _REFUSED = (401, 403)
 _EVENTS = "text/event-stream"
+_END_OF_EVENT = re.compile(rb"\r?\n\r?\n|\r\r")
+_PIECE = 1024 * 1024
+_CROWDED = "the answer holds too many values"
+LISTENING_SECONDS = 1.0
+"""Between two requests to listen: a server may close the stream at once, and ask for no rest."""
 
 
 class Credentials(httpx2.Auth):
@@ -83,39 +89,67 @@ def _sendable(text: str) -> bool:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that is read up to a bound; streams of events are bounded event by event."""
+    """A body that is read up to a bound."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        count = 0
+        whole = bytearray()
         async for piece in self._stream:
-            count += len(piece)
-            if count > LONGEST_LINE:
+            whole += piece
+            if len(whole) > LONGEST_LINE:
                 raise httpx2.StreamError("the answer is larger than 16 MB")
             yield piece
+        if is_crowded(bytes(whole)):
+            raise httpx2.StreamError(_CROWDED)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+class _BoundedEvents(_Bounded):
+    """A stream of events: each of them is looked at before it is read as JSON."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        event = bytearray()
+        async for piece in self._stream:
+            event += piece
+            end = _END_OF_EVENT.search(event, max(0, len(event) - len(piece) - 3))
+            if end is None and len(event) <= LONGEST_LINE + _PIECE:
+                yield piece  # the SDK knows how long an event may be
+                continue
+            if is_crowded(bytes(event)):
+                raise httpx2.StreamError(_CROWDED)
+            event = bytearray(_END_OF_EVENT.split(bytes(event))[-1])
+            yield piece
 
 
 class _BoundedAnswers(httpx2.AsyncHTTPTransport):
     def __init__(self, gate: HostGate) -> None:
         super().__init__()
         self._gate = gate
+        self._next_listening = 0.0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         # What is packed has no bound that could be counted before it is unpacked.
         request.headers["accept-encoding"] = "identity"
+        if request.method == "GET":
+            await self._rest()
         response = await super().handle_async_request(await self._admitted(request))
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise httpx2.StreamError("the answer is packed, which nobody asked for")
         kind = response.headers.get("content-type", "").lower()
-        if not kind.startswith(_EVENTS):
-            response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
+        bounded = _BoundedEvents if kind.startswith(_EVENTS) else _Bounded
+        response.stream = bounded(cast("httpx2.AsyncByteStream", response.stream))
         return response
+
+    async def _rest(self) -> None:
+        now = current_time()
+        begins = max(now, self._next_listening)
+        self._next_listening = begins + LISTENING_SECONDS
+        await sleep(begins - now)
 
     async def _admitted(self, request: httpx2.Request) -> httpx2.Request:
         """The request to an address that may be connected to; Unreachable.

@@ -14,7 +14,7 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.contract.runtime import Runtime
 from holdfast.sources.mcp.calls import OpenCall
 from holdfast.sources.mcp.connection import Connection, Heard, Peer
-from holdfast.sources.mcp.definitions import Definition, digest
+from holdfast.sources.mcp.definitions import Definition, digest, offered
 from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.pins import Quarantined, fingerprint
@@ -208,8 +208,8 @@ class Server:
         self._connection = self._trying
         first, clean = self.peer is None, self._ports.redaction.text
         self.peer = peer._replace(
-            name=None if peer.name is None else clean(peer.name),
-            version=None if peer.version is None else clean(peer.version),
+            name=offered(None if peer.name is None else clean(peer.name)),
+            version=offered(None if peer.version is None else clean(peer.version)),
         )
         self.status, self.problem = "connected", None
         if first:

@@ -16,7 +16,7 @@ from holdfast.contract.ports import StoredOutput
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Alone, Body, Limits, Tool, ToolDefinitionError
-from holdfast.sources.mcp.definitions import Definition, offered
+from holdfast.sources.mcp.definitions import Definition, offered, offered_schema
 from holdfast.sources.mcp.naming import alias_of, names_of, reduced
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.ports import Ports
@@ -241,7 +241,7 @@ def _tool(
     return Tool(
         name=name,
         description=offered(definition.description),
-        input_schema=definition.input_schema,
+        input_schema=offered_schema(definition.input_schema),
         output_schema=definition.output_schema,
         requires=requires,
         body=Body(style="async", invoke=invoke),

@@ -7,10 +7,10 @@ import msgspec
 
 from holdfast.contract.json_value import encode_json
 from holdfast.sources.mcp.definitions import Definition
-from holdfast.sources.mcp.listing import Listing
+from holdfast.sources.mcp.listing import MOST_REMARKS, Listing
 from holdfast.sources.mcp.ports import Redaction
 
-MOST_REMARKS = 50
+LONGEST_REMARK = 1000
 
 
 class Shelf:
@@ -58,7 +58,7 @@ class Shelf:
 
     def remark(self, said: str) -> None:
         """Say it once."""
-        said = self._redaction.text(said)
+        said = self._redaction.text(said)[:LONGEST_REMARK]
         if said not in self._remarks and len(self._remarks) < MOST_REMARKS:
             self._remarks.append(said)
 

@@ -16,11 +16,13 @@ from mcp_types import jsonrpc_message_adapter
 from holdfast.contract.programs import Conversation, Listener
 from holdfast.contract.shell import KilledBy
 from holdfast.sources.mcp.last_words import LOOKED_AT, is_blocked, last_lines, reach_advice
-from holdfast.sources.mcp.lines import Lines, TooLong
+from holdfast.sources.mcp.lines import Lines, TooLong, is_crowded
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import ServerSetup
 
 MOST_UNREAD = 64 * 1024 * 1024
+_PER_LINE = 256
+"""What keeping a line costs beside its bytes, rounded up: short ones count, too."""
 _AT_ONCE = 64
 """So many messages are read before others have a turn."""
 
@@ -65,7 +67,9 @@ class ServerProgram:
         try:
             for line in self._lines.feed(piece):
                 self._unread.append(line)
-                self._unread_bytes += len(line)
+                self._unread_bytes += len(line) + _PER_LINE
+                if self._unread_bytes > MOST_UNREAD:
+                    break
         except TooLong:
             self._give_up("it sent a line of more than 16 MB")
             return
@@ -113,7 +117,10 @@ class ServerProgram:
         while True:
             while self._unread:
                 line = self._unread.popleft()
-                self._unread_bytes -= len(line)
+                self._unread_bytes -= len(line) + _PER_LINE
+                if is_crowded(line):
+                    self._give_up("it sent a message of too many values")
+                    raise EndOfStream
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
