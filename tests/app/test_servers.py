@@ -11,7 +11,7 @@ from tool_kit import failure, opened, result
 from holdfast import Holdfast, Subagent
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
-from holdfast.app.servers import servers_with
+from holdfast.app.servers import is_away, servers_with
 from holdfast.app.source_settings import McpSettings
 from holdfast.contract.call import Ask
 from holdfast.contract.failure import FailureKind
@@ -166,6 +166,28 @@ async def test_a_tool_of_a_server_that_is_not_there_is_unavailable_and_not_unkno
     assert "NOWHERE_TO_BE_FOUND" in lost.message
     assert "holdfast mcp test lost" in lost.message
     assert unknown.kind is nobody.kind is FailureKind.TOOL_NOT_FOUND
+
+
+async def test_a_server_that_was_left_out_is_known_to_those_who_ask_for_it(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = workspace.parent / "home"
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    entry = {"mcpServers": {"old": {"type": "sse", "url": "http://a"}}}
+    (home / "mcp.json").write_text(json.dumps(entry), "utf-8")
+    async with Holdfast(profile="locked", workspace=workspace) as hf:
+        asked = await failure(hf, "old_echo")
+        assert (asked.kind, asked.retryable) == (FailureKind.UNAVAILABLE, False)
+        assert "has been replaced" in asked.message
+        assert [(one.name, one.status) for one in hf.servers] == [("old", "failed")]
+        assert any("has been replaced" in remark for remark in hf.remarks)
+        assert is_away("old_echo", hf.servers)
+        assert not is_away("older_echo", hf.servers)
+    async with Holdfast(profile="bare", workspace=workspace) as hf:
+        assert (await failure(hf, "old_echo")).kind is FailureKind.TOOL_NOT_FOUND
+        assert hf.servers == ()
+        assert not any("has been replaced" in remark for remark in hf.remarks)
 
 
 async def test_what_a_tool_is_called_does_not_depend_on_who_is_there(workspace: Path) -> None:

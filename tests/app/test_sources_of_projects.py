@@ -207,6 +207,21 @@ def test_words_that_name_no_file_of_the_project_stay_as_they_are(
     assert list(places.load().settings.mcp["theirs"].command) == command
 
 
+def test_what_is_doubtful_about_a_server_is_told_by_its_name(places: Places) -> None:
+    entries = {"old": {"type": "sse", "url": "http://a"}, "odd": {"command": "x", "odder": 1}}
+    own = {"mcpServers": {**entries, "fine": {"command": "x"}}}
+    (places.home / "mcp.json").write_text(json.dumps(own), "utf-8")
+    servers(places, theirs={"type": "sse", "url": "http://a"})
+    loaded = places.load(project="")
+    assert list(loaded.server_notices) == ["old", "odd"]
+    assert "has been replaced" in loaded.server_notices["old"][0]
+    assert not any("mcp server" in notice for notice in loaded.notices)
+    trust(places)
+    assert list(places.load().server_notices) == ["old", "odd", "theirs"]
+    (places.home / "mcp.json").write_text('{"nothing": {}}', "utf-8")
+    assert any('no "mcpServers" in it' in notice for notice in places.load().notices)
+
+
 def test_a_projects_server_stands_alone_whatever_the_persons_says(places: Places) -> None:
     servers(places, both={"type": "http", "url": "https://theirs.example/mcp"})
     trust(places)

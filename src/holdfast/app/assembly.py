@@ -28,7 +28,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
@@ -203,6 +203,9 @@ def assembled(wanted: Wanted) -> Whole:
                 configured=tuple(settings.mcp),
             ),
         )
+    outside.notices = _concerned(configuration, sources, options, wanted.profile)
+    if outside.notices and "servers" not in options:
+        outside.left_out = servers.left_out(outside.notices, settings.mcp)
     outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)
     pipeline = Pipeline(
         Parts(
@@ -235,6 +238,19 @@ def _server_tools(sources: NamedSources, surroundings: Surroundings) -> tuple[To
     if not sources.servers:
         return ()
     return servers.server_tools(sources.servers, surroundings.parent_environment)
+
+
+def _concerned(
+    configuration: Configuration, sources: NamedSources, options: Options, profile: str
+) -> dict[str, tuple[str, ...]]:
+    """What the configuration says of the servers of this session, and of those it left out."""
+    names = {one.name for one in sources.servers}
+    all_of_them = profile != DEFAULT_PROFILE and "above" not in options
+    return {
+        name: said
+        for name, said in configuration.server_notices.items()
+        if name in names or (all_of_them and name not in configuration.settings.mcp)
+    }
 
 
 def _doubts(settings: Settings, profile: str, given: list[str], outside: Outside) -> list[str]:

@@ -61,6 +61,10 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     trusted: bool = False
     """Whether a person trusts the project's own files as they are now."""
     notices: tuple[Notice, ...] = ()
+    """What everybody should know."""
+    server_notices: Mapping[str, tuple[Notice, ...]] = {}
+    """By MCP server, what is doubtful about how it is configured, or why it was left out: for those
+    who are concerned with it."""
     files: tuple[Path, ...] = ()
     """The files that were read."""
     kept: Path | None = None
@@ -133,6 +137,7 @@ def load_configuration(
         workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
         notices=(*servers.notices, *theirs.notices, *instead, *narrowed.notices, *rules.notices),
+        server_notices=_about(servers, theirs, trusted=trusted),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
         kept=kept,
     )
@@ -153,6 +158,13 @@ def _their_servers(file: Path | None, kept: Path | None, own: Path | None) -> Fo
         return find_servers(named)
     except ConfigurationError as problem:  # a stranger's broken file must not stop anybody
         return FoundServers({}, (str(problem),))
+
+
+def _about(
+    own: FoundServers, theirs: FoundServers, *, trusted: bool
+) -> dict[str, tuple[Notice, ...]]:
+    """What is said of each server that counts here."""
+    return {**own.about, **(theirs.about if trusted else {})}
 
 
 def _together(first: Table, later: Table) -> Table:

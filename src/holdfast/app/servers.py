@@ -15,6 +15,7 @@ from holdfast.app.later_hand import LaterHand
 from holdfast.app.pins import PinFile
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_tables import requirements_of
+from holdfast.app.server_absence import Absent, held_back, is_away, left_out
 from holdfast.app.server_programs import (
     files_named,
     guarded_variables,
@@ -24,9 +25,8 @@ from holdfast.app.server_programs import (
 )
 from holdfast.app.settings import Surroundings
 from holdfast.app.source_settings import McpSettings
-from holdfast.contract.builders import failure_of
 from holdfast.contract.errors import Unavailable
-from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.failure import Failure
 from holdfast.contract.gates import Refusal
 from holdfast.contract.ports import Clock
 from holdfast.contract.programs import Conversation, DeclaredProgram, Listener
@@ -41,16 +41,18 @@ from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
 from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
 from holdfast.sources.mcp.naming import owners_of
-from holdfast.sources.mcp.pins import Pin, PinStore, Quarantined
+from holdfast.sources.mcp.pins import Pin, PinStore
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.secrets import secrets_of
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, BadSetup, ServerSetup
 from holdfast.sources.mcp.states import ServerState
 
 __all__ = [
+    "Absent",
     "ServerParts",
     "SessionServers",
     "is_away",
+    "left_out",
     "remarks_on",
     "server_tools",
     "servers_of",
@@ -99,20 +101,6 @@ def _setup(name: str, table: McpSettings) -> ServerSetup:
 def servers_with(tool: str, servers: Iterable[str]) -> tuple[str, ...]:
     """The servers that a tool of this name may be of."""
     return owners_of(tool, servers)
-
-
-def is_away(tool: str, states: Sequence[ServerState]) -> bool:
-    """Whether a tool that is not among those that can be called may be of a server that is not
-    there, or is held: a call says which."""
-    owners = owners_of(tool, [one.name for one in states]) if states else ()
-    return any(one.name in owners and _lacks(one, tool) for one in states)
-
-
-def _lacks(state: ServerState, tool: str) -> bool:
-    held = {one.tool for one in state.quarantined}
-    return state.status != "connected" or any(
-        one.id == tool and one.name in held for one in state.tools
-    )
 
 
 def with_secrets(around: Surroundings, setups: Iterable[ServerSetup]) -> Surroundings:
@@ -179,15 +167,15 @@ class SessionServers:
         """How each of them stands; nothing before they are opened."""
         return () if self._source is None else self._source.states(self._taken)
 
-    def absent(self) -> Mapping[str, Failure]:
+    def absent(self, notices: Mapping[str, tuple[str, ...]]) -> Mapping[str, Failure]:
         """By name, what to say of tools that cannot be called: those that are quarantined, and
         whatever is called like the tools of a server that is not there."""
         configured = self._ports.configured or tuple(one.name for one in self._setups)
-        return Absent(self._held(), self.states, configured)
+        return Absent(self._held(), configured, notices, self.states)
 
     def _held(self) -> dict[str, Failure]:
         return {
-            tool.id: _held_back(state.name, held)
+            tool.id: held_back(state.name, held)
             for state in self.states()
             for held in state.quarantined
             for tool in state.tools
@@ -205,60 +193,6 @@ class SessionServers:
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about them."""
         return tuple(remark for state in self.states() for remark in remarks_on(state))
-
-
-class Absent(Mapping[str, Failure]):
-    """What to say of tools that are not in the catalog; a server is looked at when it is asked."""
-
-    def __init__(
-        self,
-        held: Mapping[str, Failure],
-        states: Callable[[], tuple[ServerState, ...]],
-        configured: Sequence[str],
-    ) -> None:
-        self._held = held
-        self._states = states
-        self._configured = configured
-
-    def __getitem__(self, tool: str) -> Failure:
-        if tool in self._held:
-            return self._held[tool]
-        away = {one.name: one for one in self._states() if one.status != "connected"}
-        for name in owners_of(tool, self._configured):
-            if name in away:
-                return _away(away[name])
-        raise KeyError(tool)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._held)
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-
-def _away(state: ServerState) -> Failure:
-    problem = state.problem or f"it is {state.status}"
-    lasting = state.lasting
-    what = (
-        f"A person has to correct it: holdfast mcp test {state.name} shows how it stands."
-        if lasting
-        else "Call again later, or do without it."
-    )
-    return failure_of(
-        FailureKind.UNAVAILABLE,
-        f"mcp server {state.name} is unavailable: {problem}. Its tools cannot be called. {what}",
-        retryable=not lasting,
-        extras={"server": state.name},
-    )
-
-
-def _held_back(server: str, held: Quarantined) -> Failure:
-    return failure_of(
-        FailureKind.REJECTED,
-        f"The tool {held.tool} of the MCP server {server} is quarantined: {held.summary}. It cannot"
-        f" be called until a person looks at the change and accepts it: holdfast mcp pin {server}",
-        extras={"server": server},
-    )
 
 
 def remarks_on(state: ServerState) -> Iterator[str]:

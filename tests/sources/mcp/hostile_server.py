@@ -40,8 +40,8 @@ def harm(request: dict[str, Any]) -> None:
         say({"id": request["id"], "result": words(',[{"' * 500_000)})
     elif MODE == "signs":
         token = request["params"]["_meta"]["progressToken"]
-        for number in range(20_000):
-            told = {"progressToken": token, "progress": number, "message": "x" * 5000}
+        for number in range(5_000):
+            told = {"progressToken": token, "progress": number, "message": "x" * 2500}
             say({"method": "notifications/progress", "params": told})
         say({"id": request["id"], "result": words("done")})
     elif MODE == "storm":

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -148,7 +147,7 @@ async def test_very_many_signs_of_life_are_thinned_out(workspace: Path) -> None:
     async with served(workspace, hostile(workspace, "signs")) as servers:
         answer = await settled(servers, "bad_harm", progress=heard)
         assert answer.ok
-    assert 0 < len(heard.heard) < 5000
+    assert 0 < len(heard.heard) < 2500
     assert all(len(one.message or "") <= 2000 for one in heard.heard)
 
 
@@ -237,7 +236,6 @@ async def test_a_server_that_wants_no_rest_is_listened_to_at_our_pace(tmp_path: 
         setup = ServerSetup(name="bad", url=url, era="2025-11-25")
         async with connected(ports(tmp_path), setup):
             with anyio.fail_after(30):
-                while len(listened) < 3:  # noqa: ASYNC110 - it tells nobody
+                while len(listened) < 4:  # noqa: ASYNC110 - it tells nobody
                     await anyio.sleep(0.01)
-    pauses = [later - earlier for earlier, later in pairwise(listened)]
-    assert min(pauses) > LISTENING_SECONDS / 2
+    assert listened[-1] - listened[0] > LISTENING_SECONDS * 1.5
