@@ -36,6 +36,7 @@ NAMES = frozenset(
         "holdfast.app.plugins",
         "holdfast.app.project_folder",
         "holdfast.app.restoring",
+        "holdfast.app.server_words",
         "holdfast.app.servers",
         "holdfast.app.session_store",
         "holdfast.contract.kept_report",

@@ -49,6 +49,7 @@ from holdfast.record.lineage_graph import LineageGraph
 from holdfast.runtime.flow_session import Session
 from holdfast.runtime.flow_table import ToolNameConflictError, build_table, table_schemas
 from holdfast.sources.flow_class import tool_from_flow
+from holdfast.sources.mcp.flow import mcp_flow_tools
 from holdfast.tools.flow import FLOW_BUILTINS
 
 __all__ = [
@@ -111,6 +112,7 @@ __all__ = [
     "backend_is_available",
     "ToolNameConflictError",
     "tool_from_flow",
+    "mcp_flow_tools",
     "tool_table",
     "table_schemas",
     "serialize",

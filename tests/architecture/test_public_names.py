@@ -126,6 +126,7 @@ def test_the_flow_face_is_pinned() -> None:
             "backend_names",
             "default_backend",
             "get_backend",
+            "mcp_flow_tools",
             "open_sandbox",
             "preferred_backend",
             "read_flow_log",

@@ -231,6 +231,15 @@ def test_a_file_that_is_no_json_is_named_and_left_alone(cli: Cli, home: Path) ->
 def test_what_cannot_be_used_of_it_is_told_and_the_rest_counts(cli: Cli, home: Path) -> None:
     servers = {"old": {"type": "sse", "url": "http://a"}, "new": {"command": "x", "odd": 1}}
     (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}), "utf-8")
-    answered = cli("plugin", "list")
+    answered = cli("mcp", "list")
     assert "the transport sse has been replaced" in answered.err
     assert "'odd' is not known" in answered.err
+    one = cli("mcp", "test", "old")
+    assert one.status == 2
+    assert "the transport sse has been replaced" in one.err
+    assert "'odd'" not in one.err
+    called = cli("call", "old_echo")
+    assert json.loads(called.out)["kind"] == "unavailable"
+    assert "the transport sse has been replaced" in called.out
+    for words in (("plugin", "list"), ("call", "read", "path=nothing"), ("tools", "read")):
+        assert "mcp server" not in cli(*words).err  # nobody asked about servers

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp_sdk import server_for
 
 pytestmark = pytest.mark.timeout(60)
@@ -66,3 +66,22 @@ async def test_a_client_is_told_and_calls_the_new_one(transport: str, manifest: 
         assert "first" not in names
         called = await client.call_tool("second", {})
         assert called.structured_content == {"am": "second"}
+
+
+@pytest.mark.parametrize("transport", ["pipe", "http"])
+async def test_a_tool_of_a_server_that_is_not_there_is_unavailable(
+    transport: str, tmp_path: Path
+) -> None:
+    """To a client it is a call that failed, not a tool that nobody knows."""
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir(mode=0o700)
+    work.mkdir()
+    (home / "config.toml").write_text('[mcp.dead]\ncommand = ["false"]\n', "utf-8")
+    async with AsyncExitStack() as stack:
+        server = await server_for(transport, home, work, [], stack)
+        client = await stack.enter_async_context(Client(server, mode="legacy"))
+        answer = await client.call_tool("dead_echo", {})
+        assert answer.is_error
+        assert "mcp server dead is unavailable: " in str(answer.content)
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await client.session.call_tool("living_echo", {})

@@ -16,7 +16,7 @@ from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
 from holdfast.app.doubts import doubts_of
-from holdfast.app.hands import HandSetup, KnownTools, hand_for, remarks_of
+from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
@@ -27,7 +27,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
@@ -109,6 +109,8 @@ def assembled(wanted: Wanted) -> Whole:
     above = options.get("above")
     top = session.id if above is None else above.top
     sources = sources_of(wanted.profile, options, configuration)
+    if sources.servers:
+        surroundings = servers.with_secrets(surroundings, sources.servers)
     tools = (*wanted.tools, *sources.plugins)
     catalog = catalog_of(tools, chosen, settings, top)
     outside = Outside(catalog, Bounds(settings.limits, chosen.tools), sources.manifests)
@@ -127,22 +129,21 @@ def assembled(wanted: Wanted) -> Whole:
     reach = reach_of(judging)
     outside.judged_by(reach.scope)
     redactor = Redactor(surroundings.secrets)
-    hand = hand_for(
-        HandSetup(
-            session=session,
-            tools=KnownTools(judging.unseen, catalog),
-            kept=judging.kept,
-            reach=reach,
-            bounds=lambda: judge.bounds,
-            settings=settings.sandbox,
-            surroundings=surroundings,
-            sidecars=sidecars,
-            redactor=redactor,
-            clock=clock,
-            ids=ids,
-            audit=judging.audit,
-        )
+    hand_setup = HandSetup(
+        session=session,
+        tools=KnownTools(judging.unseen, catalog),
+        kept=judging.kept,
+        reach=reach,
+        bounds=lambda: judge.bounds,
+        settings=settings.sandbox,
+        surroundings=surroundings,
+        sidecars=sidecars,
+        redactor=redactor,
+        clock=clock,
+        ids=ids,
+        audit=judging.audit,
     )
+    hand = hand_for(hand_setup)
     judge = judge_for(msgspec.structs.replace(judging, protects=hand.protects), reach, clock.now)
     log = _log(wanted, configuration, surroundings, session, clock, ids)
     search = session_search(settings.web, top, surroundings) if above is None else above.search
@@ -196,8 +197,14 @@ def assembled(wanted: Wanted) -> Whole:
                 hand=hand,
                 sidecars=sidecars,
                 clock=clock,
+                redactor=redactor,
+                leaves=lambda name: leaves_of(hand_setup, hand_setup.tools(name), None),
+                configured=tuple(settings.mcp),
             ),
         )
+    outside.notices = _concerned(configuration, sources, options, wanted.profile)
+    if outside.notices and "servers" not in options:
+        outside.left_out = servers.left_out(outside.notices, settings.mcp)
     outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)
     pipeline = Pipeline(
         Parts(
@@ -229,7 +236,20 @@ def assembled(wanted: Wanted) -> Whole:
 def _server_tools(sources: NamedSources, surroundings: Surroundings) -> tuple[Tool, ...]:
     if not sources.servers:
         return ()
-    return servers.server_tools(sources.servers, surroundings.environment)
+    return servers.server_tools(sources.servers, surroundings.parent_environment)
+
+
+def _concerned(
+    configuration: Configuration, sources: NamedSources, options: Options, profile: str
+) -> dict[str, tuple[str, ...]]:
+    """What the configuration says of the servers of this session, and of those it left out."""
+    names = {one.name for one in sources.servers}
+    all_of_them = profile != DEFAULT_PROFILE and "above" not in options
+    return {
+        name: said
+        for name, said in configuration.server_notices.items()
+        if name in names or (all_of_them and name not in configuration.settings.mcp)
+    }
 
 
 def _doubts(settings: Settings, profile: str, given: list[str], outside: Outside) -> list[str]:

@@ -15,6 +15,7 @@ from typing import cast
 
 import msgspec
 
+from holdfast.app import server_words
 from holdfast.app.environment import DEBUG_VARIABLE, MCP_TOKEN_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
@@ -61,6 +62,10 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     trusted: bool = False
     """Whether a person trusts the project's own files as they are now."""
     notices: tuple[Notice, ...] = ()
+    """What everybody should know."""
+    server_notices: Mapping[str, tuple[Notice, ...]] = {}
+    """By MCP server, what is doubtful about how it is configured, or why it was left out: for those
+    who are concerned with it."""
     files: tuple[Path, ...] = ()
     """The files that were read."""
     kept: Path | None = None
@@ -107,11 +112,13 @@ def load_configuration(
     theirs = _their_servers(stranger, kept, servers.file)
     is_own = _same(stranger, own_file)
     project = None if is_own else _file(stranger if kept is None else kept / CONFIG_NAME, stranger)
-    wanted = _theirs(stranger, kept, _together(theirs.table, project or {}))
+    wanted = _theirs(stranger, kept, _together(theirs.table, project or {}), told)
     later = [*_from_variables(told), *_from_overrides(overrides)]
     homes = _homes((stranger, project), (own_file, own))
 
+    instead: tuple[Notice, ...] = ()
     if trusted:
+        instead = _replaced(settings, wanted, str(stranger))
         _merge(settings, wanted)
         wanted = {}
     narrowed = _narrowed(settings, wanted, later, str(stranger))
@@ -132,7 +139,15 @@ def load_configuration(
         project=root,
         workspace=None if root is None else Path(workspace or "").resolve(),
         trusted=trusted,
-        notices=(*servers.notices, *theirs.notices, *narrowed.notices, *rules.notices, *left_out),
+        notices=(
+            *servers.notices,
+            *theirs.notices,
+            *instead,
+            *narrowed.notices,
+            *rules.notices,
+            *left_out,
+        ),
+        server_notices=_about(servers, theirs, trusted=trusted),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
         kept=kept,
     )
@@ -153,6 +168,13 @@ def _their_servers(file: Path | None, kept: Path | None, own: Path | None) -> Fo
         return find_servers(named)
     except ConfigurationError as problem:  # a stranger's broken file must not stop anybody
         return FoundServers({}, (str(problem),))
+
+
+def _about(
+    own: FoundServers, theirs: FoundServers, *, trusted: bool
+) -> dict[str, tuple[Notice, ...]]:
+    """What is said of each server that counts here."""
+    return {**own.about, **(theirs.about if trusted else {})}
 
 
 def _together(first: Table, later: Table) -> Table:
@@ -179,12 +201,27 @@ def _checked(layer: Table, origin: str, text: str = "") -> Table:
     return layer
 
 
-def _theirs(file: Path | None, kept: Path | None, table: Table) -> Table:
+def _theirs(file: Path | None, kept: Path | None, table: Table, told: Mapping[str, str]) -> Table:
     """The project's table; of one that is trusted all that it names is in the copy."""
     if kept is not None and file is not None:
         resolve_files(table, kept, None)
         refuse_files_outside(table, kept, file)
+        if "mcp" in table:
+            server_words.cover_words(table, kept, file, told)
     return table
+
+
+def _replaced(settings: Table, wanted: Table, origin: str) -> tuple[Notice, ...]:
+    """Let go of the person's servers that the project names, too.
+
+    What is said of a server is said by one: the person's headers are not for the project's address.
+    """
+    ours = cast("Table", settings.get("mcp", {}))
+    both = [name for name in cast("Table", wanted.get("mcp", {})) if name in ours]
+    for name in both:
+        del ours[name]
+    said = "the server of this name that you configured yourself is not used here"
+    return tuple(f"{origin}: mcp.{name}: {said}" for name in both)
 
 
 def _same(one: Path | None, other: Path | None) -> bool:

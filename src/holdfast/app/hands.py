@@ -83,7 +83,7 @@ def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
             session=setup.session,
             folder=around.data_home / "sessions" / setup.session.id,
             tools=setup.tools,
-            leaves=partial(_leaves, setup),
+            leaves=partial(leaves_of, setup),
             policy=_Policies(setup),
             environment=around.environment,
             parent_environment=around.parent_environment,
@@ -134,7 +134,8 @@ class _Policies:
         return self._known[key]
 
 
-def _leaves(setup: HandSetup, tool: Tool, call_id: str | None) -> "aftermath.Leaves":
+def leaves_of(setup: HandSetup, tool: Tool, call_id: str | None) -> "aftermath.Leaves":
+    """What a tool may open, reach and run; ``call_id``: in one of its calls."""
     reach, bounds = setup.reach, setup.bounds()
     scope = reach.scope(tool)
     against = partial(bounds.against, tool, call_id)

@@ -1,7 +1,7 @@
 """The opened whole: tools, policy, sidecars and one session to settle calls in."""
 
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self, Unpack
@@ -187,13 +187,16 @@ class Holdfast(SessionViews):
         """
         return self._outside.remarks(settled=True)
 
-    async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
-        """Accept the definitions an MCP server gives its tools now, or one tool's; gives which.
+    async def pin(
+        self, server: str, tool: str | None = None, *, seen: Mapping[str, str] | None = None
+    ) -> tuple[str, ...]:
+        """Accept the definitions an MCP server gives its tools, or one tool's; gives which.
 
-        A person's decision: show them the diffs in `servers` first. LookupError for a server or
-        tool that is not there; OSError when it cannot be kept.
+        A person's decision: show them the diffs in `servers` first, and hand back the
+        `fingerprints` that stand beside them as ``seen``. LookupError for a server or tool that is
+        not there, and where it says something else by now; OSError when it cannot be kept.
         """
-        return await self._outside.pin(server, tool)
+        return await self._outside.pin(server, tool, seen)
 
     async def questions(self) -> tuple[Question, ...]:
         """What still waits for a person's answer, the oldest first."""

@@ -34,6 +34,11 @@ class _Named(NamedTuple):
     def is_file(self) -> bool:
         return not self.may_be_a_command or "/" in self.name
 
+    @property
+    def begins_elsewhere(self) -> bool:
+        """Whether a variable of the environment says where it is."""
+        return self.name.startswith("${") and self.covered == "elsewhere"
+
     def put(self, path: Path) -> None:
         cast("dict[str | int, object]", self.inside)[self.at] = str(path)
 
@@ -41,7 +46,7 @@ class _Named(NamedTuple):
 def resolve_files(table: Table, folder: Path, home: Path | None) -> None:
     """A file names other files relative to itself."""
     for named in _all(table):
-        if named.is_file:
+        if named.is_file and not named.begins_elsewhere:
             named.put(folder / _without_tilde(named.name, home))
 
 

@@ -50,6 +50,10 @@ class Outside:
         """By tool, on which grounds it runs where no rule speaks. Changes with the tools."""
         self.servers: servers.SessionServers | None = None
         """They are started with the session's hand, and so come last."""
+        self.notices: Mapping[str, tuple[str, ...]] = {}
+        """By server, what is doubtful about its configuration, or why it was left out."""
+        self.left_out: tuple[ServerState, ...] = ()
+        """Servers that cannot be used as they are configured, where none were chosen by name."""
         self._check: Callable[[Tool], object] = _check_nothing
         self.changed: Callable[[], None] = _tell_nobody
         """Called when the tools are others than before."""
@@ -69,6 +73,8 @@ class Outside:
 
     async def open(self) -> None:
         """Connect the servers, and have their tools."""
+        if self.notices:
+            self._catalog.absent = servers.Absent({}, (), self.notices)
         if self.servers is not None:
             await self.servers.open()
             if self._take_servers(self.servers):
@@ -106,13 +112,15 @@ class Outside:
 
     def states(self) -> tuple[ServerState, ...]:
         """How each MCP server stands."""
-        return () if self.servers is None else self.servers.states()
+        return (*(() if self.servers is None else self.servers.states()), *self.left_out)
 
-    async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
-        """Accept what a server says of its tools now; LookupError when there is no such thing."""
+    async def pin(
+        self, server: str, tool: str | None, seen: Mapping[str, str] | None
+    ) -> tuple[str, ...]:
+        """Accept what a server says of its tools, if it is what was seen; LookupError."""
         if self.servers is None:
             raise LookupError(f"there is no MCP server {server!r}: none is configured")
-        accepted = await self.servers.pin(server, tool)
+        accepted = await self.servers.pin(server, tool, seen)
         self.servers.take_changes()
         if self._take_servers(self.servers):
             self.changed()
@@ -129,14 +137,15 @@ class Outside:
             if one.source.problem is not None
         ]
         missing = [lost.text for one in self._manifests for lost in one.source.missing()]
-        servers = () if self.servers is None else self.servers.remarks(settled=settled)
-        return (*broken, *missing, *self._conflicts.values(), *servers)
+        told = [said for notices in self.notices.values() for said in notices]
+        told += () if self.servers is None else self.servers.remarks(settled=settled)
+        return (*broken, *missing, *self._conflicts.values(), *told)
 
     def _take_servers(self, source: "servers.SessionServers") -> bool:
         mine = self._names.get(_SERVERS, [])
         taken = {tool.name for tool in self._catalog} - {*mine}
         changed = self._try(_SERVERS, source.tools(taken), _nobody)
-        self._catalog.absent = source.held()
+        self._catalog.absent = source.absent(self.notices)
         return changed
 
     def _try(

@@ -5,6 +5,7 @@ what `[mcp.NAME]` says, and such a table adds to it. It is JSON of others: what 
 is told and left out, and the rest counts.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +28,11 @@ class FoundServers(NamedTuple):
     table: Table
     """As a layer of the configuration."""
     notices: tuple[str, ...] = ()
+    """What is wrong with the file."""
     file: Path | None = None
     """None: there is none."""
+    about: Mapping[str, tuple[str, ...]] = {}
+    """By server, what is doubtful about it, or why it was left out."""
 
 
 def find_servers(path: Path | None, copy_of: Path | None = None) -> FoundServers:
@@ -44,9 +48,10 @@ def find_servers(path: Path | None, copy_of: Path | None = None) -> FoundServers
             f"{named}: it is no JSON ({problem}); correct it, or remove it to have no such servers"
         ) from None
     read = reading.read_servers(document)
-    notices = tuple(f"{named}: {said}" for said in (*read.problems, *read.remarks))
+    about = {name: tuple(f"{named}: {one}" for one in said) for name, said in read.about.items()}
+    notices = () if read.about else tuple(f"{named}: {said}" for said in read.problems)
     tables: Table = {setup.name: table_of(setup) for setup in read.setups}
-    return FoundServers({"mcp": tables} if tables else {}, notices, named)
+    return FoundServers({"mcp": tables} if tables else {}, notices, named, about)
 
 
 def table_of(setup: ServerSetup) -> Table:

@@ -4,10 +4,10 @@ Each one runs as a tool that no model can call, so that it reaches what its own 
 is spoken with them is not known here.
 """
 
-import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
@@ -15,27 +15,54 @@ from holdfast.app.later_hand import LaterHand
 from holdfast.app.pins import PinFile
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_tables import requirements_of
+from holdfast.app.server_absence import Absent, held_back, is_away, left_out
+from holdfast.app.server_programs import (
+    files_named,
+    guarded_variables,
+    meant_by,
+    server_tools,
+    tool_of,
+)
 from holdfast.app.settings import Surroundings
 from holdfast.app.source_settings import McpSettings
-from holdfast.contract.builders import failure_of
-from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.errors import Unavailable
+from holdfast.contract.failure import Failure
+from holdfast.contract.gates import Refusal
 from holdfast.contract.ports import Clock
 from holdfast.contract.programs import Conversation, DeclaredProgram, Listener
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.runtime import Progress, Runtime, SessionFacts
-from holdfast.contract.tool import Alone, Body, Tool, ToolDefinitionError
+from holdfast.contract.tool import Tool, ToolDefinitionError
+from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import LoopCaller
+from holdfast.execution.processes import aftermath
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
 from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
-from holdfast.sources.mcp.naming import reduced
-from holdfast.sources.mcp.pins import Pin, PinStore, Quarantined
+from holdfast.sources.mcp.naming import owners_of
+from holdfast.sources.mcp.pins import Pin, PinStore
 from holdfast.sources.mcp.ports import Ports
+from holdfast.sources.mcp.secrets import secrets_of
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, BadSetup, ServerSetup
 from holdfast.sources.mcp.states import ServerState
 
-_ENVIRONMENT_OF_PYTHON = "pyvenv.cfg"
+__all__ = [
+    "Absent",
+    "ServerParts",
+    "SessionServers",
+    "is_away",
+    "left_out",
+    "remarks_on",
+    "server_tools",
+    "servers_of",
+    "servers_with",
+    "setups_of",
+    "tool_of",
+    "with_secrets",
+]
+
+LONGEST_TOKEN_FILE = 64 * 1024
 
 
 def setups_of(tables: Mapping[str, McpSettings]) -> tuple[ServerSetup, ...]:
@@ -71,47 +98,21 @@ def _setup(name: str, table: McpSettings) -> ServerSetup:
         ) from None
 
 
-def tool_of(server: str) -> str:
-    """As whom the program of a server runs. No catalog has it: its name holds colons."""
-    return f"mcp:{server}"
-
-
 def servers_with(tool: str, servers: Iterable[str]) -> tuple[str, ...]:
     """The servers that a tool of this name may be of."""
-    return tuple(name for name in servers if tool.startswith(reduced((name, ""))))
+    return owners_of(tool, servers)
 
 
-def server_tools(setups: Iterable[ServerSetup], environment: Mapping[str, str]) -> tuple[Tool, ...]:
-    """As whom the programs of servers run, and what each of them reaches."""
-    return tuple(
-        Tool(
-            name=tool_of(one.name),
-            description=None,
-            requires=one.requires,
-            body=Body(style="inline", invoke=_never),
-            alone=Alone(
-                started_from=tuple(_started_from(one, environment)), owner=tool_of(one.name)
-            ),
-        )
-        for one in setups
-        if one.command is not None
-    )
-
-
-def _started_from(setup: ServerSetup, environment: Mapping[str, str]) -> Iterator[str]:
-    """The program, what its command line names of the disk, and the Python environment it is of."""
-    found = shutil.which(setup.argv[0], path=environment.get("PATH"))
-    if found is not None:
-        yield found
-        if (Path(found).parent.parent / _ENVIRONMENT_OF_PYTHON).is_file():
-            yield str(Path(found).parent.parent)
-    for word in setup.args:
-        if Path(word).is_absolute() and Path(word).exists() and Path(word).resolve() != Path("/"):
-            yield word
-
-
-def _never(_arguments: Mapping[str, object], _runtime: Runtime) -> NoReturn:
-    raise AssertionError("no catalog has it")
+def with_secrets(around: Surroundings, setups: Iterable[ServerSetup]) -> Surroundings:
+    """The surroundings with what is secret of these servers among their secrets."""
+    found = set(around.secrets)
+    for one in setups:
+        found |= secrets_of(one, around.parent_environment)
+        meant = meant_by(one, around.parent_environment)
+        if meant.token_file is not None:
+            with suppress(OSError, ValueError):  # told when the server is connected
+                found.add(_read_text(meant.token_file).strip())
+    return msgspec.structs.replace(around, secrets=tuple(sorted(found)))
 
 
 class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,6 +123,11 @@ class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
     hand: LaterHand
     sidecars: SidecarFiles
     clock: Clock
+    redactor: Redactor
+    leaves: Callable[[str], aftermath.Leaves]
+    """What a tool may open and reach, asked at the moment of use."""
+    configured: tuple[str, ...] = ()
+    """The names of all servers of the configuration, also of those that are not wanted."""
 
 
 class SessionServers:
@@ -161,35 +167,33 @@ class SessionServers:
         """How each of them stands; nothing before they are opened."""
         return () if self._source is None else self._source.states(self._taken)
 
-    def held(self) -> dict[str, Failure]:
-        """By name, what to say of tools that are quarantined."""
+    def absent(self, notices: Mapping[str, tuple[str, ...]]) -> Mapping[str, Failure]:
+        """By name, what to say of tools that cannot be called: those that are quarantined, and
+        whatever is called like the tools of a server that is not there."""
+        configured = self._ports.configured or tuple(one.name for one in self._setups)
+        return Absent(self._held(), configured, notices, self.states)
+
+    def _held(self) -> dict[str, Failure]:
         return {
-            tool.id: _held(state.name, held)
+            tool.id: held_back(state.name, held)
             for state in self.states()
             for held in state.quarantined
             for tool in state.tools
             if tool.name == held.tool
         }
 
-    async def pin(self, server: str, tool: str | None) -> tuple[str, ...]:
-        """Accept definitions as they are now; LookupError, OSError."""
+    async def pin(
+        self, server: str, tool: str | None, seen: Mapping[str, str] | None
+    ) -> tuple[str, ...]:
+        """Accept definitions, if they are those that were seen; LookupError, OSError."""
         if self._source is None:
             raise LookupError("the servers are not open")
-        return await self._source.pin(server, tool)
+        return await self._source.pin(server, tool, seen)
 
     def remarks(self, *, settled: bool = False) -> tuple[str, ...]:
         """What is doubtful about them; ``settled``: without those that are being connected."""
         states = (one for one in self.states() if not (settled and one.status == "connecting"))
         return tuple(remark for state in states for remark in remarks_on(state))
-
-
-def _held(server: str, held: Quarantined) -> Failure:
-    return failure_of(
-        FailureKind.REJECTED,
-        f"The tool {held.tool} of the MCP server {server} is quarantined: {held.summary}. It cannot"
-        f" be called until a person looks at the change and accepts it: holdfast mcp pin {server}",
-        extras={"server": server},
-    )
 
 
 def remarks_on(state: ServerState) -> Iterator[str]:
@@ -214,11 +218,32 @@ def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServ
         pins=_ForgottenPins() if state_home is None else PinFile(state_home),
         clock=parts.clock,
         sidecars=parts.sidecars,
+        configured=parts.configured,
         check=_unenforceable,
         environment=parts.surroundings.parent_environment,
-        read_text=lambda path: Path(path).read_text("utf-8"),
+        read_text=_read_text,
+        redaction=parts.redactor,
+        gate=lambda setup: parts.leaves(tool_of(setup.name)).reach,
+        objections=partial(_objections, parts),
     )
     return SessionServers(setups, ports)
+
+
+def _read_text(path: str) -> str:
+    with Path(path).open("rb") as file:
+        content = file.read(LONGEST_TOKEN_FILE + 1)
+    if len(content) > LONGEST_TOKEN_FILE:
+        raise ValueError("it is too large")
+    return content.decode("utf-8")
+
+
+def _objections(parts: ServerParts, meant: ServerSetup) -> Iterator[str]:
+    """What of its command line a server may not read, and why."""
+    leaves = parts.leaves(tool_of(meant.name))
+    for path in files_named(meant):
+        verdict = leaves.open("read", path)
+        if isinstance(verdict, Refusal):
+            yield f"its command line names {path}, which it may not read: {verdict.reason}"
 
 
 def _unenforceable(tool: Tool) -> str | None:
@@ -244,8 +269,27 @@ class _Starter:
             abort=Abort(),
             hand=self._parts.hand,
         )
-        program = DeclaredProgram(argv=setup.argv, variables=setup.env, cwd=setup.cwd)
+        self._check_folder(setup)
+        program = DeclaredProgram(
+            argv=setup.argv, variables={**guarded_variables(setup), **setup.env}, cwd=setup.cwd
+        )
         return await self._parts.hand.programs(runtime).converse(program, listener)
+
+    def _check_folder(self, setup: ServerSetup) -> None:
+        """Say what is wrong with the folder it is to begin in; Unavailable."""
+        if setup.cwd is None:
+            return
+        named = f"its cwd {setup.cwd!r}"
+        if not (Path(self._parts.session.workspace or "") / setup.cwd).is_dir():
+            raise Unavailable(
+                f"{named} is no folder; make it, or name another in [mcp.{setup.name}]"
+            )
+        verdict = self._parts.leaves(tool_of(setup.name)).open("read", setup.cwd)
+        if isinstance(verdict, Refusal):
+            raise Unavailable(
+                f"{named} is nothing that it may read: {verdict.reason} Give it"
+                f" requires = {{ read = [{setup.cwd + '/**'!r}] }} in [mcp.{setup.name}]"
+            )
 
 
 class _ForgottenPins(PinStore):

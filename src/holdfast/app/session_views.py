@@ -8,6 +8,7 @@ from collections.abc import Callable
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.outside import Outside
 from holdfast.app.session_ports import SessionPorts
+from holdfast.app.shown_commands import ShownCommands
 from holdfast.contract.delegation import FinishedTask
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.runtime import SessionFacts
@@ -15,6 +16,7 @@ from holdfast.contract.shell import LiveCommands
 from holdfast.contract.skills import Skill
 from holdfast.contract.todos import Todo
 from holdfast.contract.tool import Tool
+from holdfast.envelope.redact import Redactor
 from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.runtime import recovery
 from holdfast.runtime.catalog import Catalog
@@ -28,6 +30,7 @@ class SessionViews:
     _session: SessionFacts
     _catalog: Catalog
     _hand: LaterHand
+    _redactor: Redactor
     _own: SessionPorts
     _taken_up: "recovery.TakenUp | None"
     _moved: str | None
@@ -84,7 +87,7 @@ class SessionViews:
     @property
     def commands(self) -> LiveCommands:
         """The commands that run now: what they print, and how to end one."""
-        return self._hand.commands
+        return ShownCommands(self._hand.commands, self._redactor)
 
     @property
     def servers(self) -> tuple[ServerState, ...]:

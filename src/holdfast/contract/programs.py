@@ -5,7 +5,7 @@ call. Who starts them is not known here.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -44,6 +44,10 @@ class Conversation(Protocol):
 
     def send(self, content: bytes, /) -> None:
         """Have it read this after what was sent before. Nobody waits for that."""
+        ...
+
+    def last(self, name: Literal["stdout", "stderr"], count: int, /) -> bytes:
+        """The end of what it printed there, so many bytes at most; also once it is over."""
         ...
 
     def end(self, by: KilledBy, /) -> None:

@@ -33,7 +33,12 @@ class Redactor:
     """Takes known secrets out of text and values."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms: set[str] = set()
+        self._forms: list[str] = []
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str], /) -> None:
+        """Know more secrets from here on."""
+        forms = {*self._forms}
         for secret in secrets:
             if len(secret) >= SHORTEST_SECRET:
                 forms |= _forms(secret)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import anyio
 import pytest
@@ -89,7 +90,8 @@ async def test_a_server_that_dies_ends_every_open_call_at_once(workspace: Path) 
         for one in failures:
             assert (one.kind, one.retryable) == (FailureKind.UNAVAILABLE, True)
             assert one.message.startswith("mcp server raw is unavailable")
-            assert "exit status 3: no more paper" in one.message
+            assert "it ended (exit status 3); it said last: " in one.message
+            assert one.message.endswith("no more paper")
 
 
 class Waits:
@@ -133,7 +135,7 @@ async def test_a_lost_server_is_connected_again_and_never_within_a_call(workspac
 @pytest.mark.parametrize(
     ("mode", "said"),
     [
-        ("dies_early", "exit status 4: cannot find my configuration"),
+        ("dies_early", "(exit status 4); it said last: cannot find my configuration"),
         ("mute", "it was not ready within 1 s"),
         ("silent_list", "it was not ready within 1 s"),
         ("old", "it could not be connected"),
@@ -233,6 +235,9 @@ class Spied:
     def send(self, content: bytes, /) -> None:
         self._said.append(content)
         self._behind.send(content)
+
+    def last(self, name: Literal["stdout", "stderr"], count: int, /) -> bytes:
+        return self._behind.last(name, count)
 
     def end(self, by: KilledBy, /) -> None:
         self._behind.end(by)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import anyio
+import httpx2
 import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, sandbox, settled, until
 from sources.mcp.sdk_servers import http_server
@@ -12,7 +13,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.gates import HostGate, HostLeave, Refusal
 from holdfast.contract.requirements import NetRequirement, RequirementSet
+from holdfast.sources.mcp.http import Credentials
 from holdfast.sources.mcp.setup import Era, ServerSetup
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
@@ -221,3 +224,116 @@ async def test_credentials_that_cannot_be_sent_are_named_without_being_shown(
         assert state.status == "failed"
         assert said in str(state.problem)
         assert "hush" not in repr(state)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_credentials_are_sent_to_no_other_origin(tmp_path: Path, status: int) -> None:
+    elsewhere: list[str] = []
+
+    def refuse(request: Request) -> Response:
+        elsewhere.append(str(request.headers))
+        return Response(status_code=500)
+
+    async with http_server(refuse) as other:
+
+        def lead(_request: Request) -> Response:
+            return RedirectResponse(other, status_code=status)
+
+        async with http_server(lead) as url:
+            setup = ServerSetup(
+                name="web",
+                url=url,
+                headers={"X-Key": "hush"},
+                token_file="t",
+                era="2025-11-25",
+                startup_seconds=10,
+            )
+            given = ports(tmp_path, read_text="s3cr3t-{}".format)
+            async with connected(given, setup) as servers:
+                assert "not followed" in str(servers.states()[0].problem)
+    assert elsewhere == []
+
+
+async def test_credentials_stay_at_home_whoever_asks_for_them(tmp_path: Path) -> None:
+    setup = ServerSetup(name="web", url="http://home.example/mcp", headers={"X-Key": "hush"})
+    credentials = Credentials(setup, ports(tmp_path))
+
+    async def sent(url: str) -> bool:
+        request = httpx2.Request("POST", url)
+        flow = credentials.async_auth_flow(request)
+        await anext(flow)
+        await flow.aclose()
+        return "x-key" in request.headers
+
+    assert await sent("http://home.example/other")
+    assert await sent("https://home.example/mcp")
+    for url in ("http://home.example:81/mcp", "http://other.example/mcp", "ftp://home.example/"):
+        assert not await sent(url)
+    with_tls = ServerSetup(name="web", url="https://home.example/mcp", headers={"X-Key": "hush"})
+    credentials = Credentials(with_tls, ports(tmp_path))
+    assert not await sent("http://home.example/mcp")
+
+
+def at_all(gate: HostGate) -> Callable[[ServerSetup], HostGate]:
+    """The gate of every server."""
+
+    def gate_of(_setup: ServerSetup) -> HostGate:
+        return gate
+
+    return gate_of
+
+
+async def test_a_host_is_asked_about_with_every_request(tmp_path: Path) -> None:
+    asked: list[str] = []
+    closed: list[bool] = []
+
+    def gate(host: str, /) -> HostLeave | Refusal:
+        asked.append(host)
+        if closed:
+            return Refusal(reason="It is closed.", target=host)
+        return HostLeave(host, None, lambda _address: True)
+
+    async with http_server() as url:
+        setup = ServerSetup(name="web", url=url, era="2026-07-28")
+        async with connected(ports(tmp_path, gate=at_all(gate)), setup) as servers:
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            before = len(asked)
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+            assert len(asked) == before + 1
+            closed.append(True)
+            refused = (await settled(servers, "web_echo", {"text": "x"})).failure
+            assert refused is not None
+            assert "It is closed." in refused.message
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_an_address_that_may_not_be_reached_is_not_connected_to(
+    tmp_path: Path, host: str
+) -> None:
+    seen: list[str] = []
+
+    def gate(host: str, /) -> HostLeave:
+        return HostLeave(host, None, lambda address: address == "192.0.2.1")
+
+    async with http_server(only("x", seen)) as url:
+        there = url.replace("127.0.0.1", host)
+        setup = ServerSetup(name="web", url=there, era="2025-11-25", startup_seconds=10)
+        async with connected(ports(tmp_path, gate=at_all(gate)), setup) as servers:
+            assert "which may not be reached" in str(servers.states()[0].problem)
+    assert seen == []
+
+
+async def test_a_name_is_connected_to_at_the_address_that_was_admitted(tmp_path: Path) -> None:
+    hosts: list[str] = []
+
+    def note(request: Request) -> None:
+        hosts.append(request.headers["host"])
+
+    def gate(host: str, /) -> HostLeave:
+        return HostLeave(host, None, lambda address: address == "127.0.0.1")
+
+    async with http_server(note) as url:
+        setup = ServerSetup(name="web", url=url.replace("127.0.0.1", "localhost"))
+        async with connected(ports(tmp_path, gate=at_all(gate)), setup) as servers:
+            assert (await settled(servers, "web_echo", {"text": "x"})).ok
+    assert all(one.startswith("localhost:") for one in hosts)

@@ -23,7 +23,7 @@ from holdfast.sources.mcp.definitions import (
 )
 from holdfast.sources.mcp.expansion import expand, expanded
 from holdfast.sources.mcp.lines import Lines, TooLong
-from holdfast.sources.mcp.naming import alias_of, names_of, reduced
+from holdfast.sources.mcp.naming import alias_of, names_of, owners_of, reduced
 from holdfast.sources.mcp.pins import pin_of, quarantine
 from holdfast.sources.mcp.setup import (
     BadSetup,
@@ -51,45 +51,98 @@ DEFINITIONS = st.builds(
     output_schema=st.none() | OBJECTS,
     annotations=st.none() | OBJECTS,
 )
-NAMES = st.text(st.sampled_from("aB1_- .é/"), min_size=1, max_size=40)
+NAMES = st.text(st.sampled_from("a_."), min_size=1, max_size=4) | st.text(
+    st.sampled_from("aB1_- .é/"), min_size=1, max_size=40
+)
 
 
 # --- names
 
 
+TOOLS = st.lists(st.tuples(NAMES, NAMES), max_size=12)
+
+
 @pytest.mark.req("SPEC-MCP-01")
-@given(
-    st.lists(st.tuples(NAMES, NAMES), max_size=12), st.sets(st.sampled_from(["a_a", "web_search"]))
-)
+@given(TOOLS, st.sets(st.sampled_from(["a_a", "web_search"])))
 def test_every_tool_has_one_name_of_letters_digits_and_underscore(
     tools: list[tuple[str, str]], taken: set[str]
 ) -> None:
     names = names_of(tools, taken)
     assert set(names) == set(tools)
     assert len(set(names.values())) == len(names)
-    for name in names.values():
+    for (server, _), name in names.items():
         assert re.fullmatch(r"[A-Za-z0-9_]{1,64}", name)
         assert name not in taken
         assert name not in LOCKED_NAMES
+        assert server in owners_of(name, [one for one, _ in tools])
     assert names_of(reversed(tools), taken) == names
+
+
+@given(TOOLS, st.sets(NAMES, max_size=4), st.data())
+def test_a_name_does_not_depend_on_which_servers_are_there(
+    tools: list[tuple[str, str]], others: set[str], data: st.DataObject
+) -> None:
+    """Two sessions that saw other servers never mean two tools by one name."""
+    configured = {*others, *(server for server, _ in tools)}
+    all_there = names_of(tools, (), configured)
+    gone = data.draw(st.sets(st.sampled_from(sorted(configured)))) if configured else set[str]()
+    some = [one for one in tools if one[0] not in gone]
+    assert names_of(some, (), configured) == {one: all_there[one] for one in some}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("a.b", "c"), ("a_b", "c")),
+        (("a", "b_c"), ("a_b", "c")),
+        (("s", "x-y"), ("s", "x.y")),
+        (("s", "x-y"), ("s", "x_y")),
+    ],
+)
+def test_two_tools_that_reduce_to_one_name_have_two_whoever_is_there(
+    first: tuple[str, str], second: tuple[str, str]
+) -> None:
+    configured = {first[0], second[0]}
+    whole = names_of([first, second], (), configured)
+    assert whole[first] != whole[second]
+    if first[0] != second[0]:
+        assert names_of([first], (), configured) == {first: whole[first]}
+        assert names_of([second], (), configured) == {second: whole[second]}
 
 
 @given(st.tuples(NAMES, NAMES))
 def test_a_tool_alone_is_called_by_its_server_and_itself(named: tuple[str, str]) -> None:
     name = names_of([named])[named]
     plain = reduced(named)
-    if len(plain) <= 64 and plain not in LOCKED_NAMES:
+    looks_suffixed = re.search(r"__[0-9a-f]{8,}$", plain) is not None
+    if len(plain) <= 64 and plain not in LOCKED_NAMES and not looks_suffixed:
         assert name == plain
     assert alias_of(named) == f"mcp:{named[0]}:{named[1]}"
 
 
-def test_a_name_that_fits_as_it_is_keeps_it() -> None:
-    names = names_of([("s", "a_b"), ("s", "a-b"), ("web", "search")])
-    assert names["s", "a_b"] == "s_a_b"
-    assert names["s", "a-b"].startswith("s_a_b_")
-    assert names["web", "search"].startswith("web_search_")
-    both = names_of([("a_b", "c"), ("a", "b_c")])
-    assert all(name.startswith("a_b_c_") for name in both.values())
+def test_a_plain_name_is_that_of_the_server_with_the_longest_name() -> None:
+    names = names_of([("a_b", "c"), ("a", "b_c"), ("a", "c"), ("web", "search")])
+    assert (names["a_b", "c"], names["a", "c"]) == ("a_b_c", "a_c")
+    assert names["a", "b_c"].startswith("a_b_c__")
+    assert names["web", "search"].startswith("web_search__")
+    assert owners_of("a_b_c", ["a", "a_b", "b"]) == ("a_b",)
+    assert owners_of(names["a", "b_c"], ["a", "a_b", "b"]) == ("a", "a_b")
+    assert owners_of("x_c", ["a"]) == ()
+
+
+def test_a_plain_name_that_looks_suffixed_gets_a_suffix() -> None:
+    (suffixed,) = names_of([("a", "b_c")], (), ["a", "a_b"]).values()
+    forged = ("a", suffixed.removeprefix("a_"))
+    names = names_of([("a", "b_c"), forged], (), ["a", "a_b"])
+    assert names["a", "b_c"] == suffixed
+    assert names[forged].startswith(f"{suffixed}__")
+
+
+def test_suffixes_that_meet_become_longer() -> None:
+    (suffixed,) = names_of([("s", "x" * 70)]).values()
+    (longer,) = names_of([("s", "x" * 70)], [suffixed]).values()
+    assert len(suffixed) == len(longer) == 64
+    assert longer.rpartition("__")[2].startswith(suffixed.rpartition("__")[2])
 
 
 # --- definitions and pins

@@ -12,6 +12,9 @@ from holdfast.contract.errors import ToolError
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.runtime import Progress, Runtime
 
+SIGN_SECONDS = 0.05
+"""Between two signs of life that are passed on."""
+LONGEST_SIGN = 2000
 MOST_QUESTIONS = 10
 """How often a server may ask a person during one call."""
 
@@ -35,6 +38,7 @@ class OpenCall:
         self.questions_open: set[CancelScope] = set()
         self._result: JsonObject | None = None
         self._problem: ToolError | None = None
+        self._next_sign = 0.0
 
     def answer(self, result: JsonObject) -> None:
         """It is answered; what comes later counts no more."""
@@ -81,6 +85,10 @@ class OpenCall:
         return go_on
 
     async def tell(self, progress: float, total: float | None, message: str | None) -> None:
-        """A sign of life from the server."""
-        if not self.done.is_set() and not self.given_up:
-            self.runtime.progress(Progress(message=message, done=progress, total=total))
+        """A sign of life from the server; of very many, some are passed on."""
+        now = current_time()
+        if self.done.is_set() or self.given_up or now < self._next_sign:
+            return
+        self._next_sign = now + SIGN_SECONDS
+        said = None if message is None else message[:LONGEST_SIGN]
+        self.runtime.progress(Progress(message=said, done=progress, total=total))

@@ -29,7 +29,7 @@ from holdfast.contract.json_value import plain
 from holdfast.sources.mcp.asking import CURRENT_CALL, Asking
 from holdfast.sources.mcp.calling import call_tool
 from holdfast.sources.mcp.calls import OpenCall
-from holdfast.sources.mcp.http import Credentials, http_transport
+from holdfast.sources.mcp.http import Credentials, Unreachable, http_transport
 from holdfast.sources.mcp.listing import Listing, list_tools
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import Era, ServerSetup
@@ -133,7 +133,8 @@ class Connection:
         if self._leaving.is_set():
             return "it was closed"
         if not self._connected:
-            return f"it was not ready within {self._setup.startup_seconds:g} s"
+            late = f"it was not ready within {self._setup.startup_seconds:g} s"
+            return late if self._program is None else f"{late}{self._program.last_words()}"
         return "the connection was lost"
 
     def _said(self, problem: BaseException) -> str:
@@ -144,7 +145,7 @@ class Connection:
         if self._program is not None and self._program.how:
             return self._program.how
         first = _first(problem)
-        if isinstance(first, (MCPError, ToolError, OSError)):
+        if isinstance(first, (MCPError, ToolError, OSError, Unreachable)):
             return _QUERY.sub(r"\1?…", str(first))[:300] or type(first).__name__
         if isinstance(first, ValidationError):
             return "it answered with what the protocol does not allow"
@@ -181,6 +182,8 @@ class Connection:
             listing = Listing() if tools is None else await list_tools(client.session, self._setup)
             self._whole.deadline = float("inf")
             self._connected = True
+            if self._program is not None:
+                self._program.was_ready = True
             info = client.server_info
             self._heard.connected(
                 Peer(

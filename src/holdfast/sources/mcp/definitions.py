@@ -16,7 +16,12 @@ from holdfast.contract.late_pattern import late_pattern
 SHOWN_CHARACTERS = 200
 """How much of a description a model is offered."""
 
-_CONTROL = late_pattern(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_UNSEEN = late_pattern(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\U000e0000-\U000e007f]"
+)
+"""What people do not see and models read all the same."""
+_PROSE = ("description", "title")
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -44,11 +49,31 @@ def digest(definition: Definition) -> str:
 
 
 def offered(description: str | None) -> str | None:
-    """What a model is told: without control characters, and cut."""
+    """What a model is told: without characters that nobody sees, and cut."""
     if description is None:
         return None
-    text = _CONTROL.sub(" ", description)
+    text = _UNSEEN.sub(" ", description)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
+
+
+def offered_schema(schema: JsonObject) -> JsonObject:
+    """A schema whose words for models hold no characters that nobody sees."""
+    return {
+        key: _UNSEEN.sub(" ", value)
+        if key in _PROSE and isinstance(value, str)
+        else _offered_value(value)
+        for key, value in schema.items()
+    }
+
+
+def _offered_value(value: JsonValue) -> JsonValue:
+    match value:
+        case dict():
+            return offered_schema(value)
+        case list():
+            return [_offered_value(one) for one in value]
+        case _:
+            return value
 
 
 def changed_fields(old: Definition, new: Definition) -> list[str]:

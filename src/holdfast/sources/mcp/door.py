@@ -3,7 +3,7 @@
 The SDK is an extra, and slow to load. Whoever composes imports this module alone.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
 from typing import Protocol
 
@@ -44,8 +44,10 @@ class McpSource(Protocol):
         """How each server stands."""
         ...
 
-    async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
-        """Accept definitions as they are now; LookupError, OSError."""
+    async def pin(
+        self, server: str, tool: str | None = None, seen: Mapping[str, str] | None = None
+    ) -> tuple[str, ...]:
+        """Accept definitions, if they are those that were seen; LookupError, OSError."""
         ...
 
 

@@ -15,10 +15,15 @@ from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.person import Choice, PersonQuestion
 
 MOST_FIELDS = 20
+MOST_CHOICES = 100
+LONGEST_CHOICE = 200
 LEAVE_OUT = "(leave it out)"
 YES, NO = "Yes", "No"
 _LONGEST = 2000
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\U000e0000-\U000e007f]"
+)
 _INTEGER = re.compile(r"[+-]?\d{1,300}")
 
 Kind = Literal["text", "number", "integer", "yes_no", "one_of", "some_of"]
@@ -110,15 +115,17 @@ def _field(name: str, given: JsonValue, asked: str, *, required: bool) -> Field:
         raise UnknownForm(f"the field {name!r} is not described")
     kind = _kind(name, given)
     values = _values(given) if kind in ("one_of", "some_of") else ()
+    if len(name) > LONGEST_CHOICE:
+        raise UnknownForm("the name of a field is longer than anybody reads")
     title = given.get("title")
-    called = _clean(title) if isinstance(title, str) and title else name
+    called = _clean(title)[:LONGEST_CHOICE] if isinstance(title, str) and title else name
     text = f"{asked}\n{called}"
     about = given.get("description")
     if isinstance(about, str) and about:
         text += f": {_clean(about)[:_LONGEST]}"
     usual = _usual(given.get("default"))
     labels = [Choice(label) for label, _ in values]
-    if usual and kind in ("text", "number", "integer"):
+    if 0 < len(usual) <= LONGEST_CHOICE and kind in ("text", "number", "integer"):
         labels.append(Choice(usual))
     if kind == "yes_no":
         labels = [Choice(YES), Choice(NO)]
@@ -176,6 +183,11 @@ def _values(given: JsonObject) -> tuple[tuple[str, str], ...]:
             found.append((_label(label, str(value)), str(value)))
     if not found:
         raise UnknownForm("a field offers nothing to choose from")
+    labels = {label for label, _ in found}
+    if len(found) > MOST_CHOICES or max(map(len, labels)) > LONGEST_CHOICE:
+        raise UnknownForm("a field offers more to choose from than anybody reads")
+    if len(labels) < len(found):
+        raise UnknownForm("two choices of a field look the same")
     return tuple(found)
 
 

@@ -10,7 +10,8 @@ import msgspec
 
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup
 
-_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
+VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
+"""One variable: its name, and what stands in its place where it is not set."""
 _ASKED = re.compile(r"\$\{(input|command|prompt):")
 
 
@@ -34,7 +35,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
             )
         return default
 
-    return _VARIABLE.sub(value, text)
+    return VARIABLE.sub(value, text)
 
 
 def expanded(setup: ServerSetup, environment: Mapping[str, str]) -> ServerSetup:

@@ -1,26 +1,34 @@
 """A server at an address as a transport of the SDK, with credentials and bounds of ours.
 
 Credentials come from the setup: headers, or a token in a file. They are put on requests to that
-address alone, read again once where the server refuses them, and never shown. Redirects to another
-origin are not followed (the SDK's rule), proxies of the environment are not used.
+origin alone, read again once where the server refuses them, and never shown. Redirects to another
+origin are not followed (the SDK's rule), proxies of the environment are not used. With every
+request it is asked whether the host may be reached, and an address that was admitted is connected.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, cast
 
 import httpx2
-from anyio import to_thread
+from anyio import current_time, getaddrinfo, sleep, to_thread
 from mcp.client.streamable_http import streamable_http_client
 
+from holdfast.contract.gates import HostGate, HostLeave, Refusal
 from holdfast.sources.mcp.expansion import expanded
-from holdfast.sources.mcp.lines import LONGEST_LINE
+from holdfast.sources.mcp.lines import LONGEST_LINE, is_crowded
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, host_of
 
 _REFUSED = (401, 403)
 _EVENTS = "text/event-stream"
+_END_OF_EVENT = re.compile(rb"\r?\n\r?\n|\r\r")
+_PIECE = 1024 * 1024
+_CROWDED = "the answer holds too many values"
+LISTENING_SECONDS = 1.0
+"""Between two requests to listen: a server may close the stream at once, and ask for no rest."""
 
 
 class Credentials(httpx2.Auth):
@@ -37,6 +45,9 @@ class Credentials(httpx2.Auth):
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Once with what was read before, and after a refusal once with what is there now."""
+        if not _is_at_home(request.url, expanded(self._setup, self._ports.environment).url or ""):
+            yield request  # what they were given for is elsewhere
+            return
         if self._read is None:
             self._read = await self._headers()
         request.headers.update(self._read)
@@ -63,6 +74,7 @@ def headers_of(setup: ServerSetup, ports: Ports) -> dict[str, str]:
             raise BadSetup(
                 f"mcp server {setup.name}: its token_file cannot be read ({kind})"
             ) from None
+        ports.redaction.learn([token])
         headers["Authorization"] = f"Bearer {token}"
     if not all(_sendable(text) for text in (*headers, *headers.values())):
         raise BadSetup(
@@ -77,35 +89,114 @@ def _sendable(text: str) -> bool:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that is read up to a bound; streams of events are bounded event by event."""
+    """A body that is read up to a bound."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        count = 0
+        whole = bytearray()
         async for piece in self._stream:
-            count += len(piece)
-            if count > LONGEST_LINE:
+            whole += piece
+            if len(whole) > LONGEST_LINE:
                 raise httpx2.StreamError("the answer is larger than 16 MB")
             yield piece
+        if is_crowded(bytes(whole)):
+            raise httpx2.StreamError(_CROWDED)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
+class _BoundedEvents(_Bounded):
+    """A stream of events: each of them is looked at before it is read as JSON."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        event = bytearray()
+        async for piece in self._stream:
+            event += piece
+            end = _END_OF_EVENT.search(event, max(0, len(event) - len(piece) - 3))
+            if end is None and len(event) <= LONGEST_LINE + _PIECE:
+                yield piece  # the SDK knows how long an event may be
+                continue
+            if is_crowded(bytes(event)):
+                raise httpx2.StreamError(_CROWDED)
+            event = bytearray(_END_OF_EVENT.split(bytes(event))[-1])
+            yield piece
+
+
 class _BoundedAnswers(httpx2.AsyncHTTPTransport):
+    def __init__(self, gate: HostGate) -> None:
+        super().__init__()
+        self._gate = gate
+        self._next_listening = 0.0
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         # What is packed has no bound that could be counted before it is unpacked.
         request.headers["accept-encoding"] = "identity"
-        response = await super().handle_async_request(request)
+        if request.method == "GET":
+            await self._rest()
+        response = await super().handle_async_request(await self._admitted(request))
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise httpx2.StreamError("the answer is packed, which nobody asked for")
         kind = response.headers.get("content-type", "").lower()
-        if not kind.startswith(_EVENTS):
-            response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
+        bounded = _BoundedEvents if kind.startswith(_EVENTS) else _Bounded
+        response.stream = bounded(cast("httpx2.AsyncByteStream", response.stream))
         return response
+
+    async def _rest(self) -> None:
+        now = current_time()
+        begins = max(now, self._next_listening)
+        self._next_listening = begins + LISTENING_SECONDS
+        await sleep(begins - now)
+
+    async def _admitted(self, request: httpx2.Request) -> httpx2.Request:
+        """The request to an address that may be connected to; Unreachable.
+
+        What was checked is what is connected to: another look at the name could find another one.
+        """
+        leave = admitted(self._gate, str(request.url))
+        url = request.url
+        try:
+            found = await getaddrinfo(url.host, url.port)
+        except OSError as problem:
+            raise Unreachable(f"{url.host}: {problem.strerror or problem}") from None
+        addresses = dict.fromkeys(str(one[4][0]) for one in found)
+        address = next((one for one in addresses if leave.reaches(one)), None)
+        if address is None:
+            raise Unreachable(
+                f"{url.host} leads to {', '.join(addresses)}, which may not be reached: name the"
+                " address among its requires.hosts, too, if it is meant"
+            )
+        return httpx2.Request(
+            request.method,
+            url.copy_with(host=address),
+            headers=request.headers,
+            stream=request.stream,
+            extensions={**request.extensions, "sni_hostname": url.host},
+        )
+
+
+class Unreachable(httpx2.ConnectError):
+    """A host that may not be reached, or an address that is not there."""
+
+
+def admitted(gate: HostGate, url: str) -> HostLeave:
+    """Leave to reach the host of an address; Unreachable."""
+    leave = gate(url)
+    if isinstance(leave, Refusal):
+        raise Unreachable(f"its host may not be reached: {leave.reason}")
+    return leave
+
+
+def _is_at_home(url: httpx2.URL, configured: str) -> bool:
+    """Whether an address is of the origin that credentials were given for, or that one with TLS."""
+    home = httpx2.URL(configured)
+    if (url.scheme, url.host, url.port) == (home.scheme, home.host, home.port):
+        return True
+    with_tls = (home.scheme, url.scheme) == ("http", "https")
+    return with_tls and url.host == home.host and url.port is home.port is None
 
 
 def http_transport(
@@ -114,6 +205,11 @@ def http_transport(
     """The transport; BadSetup where the address is none."""
     url = expanded(setup, ports.environment).url or ""
     host_of(url, setup.name)
+    gate = ports.gate(setup)
+    try:
+        admitted(gate, url)  # before a token is even read
+    except Unreachable as problem:
+        raise BadSetup(f"mcp server {setup.name}: {problem}") from None
     headers_of(setup, ports)
 
     @asynccontextmanager
@@ -122,7 +218,7 @@ def http_transport(
         timeout = httpx2.Timeout(setup.startup_seconds, read=None)
         async with (
             httpx2.AsyncClient(
-                auth=credentials, timeout=timeout, transport=_BoundedAnswers(), trust_env=False
+                auth=credentials, timeout=timeout, transport=_BoundedAnswers(gate), trust_env=False
             ) as client,
             streamable_http_client(
                 url, http_client=client, max_sse_event_size=LONGEST_LINE

@@ -1,8 +1,22 @@
 """Lines out of the pieces a program prints, bounded. Bytes in, bytes out; no message is read."""
 
+import re
 from collections.abc import Iterator
 
 LONGEST_LINE = 16 * 1024 * 1024
+MOST_VALUES = 500_000
+"""So many values one message may hold: each takes many times the memory of its text."""
+
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+
+
+def is_crowded(text: bytes) -> bool:
+    """Whether a JSON text holds more values than a message may; what stands in texts is none."""
+    return _marks(text) > MOST_VALUES and _marks(_STRING.sub(b"", text)) > MOST_VALUES
+
+
+def _marks(text: bytes) -> int:
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 class TooLong(ValueError):

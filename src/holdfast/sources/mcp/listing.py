@@ -5,12 +5,21 @@ import msgspec
 from anyio import fail_after
 from mcp import ClientSession
 
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.sources.mcp.definitions import SHOWN_CHARACTERS, Definition, definition_in
 from holdfast.sources.mcp.setup import ServerSetup
 
 MOST_PAGES = 100
 MOST_TOOLS = 1000
+MOST_BYTES = 16 * 1024 * 1024
+"""Of all definitions together."""
+MOST_DEFINITION_BYTES = 256 * 1024
+MOST_REMARKS = 50
+LONGEST_NAME = 128
+"""Of a tool, as the protocol has it."""
+
+
+_NO_NAME = f"a name has 1 to {LONGEST_NAME} characters that can be printed"
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,17 +39,23 @@ async def list_tools(session: ClientSession, setup: ServerSetup) -> Listing:
     cursor: str | None = None
     seen: set[str] = set()
     ttl: float | None = None
+    listed_bytes = 0
     for _ in range(MOST_PAGES):
         with fail_after(setup.seconds):
             page = await session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
-        entries += [
-            one.model_dump(by_alias=True, mode="json", exclude_unset=True) for one in page.tools
-        ]
+        for one in page.tools:
+            entry = one.model_dump(by_alias=True, mode="json", exclude_unset=True)
+            size = len(encode_json(entry))
+            listed_bytes += size
+            if size <= MOST_DEFINITION_BYTES:
+                entries.append(entry)
+            else:
+                remarks.append(f"the tool {one.name[:LONGEST_NAME]!r} is left out: {size:,} bytes")
         ttl = page.ttl_ms / 1000 if page.ttl_ms else ttl
         cursor = page.next_cursor
         if cursor is None:
             break
-        if cursor in seen or len(entries) > MOST_TOOLS:
+        if cursor in seen or len(entries) > MOST_TOOLS or listed_bytes > MOST_BYTES:
             break
         seen.add(cursor)
     if cursor is not None:
@@ -48,7 +63,11 @@ async def list_tools(session: ClientSession, setup: ServerSetup) -> Listing:
             "its list of tools does not end; what came after the first pages is left out"
         )
     found = _taken(entries, setup, remarks)
-    return Listing(definitions=found, remarks=tuple(remarks), ttl_seconds=ttl)
+    return Listing(definitions=found, remarks=tuple(remarks[:MOST_REMARKS]), ttl_seconds=ttl)
+
+
+def _is_name(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_NAME and name.isprintable()
 
 
 def _taken(
@@ -58,7 +77,9 @@ def _taken(
     found: dict[str, Definition] = {}
     for entry in entries[:MOST_TOOLS]:
         definition = definition_in(entry)
-        if definition.name in found:
+        if not _is_name(definition.name):
+            remarks.append(f"the tool {definition.name[:LONGEST_NAME]!r} is left out: {_NO_NAME}")
+        elif definition.name in found:
             remarks.append(f"it lists {definition.name!r} twice; the second one is left out")
         elif setup.takes(definition.name):
             found[definition.name] = definition

@@ -4,6 +4,7 @@ A pin also says what its server was, so that another program or address under th
 as a change. Who keeps pins is not known here.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -25,6 +26,11 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     """Of the definition."""
     at: datetime
+
+
+def fingerprint(definition: Definition, identity: JsonObject) -> str:
+    """Stands for exactly this definition of exactly this server."""
+    return hashlib.sha256(encode_json([digest(definition), identity])).hexdigest()
 
 
 class PinStore(Protocol):

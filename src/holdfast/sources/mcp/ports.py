@@ -1,10 +1,12 @@
 """What the client of MCP is handed: who starts programs, keeps pins and bytes, tells the time."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from typing import Protocol
 
 import msgspec
 from anyio import sleep
 
+from holdfast.contract.gates import HostGate, HostLeave
 from holdfast.contract.ports import Clock, SidecarStore
 from holdfast.contract.programs import Conversation, Listener
 from holdfast.contract.tool import Tool
@@ -22,6 +24,55 @@ def nothing_wrong(_tool: Tool) -> str | None:
     return None
 
 
+def anywhere(host: str, /) -> HostLeave:
+    """Every host may be reached."""
+    return HostLeave(host, None, lambda _address: True)
+
+
+def no_objections(_setup: ServerSetup) -> tuple[str, ...]:
+    """Nothing speaks against a server as it is."""
+    return ()
+
+
+class Redaction(Protocol):
+    """Takes known secrets out of what servers say."""
+
+    def learn(self, secrets: Iterable[str], /) -> None:
+        """Know more of them from here on."""
+        ...
+
+    def text(self, text: str, /) -> str:
+        """The text without them."""
+        ...
+
+    def json(self, encoded: bytes, /) -> bytes:
+        """The JSON text without them, still JSON."""
+        ...
+
+    def content(self, content: bytes, /) -> bytes:
+        """The bytes without them."""
+        ...
+
+
+class NothingSecret:
+    """There are no secrets."""
+
+    def learn(self, _secrets: Iterable[str], /) -> None:
+        """Nobody asks for them."""
+
+    def text(self, text: str, /) -> str:
+        """As it is."""
+        return text
+
+    def json(self, encoded: bytes, /) -> bytes:
+        """As it is."""
+        return encoded
+
+    def content(self, content: bytes, /) -> bytes:
+        """As it is."""
+        return content
+
+
 class Ports(msgspec.Struct, frozen=True, kw_only=True):
     """The world, as far as MCP servers need it."""
 
@@ -33,7 +84,16 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     pins: PinStore
     clock: Clock
     sidecars: SidecarStore
-    """Where bytes of answers with several parts go; the host's takes secrets out of them."""
+    """Where bytes of answers with several parts go."""
+    redaction: Redaction = NothingSecret()
+    """Everything that servers say passes it before anybody hears of it."""
+    gate: Callable[[ServerSetup], HostGate] = lambda _setup: anywhere
+    """Who is asked, with every request, whether a server at an address may be reached."""
+    objections: Callable[[ServerSetup], Iterable[str]] = no_objections
+    """What speaks against a server as it is about to be started; it is said, and it is tried."""
+    configured: tuple[str, ...] = ()
+    """The names of all servers there are, also of those that are not wanted here: what a tool is
+    called depends on them. None: those that are wanted are all."""
     check: Callable[[Tool], str | None] = nothing_wrong
     """Why a tool cannot be offered, such as a schema that cannot be enforced; None: it can."""
     environment: Mapping[str, str] = {}

@@ -6,7 +6,7 @@ Whether a server is trusted is never read from such a file. No variable is read 
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 import msgspec
@@ -38,6 +38,8 @@ class ReadServers(msgspec.Struct, frozen=True, kw_only=True):
     """What was read over."""
     problems: tuple[str, ...] = ()
     """Servers that were left out, and why."""
+    about: Mapping[str, tuple[str, ...]] = {}
+    """The same by server, for those who are concerned with one of them."""
 
 
 def read_servers(document: JsonValue) -> ReadServers:
@@ -53,12 +55,20 @@ def read_servers(document: JsonValue) -> ReadServers:
     setups: list[ServerSetup] = []
     remarks: list[str] = []
     problems: list[str] = []
+    about: dict[str, tuple[str, ...]] = {}
     for name, given in servers.items():
+        told = len(remarks)
+        left_out: tuple[str, ...] = ()
         try:
             setups.append(_server(name, given, remarks))
         except BadSetup as problem:
-            problems.append(_named(name, str(problem)))
-    return ReadServers(setups=tuple(setups), remarks=tuple(remarks), problems=tuple(problems))
+            left_out = (_named(name, str(problem)),)
+        problems += left_out
+        if said := (*left_out, *remarks[told:]):
+            about[name] = said
+    return ReadServers(
+        setups=tuple(setups), remarks=tuple(remarks), problems=tuple(problems), about=about
+    )
 
 
 def _named(name: str, said: str) -> str:

@@ -8,7 +8,7 @@ taken for an envelope: whatever it says, it is what the tool said.
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
-from typing import cast
+from typing import NamedTuple, cast
 
 import jsonschema_rs
 
@@ -18,8 +18,15 @@ from holdfast.contract.ports import StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
 from holdfast.contract.told import Told
 
-Keep = Callable[[bytes], Awaitable[StoredOutput | None]]
-"""Stores bytes for the session; None: there is no room."""
+
+class Keep(NamedTuple):
+    """Where bytes of an answer go."""
+
+    store: Callable[[bytes], Awaitable[StoredOutput | None]]
+    """Stores bytes for the session; None: there is no room."""
+    clean: Callable[[bytes], bytes]
+    """Takes secrets out of them."""
+
 
 LONGEST_MESSAGE = 8000
 _ANY_BYTES = "application/octet-stream"
@@ -58,12 +65,6 @@ async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> 
     if len(parts) == 1 and (alone := _bytes_alone(parts[0])) is not None:
         return alone
     return {"parts": [await _part(one, keep) for one in parts]}
-
-
-def text_of_answer(wire: JsonObject) -> str:
-    """Its text parts, joined; OperationFailed where the server says that the call failed."""
-    _refuse_failed(wire)
-    return _joined(_parts(wire))
 
 
 def _refuse_failed(wire: JsonObject) -> None:
@@ -129,7 +130,8 @@ async def _stored(data: JsonValue, media: str, keep: Keep, *, picture: bool) -> 
     content = _decoded(data)
     if content is None:
         return {"kind": "text", "text": f"[{media}: its base64 cannot be decoded]"}
-    stored = await keep(content)
+    content = keep.clean(content)
+    stored = await keep.store(content)
     if stored is None or stored.stored_bytes < len(content):
         return {"kind": "text", "text": f"[{media}: no room for its {len(content):,} bytes]"}
     form = ImagePart if picture else BinaryPart

@@ -4,7 +4,7 @@ What a server lists later is kept aside until the host takes it. Whether a tool 
 decided by its pin with every call, by the newest definition that is known.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after, to_thread
@@ -14,12 +14,13 @@ from holdfast.contract.json_value import JsonObject
 from holdfast.contract.runtime import Runtime
 from holdfast.sources.mcp.calls import OpenCall
 from holdfast.sources.mcp.connection import Connection, Heard, Peer
-from holdfast.sources.mcp.definitions import Definition, digest
+from holdfast.sources.mcp.definitions import Definition, digest, offered
 from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.pinning import Pins
-from holdfast.sources.mcp.pins import Quarantined
+from holdfast.sources.mcp.pins import Quarantined, fingerprint
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.quiet import be_quiet
+from holdfast.sources.mcp.secrets import secrets_of
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, identity_of
 from holdfast.sources.mcp.shelf import Shelf
 from holdfast.sources.mcp.states import Status
@@ -48,16 +49,20 @@ class Server:
         self._trying: Connection | None = None
         self._resting = CancelScope()
         self._closing = False
-        self._lasting = True  # until it is opened
         self._cancel: Callable[[], object] | None = None
         self._ended = Event()
         self._settled = Event()
+        self.meant = setup
+        """The setup with its variables replaced, as they were when it was last connected."""
         self.identity = identity_of(setup)
+        """What it is, by what it is connected with."""
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
+        self.lasting = True
+        """Whether it is not tried again; until it is opened, it is not."""
         self.peer: Peer | None = None
         """Who answered last."""
-        self.shelf = Shelf()
+        self.shelf = Shelf(ports.redaction)
         """Its tools."""
 
     def begin(self) -> None:
@@ -65,7 +70,7 @@ class Server:
         if self.setup.disabled or self._cancel is not None:
             self._settled.set()
             return
-        self._lasting = False
+        self.lasting = False
         self.status, self.problem = "connecting", "it is being connected"
         self._cancel = self._ports.begin(self._own())
 
@@ -76,7 +81,7 @@ class Server:
 
     async def close(self) -> None:
         """End it and all it started, within a bound."""
-        self._closing = self._lasting = True
+        self._closing = self.lasting = True
         self._resting.cancel()
         if self._trying is not None:
             self._trying.leave()
@@ -93,7 +98,7 @@ class Server:
         """Call a tool as it was offered; gives the answer as it came."""
         connection = self._connection
         if connection is None:
-            raise unavailable(self.setup.name, self.problem or "", lasting=self._lasting)
+            raise unavailable(self.setup.name, self.problem or "", lasting=self.lasting)
         await self._admit(definition)
         call = OpenCall(definition.name, arguments, runtime)
         connection.hand(call)
@@ -105,6 +110,10 @@ class Server:
     def quarantine(self, definition: Definition) -> Quarantined | None:
         """Why a tool may not be used; None: it may."""
         return self._pins.quarantine(self.setup.name, self.identity, definition)
+
+    def fingerprints(self, definitions: Iterable[Definition]) -> dict[str, str]:
+        """By tool, what stands for its definition."""
+        return {one.name: fingerprint(one, self.identity) for one in definitions}
 
     async def _admit(self, offered: Definition) -> None:
         """Refuse a tool that is not what was accepted; the first call accepts it."""
@@ -137,7 +146,7 @@ class Server:
             while not self._closing:
                 began = self._ports.clock.ticks()
                 await self._once()
-                if self._lasting or self._closing:
+                if self.lasting or self._closing:
                     break
                 if self._ports.clock.ticks() - began > STEADY_SECONDS * 1e9:
                     tries = 0
@@ -155,11 +164,12 @@ class Server:
         """One connection, from its beginning to its end; why it is not there any more."""
         self.status = "connecting"
         try:
-            now = await to_thread.run_sync(expanded, self.setup, self._ports.environment)
+            now = await to_thread.run_sync(self._prepared)
+            self.meant, self.identity = now, identity_of(now)
             heard = Heard(self._connected, self.shelf.put_aside, self.shelf.remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:
-            self._lasting = True
+            self.lasting = True
             self._failed(str(problem).removeprefix(f"mcp server {self.setup.name}: "))
             return
         trying = self._trying
@@ -170,7 +180,7 @@ class Server:
         except get_cancelled_exc_class():
             raise
         except BadSetup as problem:
-            self._lasting = True
+            self.lasting = True
             how = str(problem).removeprefix(f"mcp server {self.setup.name}: ")
         except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the server is not there
             how = f"it could not be connected: {trying.why_not(problem)}"
@@ -178,8 +188,16 @@ class Server:
             self._connection = self._trying = None
         self._failed(how)
 
+    def _prepared(self) -> ServerSetup:
+        """The server as it is about to be connected; what it must not say is known from here on."""
+        self._ports.redaction.learn(secrets_of(self.setup, self._ports.environment))
+        now = expanded(self.setup, self._ports.environment)
+        for objection in self._ports.objections(now):
+            self.shelf.remark(objection)
+        return now
+
     def _failed(self, how: str) -> None:
-        self.status, self.problem = "failed", how
+        self.status, self.problem = "failed", self._ports.redaction.text(how)
         self._settled.set()
 
     def _lost(self, how: str) -> None:
@@ -188,8 +206,11 @@ class Server:
 
     def _connected(self, peer: Peer) -> None:
         self._connection = self._trying
-        first = self.peer is None
-        self.peer = peer
+        first, clean = self.peer is None, self._ports.redaction.text
+        self.peer = peer._replace(
+            name=offered(None if peer.name is None else clean(peer.name)),
+            version=offered(None if peer.version is None else clean(peer.version)),
+        )
         self.status, self.problem = "connected", None
         if first:
             self.shelf.offer(peer.listing)

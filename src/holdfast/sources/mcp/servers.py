@@ -16,11 +16,11 @@ from holdfast.contract.ports import StoredOutput
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Alone, Body, Limits, Tool, ToolDefinitionError
-from holdfast.sources.mcp.definitions import Definition, offered
+from holdfast.sources.mcp.definitions import Definition, offered, offered_schema
 from holdfast.sources.mcp.naming import alias_of, names_of, reduced
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.ports import Ports
-from holdfast.sources.mcp.results import OutputCheck, result_of
+from holdfast.sources.mcp.results import Keep, OutputCheck, result_of
 from holdfast.sources.mcp.server import Server
 from holdfast.sources.mcp.setup import ServerSetup, requirements_of
 from holdfast.sources.mcp.states import ServerState, ToolState
@@ -29,6 +29,10 @@ from holdfast.sources.mcp.troubles import unknown_server
 
 class UnknownServer(LookupError):
     """There is no server, or no tool of it, by that name."""
+
+
+class ChangedSince(LookupError):
+    """What somebody would accept is not what they were shown."""
 
 
 class McpServers:
@@ -89,10 +93,13 @@ class McpServers:
         names = self._names(taken)
         return tuple(self._state(server, names) for server in self._servers.values())
 
-    async def pin(self, server: str, tool: str | None = None) -> tuple[str, ...]:
-        """Accept a server's definitions as they are now, or that of one tool; gives which.
+    async def pin(
+        self, server: str, tool: str | None = None, seen: Mapping[str, str] | None = None
+    ) -> tuple[str, ...]:
+        """Accept a server's definitions, or that of one tool; gives which.
 
-        UnknownServer; OSError: it cannot be kept.
+        ``seen``: the fingerprints of what was shown; ChangedSince where it is something else by
+        now. UnknownServer; OSError: it cannot be kept.
         """
         found = self._servers.get(server)
         if found is None:
@@ -104,6 +111,8 @@ class McpServers:
         wanted = [one for one in found.shelf.latest if tool in (None, one.name)]
         if tool is not None and not wanted:
             raise UnknownServer(f"the MCP server {server!r} has no tool {tool!r}")
+        if seen is not None:
+            _refuse_unseen(server, found.fingerprints(wanted), seen, tool)
         await self._pins.accept(server, found.identity, wanted, whole=tool is None)
         return tuple(one.name for one in wanted)
 
@@ -124,6 +133,7 @@ class McpServers:
                 for definition in server.shelf.listing.definitions
             ),
             taken,
+            self._ports.configured or self._servers,
         )
 
     def _made(self, server: Server, definition: Definition, name: str) -> Tool | None:
@@ -138,7 +148,7 @@ class McpServers:
                 left_out.append(f"{definition.name!r} is left out: its output schema: {said}")
                 return None
         try:
-            tool = _tool(self, server.setup, definition, name, check)
+            tool = _tool(self, server.meant, definition, name, check)
         except ToolDefinitionError as problem:
             left_out.append(f"{definition.name!r} is left out: {problem}")
             return None
@@ -149,7 +159,7 @@ class McpServers:
         plain_name = reduced((server.setup.name, definition.name))
         if name != plain_name:
             left_out.append(
-                f"{definition.name!r} is called {name}: {plain_name} is too long, or another"
+                f"{definition.name!r} is called {name}: {plain_name} is too long, or may be another"
                 " tool's name"
             )
         return tool
@@ -165,7 +175,8 @@ class McpServers:
         """What the body of a tool does."""
         sent = cast("JsonObject", plain(arguments))
         wire = await self.call(server, definition, sent, runtime)
-        return await result_of(wire, check, partial(self._keep, runtime, count(1)))
+        keep = Keep(partial(self._keep, runtime, count(1)), self._ports.redaction.content)
+        return await result_of(wire, check, keep)
 
     async def _keep(
         self, runtime: Runtime, numbers: Iterator[int], content: bytes
@@ -182,6 +193,7 @@ class McpServers:
             name=name,
             status=server.status,
             problem=server.problem,
+            lasting=server.lasting,
             protocol_version=peer.protocol if peer else None,
             server_name=peer.name if peer else None,
             server_version=peer.version if peer else None,
@@ -195,8 +207,21 @@ class McpServers:
                 for one in server.shelf.listing.definitions
             ),
             quarantined=tuple(one for one in held if one is not None),
+            fingerprints=server.fingerprints(server.shelf.latest),
             remarks=(*server.shelf.remarks, *self._left_out.get(name, ())),
             changed=server.shelf.changed,
+        )
+
+
+def _refuse_unseen(
+    server: str, now: Mapping[str, str], seen: Mapping[str, str], tool: str | None
+) -> None:
+    shown = {name: one for name, one in seen.items() if tool in (None, name)}
+    if shown != now:
+        others = sorted(name for name in {*shown, *now} if shown.get(name) != now.get(name))
+        raise ChangedSince(
+            f"the MCP server {server!r} says something else by now than what was shown (of"
+            f" {', '.join(map(repr, others[:5]))}); nothing was accepted: look at it again"
         )
 
 
@@ -216,7 +241,7 @@ def _tool(
     return Tool(
         name=name,
         description=offered(definition.description),
-        input_schema=definition.input_schema,
+        input_schema=offered_schema(definition.input_schema),
         output_schema=definition.output_schema,
         requires=requires,
         body=Body(style="async", invoke=invoke),

@@ -85,9 +85,14 @@ class ServerSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def identity_of(setup: ServerSetup) -> JsonObject:
-    """What the server is: shown as far as it holds no secret, and vouched for as a whole."""
+    """What the server is: shown as far as it holds no secret, and vouched for as a whole.
+
+    ``setup``: without variables left to replace, which may lead to another program.
+    """
     if setup.url is None:
         whole: object = list(setup.argv)
+        if setup.cwd is not None:
+            whole = {"argv": whole, "cwd": setup.cwd}
         shown = f"{setup.command} ({len(setup.args)} arguments)"
     else:
         whole = setup.url

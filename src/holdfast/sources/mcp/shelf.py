@@ -3,16 +3,22 @@
 Values and their order; who lists them is not known here.
 """
 
-from holdfast.sources.mcp.definitions import Definition
-from holdfast.sources.mcp.listing import Listing
+import msgspec
 
-MOST_REMARKS = 50
+from holdfast.contract.json_value import encode_json
+from holdfast.sources.mcp.definitions import Definition
+from holdfast.sources.mcp.listing import MOST_REMARKS, Listing
+from holdfast.sources.mcp.ports import Redaction
+
+LONGEST_REMARK = 1000
 
 
 class Shelf:
     """What a server lists, and what is said of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, redaction: Redaction) -> None:
+        """``redaction``: what is put here passes it, as it goes on to models, people and pins."""
+        self._redaction = redaction
         self.listing = Listing()
         """As it is offered."""
         self._pending: Listing | None = None
@@ -42,14 +48,27 @@ class Shelf:
 
     def offer(self, listing: Listing) -> None:
         """Offer it from here on."""
-        self.listing, self._pending = listing, None
+        self.listing, self._pending = self._cleaned(listing), None
 
     def put_aside(self, listing: Listing) -> None:
         """Keep it until it is taken, if it is another one than what is offered."""
+        listing = self._cleaned(listing)
         same = listing.definitions == self.listing.definitions
         self._pending = None if same else listing
 
     def remark(self, said: str) -> None:
         """Say it once."""
+        said = self._redaction.text(said)[:LONGEST_REMARK]
         if said not in self._remarks and len(self._remarks) < MOST_REMARKS:
             self._remarks.append(said)
+
+    def _cleaned(self, listing: Listing) -> Listing:
+        clean = self._redaction
+        return msgspec.structs.replace(
+            listing,
+            definitions=tuple(
+                msgspec.json.decode(clean.json(encode_json(one)), type=Definition)
+                for one in listing.definitions
+            ),
+            remarks=tuple(clean.text(one) for one in listing.remarks),
+        )

@@ -1,5 +1,6 @@
 """How the configured servers stand, for people and surfaces. Values alone."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -28,12 +29,17 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     problem: str | None = None
     """Why it is not connected."""
+    lasting: bool = False
+    """Whether it will not be tried again."""
     protocol_version: str | None = None
     server_name: str | None = None
     """What it calls itself; nothing vouches for that."""
     server_version: str | None = None
     tools: tuple[ToolState, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
+    fingerprints: Mapping[str, str] = {}
+    """By tool, as the server calls it, what stands for its newest definition and its server. Who
+    accepts what they were shown hands these back."""
     remarks: tuple[str, ...] = ()
     """What was cut, left out or refused."""
     changed: bool = False

@@ -15,11 +15,14 @@ from mcp_types import jsonrpc_message_adapter
 
 from holdfast.contract.programs import Conversation, Listener
 from holdfast.contract.shell import KilledBy
-from holdfast.sources.mcp.lines import Lines, TooLong
+from holdfast.sources.mcp.last_words import LOOKED_AT, is_blocked, last_lines, reach_advice
+from holdfast.sources.mcp.lines import Lines, TooLong, is_crowded
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import ServerSetup
 
 MOST_UNREAD = 64 * 1024 * 1024
+_PER_LINE = 256
+"""What keeping a line costs beside its bytes, rounded up: short ones count, too."""
 _AT_ONCE = 64
 """So many messages are read before others have a turn."""
 
@@ -42,11 +45,15 @@ class ServerProgram:
         self.how = ""
         """How it ended, where that was not our wish; empty while it runs."""
         self.ended = Event()
+        self.was_ready = False
+        """Whether it has been connected. Before, its sandbox may be what keeps it from that."""
 
     async def start(self) -> None:
         """Start it; raises what the port raises."""
         listener = Listener(printed=self._printed, over=self._over)
         self._conversation = await self._ports.start(self._setup, listener)
+        if self._over_now and self.how:  # it ended before anybody could be asked what it said
+            self.how = f"{self.how}{self.last_words()}"
 
     def stop(self) -> None:
         """End it and all it started; harmless when it has ended."""
@@ -60,7 +67,9 @@ class ServerProgram:
         try:
             for line in self._lines.feed(piece):
                 self._unread.append(line)
-                self._unread_bytes += len(line)
+                self._unread_bytes += len(line) + _PER_LINE
+                if self._unread_bytes > MOST_UNREAD:
+                    break
         except TooLong:
             self._give_up("it sent a line of more than 16 MB")
             return
@@ -76,9 +85,24 @@ class ServerProgram:
         self._tell()
 
     def _over(self, how: str, _by: KilledBy | None) -> None:
-        if not self._stopped:
-            self.how = self.how or f"it ended ({how})"
+        if not self._stopped and not self.how:
+            # What follows is the last line it printed, maybe cut in the middle of a secret.
+            self.how = f"it ended ({how.partition(': ')[0]}){self.last_words()}"
         self._tell()
+
+    def last_words(self) -> str:
+        """The end of what it printed to standard error, and what it may reach where that is of use.
+
+        Begins with a semicolon; empty where there is nothing to say.
+        """
+        printed = b""
+        if self._conversation is not None:
+            printed = self._conversation.last("stderr", LOOKED_AT)
+        said = last_lines(printed, self._ports.redaction.text)
+        told = f"; it said last: {said}" if said else ""
+        if not self.was_ready or is_blocked(said):
+            told += f". {reach_advice(self._setup.name, self._setup.requires, said)}"
+        return told
 
     def _tell(self) -> None:
         self._over_now = True
@@ -93,7 +117,10 @@ class ServerProgram:
         while True:
             while self._unread:
                 line = self._unread.popleft()
-                self._unread_bytes -= len(line)
+                self._unread_bytes -= len(line) + _PER_LINE
+                if is_crowded(line):
+                    self._give_up("it sent a message of too many values")
+                    raise EndOfStream
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:

@@ -48,7 +48,8 @@ class Upkeep:
                 await self._stale.wait()
             self._stale = Event()
             try:
-                listing = await list_tools(client.session, self._setup)
+                with fail_after(self._setup.startup_seconds):
+                    listing = await list_tools(client.session, self._setup)
             except (MCPError, ValidationError, TimeoutError):
                 self._remark("its changed list of tools could not be read; the old one stays")
             else:

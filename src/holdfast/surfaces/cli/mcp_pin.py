@@ -49,7 +49,7 @@ async def _pinned(
             unasked="give --yes to accept it without being asked",
             otherwise="nothing was accepted",
         )
-        accepted = await _accepted(holdfast, name, tool) if agreed else ()
+        accepted = await _accepted(holdfast, state, tool) if agreed else ()
     if arguments.json:
         changed = [plain(one) for one in state.quarantined if tool in (None, one.tool)]
         screen.document({"server": name, "accepted": [*accepted], "changed": changed})
@@ -58,11 +58,13 @@ async def _pinned(
     return 0 if agreed else _REFUSED
 
 
-async def _accepted(holdfast: Holdfast, name: str, tool: str | None) -> Sequence[str]:
+async def _accepted(holdfast: Holdfast, state: ServerState, tool: str | None) -> Sequence[str]:
+    """What was shown is accepted, and nothing that came after it."""
     try:
-        return await holdfast.pin(name, tool)
+        return await holdfast.pin(state.name, tool, seen=state.fingerprints)
     except LookupError as problem:
-        raise UsageError(f"{problem}; holdfast mcp test {name} lists what there is") from None
+        listed = f"holdfast mcp test {state.name} lists what there is"
+        raise UsageError(f"{problem}; {listed}") from None
     except OSError as problem:
         raise UsageError(
             f"it cannot be kept ({problem.strerror or problem}); nothing was accepted"

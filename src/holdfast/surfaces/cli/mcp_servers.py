@@ -41,6 +41,7 @@ def show_all(arguments: Namespace, screen: Screen) -> int:
         raise UsageError(f"mcp list takes no {arguments.words[0]!r}; one alone: holdfast mcp test")
     opened = chosen(arguments, screen)
     tables = opened.configuration.settings.mcp
+    _note(opened, screen, *opened.configuration.server_notices)
     states = _asked(opened, arguments, list(tables)) if tables else ()
     if arguments.json:
         screen.document([_document(one, tables[one.name]) for one in states])
@@ -79,11 +80,19 @@ def named_server(
         raise UsageError(f"which server? write: holdfast mcp {arguments.what} NAME{more}")
     opened = chosen(arguments, screen)
     known = opened.configuration.settings.mcp
+    _note(opened, screen, words[0])
     if words[0] not in known:
         hint = advice(words[0], known) if known else _NONE
         theirs = hint_at_others(arguments.workspace, words[0])
         raise UsageError(f"there is no MCP server {words[0]!r}; {theirs or hint}")
     return opened, words[0]
+
+
+def _note(opened: Chosen, screen: Screen, *names: str) -> None:
+    """Say what is doubtful about how these are configured."""
+    for name in names:
+        for notice in opened.configuration.server_notices.get(name, ()):
+            screen.remark(f"note: {notice}")
 
 
 def session_with(opened: Chosen, arguments: Namespace, names: Sequence[str]) -> Holdfast:

@@ -8,6 +8,7 @@ import msgspec
 from anyio import sleep
 
 from holdfast._version import __version__
+from holdfast.app import servers
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import RawArguments
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
@@ -125,13 +126,14 @@ class Served:
 
         A fault: it is no call at all.
         """
-        tool = self.tools.get(params.name)
-        if tool is None:
+        if params.name not in self.tools and not servers.is_away(
+            params.name, self.holdfast.servers
+        ):
             return Fault(INVALID_PARAMS, f"Unknown tool: {params.name[:200]}")
         if bytes(params.arguments)[:1] not in (b"{", b"n", b""):
             return Fault(INVALID_PARAMS, "Invalid params: arguments have to be an object")
         caller = ticket.caller
-        if caller.modern and not caller.elicits and tool.name in PERSON_NAMES:
+        if caller.modern and not caller.elicits and params.name in PERSON_NAMES:
             return lacks_elicitation()
         named = b""
         if caller.modern and (caller.elicits or params.state is not None):
