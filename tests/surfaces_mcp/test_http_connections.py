@@ -238,7 +238,7 @@ async def test_a_request_before_the_answer_to_the_last_one_ends_both(
 async def test_one_that_reads_nothing_is_let_go(
     impatient: Address, sockets: ExitStack, tmp_path: Path
 ) -> None:
-    one = _connected(impatient, sockets, SO_RCVBUF=4096)
+    one = _connected(impatient, sockets, SO_RCVBUF=65536)
     shout = {"name": "shout", "arguments": {"marks": str(tmp_path)}}
     meta = {**MODERN, "progressToken": 1}
     one.sendall(_request("tools/call", **shout, _meta=meta))
@@ -249,7 +249,7 @@ async def test_who_still_reads_an_answer_owes_no_request(
     impatient: Address, sockets: ExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_connections, "UNREAD_SECONDS", 600.0)
-    one = _connected(impatient, sockets, SO_RCVBUF=4096)
+    one = _connected(impatient, sockets, SO_RCVBUF=65536)
     kept = {"name": "leave", "arguments": {"name": "a.txt", "text": "x" * 3_000_000}}
     one.sendall(_request("tools/call", **kept))
     await anyio.to_thread.run_sync(_answer, one)
@@ -280,7 +280,7 @@ async def test_one_that_reads_slowly_is_not(
 
     monkeypatch.setattr(http_server, "end_overdue", see)
     monkeypatch.setattr(http_connections, "UNREAD_SECONDS", 600.0)
-    one = _connected(impatient, sockets, SO_RCVBUF=4096)
+    one = _connected(impatient, sockets, SO_RCVBUF=65536)
     shout = {"name": "shout", "arguments": {"marks": str(tmp_path), "size": 4_000_000}}
     one.sendall(_request("tools/call", **shout, _meta={**MODERN, "progressToken": 1}))
     with anyio.fail_after(30):
