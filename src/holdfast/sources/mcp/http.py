@@ -28,7 +28,9 @@ _END_OF_EVENT = re.compile(rb"\r?\n\r?\n|\r\r")
 _PIECE = 1024 * 1024
 _CROWDED = "the answer holds too many values"
 LISTENING_SECONDS = 1.0
-"""Between two requests to listen: a server may close the stream at once, and ask for no rest."""
+"""For each request to listen, on average: a server may close the stream at once, and ask for no
+rest. One that closes it now and then has what it asks for."""
+LISTENING_AT_ONCE = 10
 
 
 class Credentials(httpx2.Auth):
@@ -129,7 +131,7 @@ class _BoundedAnswers(httpx2.AsyncHTTPTransport):
     def __init__(self, gate: HostGate) -> None:
         super().__init__()
         self._gate = gate
-        self._next_listening = 0.0
+        self._listened_until = 0.0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         # What is packed has no bound that could be counted before it is unpacked.
@@ -147,9 +149,9 @@ class _BoundedAnswers(httpx2.AsyncHTTPTransport):
 
     async def _rest(self) -> None:
         now = current_time()
-        begins = max(now, self._next_listening)
-        self._next_listening = begins + LISTENING_SECONDS
-        await sleep(begins - now)
+        self._listened_until = max(self._listened_until, now) + LISTENING_SECONDS
+        ahead = self._listened_until - now - LISTENING_AT_ONCE * LISTENING_SECONDS
+        await sleep(max(0.0, ahead))
 
     async def _admitted(self, request: httpx2.Request) -> httpx2.Request:
         """The request to an address that may be connected to; Unreachable.

@@ -58,6 +58,7 @@ class Server:
         """What it is, by what it is connected with."""
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
+        self.retry_seconds: float | None = None
         self.lasting = True
         """Whether it is not tried again; until it is opened, it is not."""
         self.peer: Peer | None = None
@@ -98,7 +99,10 @@ class Server:
         """Call a tool as it was offered; gives the answer as it came."""
         connection = self._connection
         if connection is None:
-            raise unavailable(self.setup.name, self.problem or "", lasting=self.lasting)
+            wait = self.retry_seconds
+            soon = "" if wait is None else f"; it is connected again in {wait:g} s"
+            why = f"{self.problem or ''}{soon}"
+            raise unavailable(self.setup.name, why, lasting=self.lasting)
         await self._admit(definition)
         call = OpenCall(definition.name, arguments, runtime)
         connection.hand(call)
@@ -152,9 +156,10 @@ class Server:
                     tries = 0
                 wait = WAITS[min(tries, len(WAITS) - 1)]
                 tries += 1
-                self.problem = f"{self.problem}; it is connected again in {wait:g} s"
+                self.retry_seconds = wait
                 with CancelScope() as self._resting:
                     await self._ports.sleep(wait)
+                self.retry_seconds = None
         finally:
             self.status = "closed" if self._closing else "failed"
             self._settled.set()

@@ -193,6 +193,7 @@ class McpServers:
             name=name,
             status=server.status,
             problem=server.problem,
+            retry_seconds=server.retry_seconds,
             lasting=server.lasting,
             protocol_version=peer.protocol if peer else None,
             server_name=peer.name if peer else None,

@@ -29,6 +29,8 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     problem: str | None = None
     """Why it is not connected."""
+    retry_seconds: float | None = None
+    """How long a session waits before it connects a lost one again."""
     lasting: bool = False
     """Whether it will not be tried again."""
     protocol_version: str | None = None

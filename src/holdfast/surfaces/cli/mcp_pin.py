@@ -18,7 +18,7 @@ from holdfast.sources.mcp.naming import alias_of
 from holdfast.sources.mcp.states import ServerState
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.mcp_servers import as_of_now, named_server, session_with
+from holdfast.surfaces.cli.mcp_servers import named_server, session_with
 from holdfast.surfaces.cli.opening import Chosen
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.person import agrees
@@ -38,7 +38,7 @@ async def _pinned(
     opened: Chosen, arguments: Namespace, screen: Screen, name: str, wanted: str | None
 ) -> int:
     async with session_with(opened, arguments, [name]) as holdfast:
-        state = as_of_now(*holdfast.servers)
+        (state,) = holdfast.servers
         if state.status != "connected":
             raise UsageError(f"{name} is {state.status}: {state.problem}; nothing was accepted")
         tool = None if wanted is None else _tool_of(state, wanted)

@@ -4,12 +4,10 @@ Each of them connects, as a session would. Exit status: 0 all is well, 1 a serve
 tool of it is quarantined.
 """
 
-import re
 from argparse import Namespace
 from collections.abc import Sequence
 
 import anyio
-import msgspec
 
 from holdfast.app import servers
 from holdfast.app.holdfast import Holdfast
@@ -31,8 +29,6 @@ _NONE = (
     "No MCP server is configured. Add one with: holdfast mcp add NAME -- COMMAND, or put an"
     " mcp.json with mcpServers beside your configuration."
 )
-_NEXT_TRY = re.compile(r"; it is connected again in [0-9.]+ s$")
-"""What a session does about a lost server, and not a command that has ended."""
 
 
 def show_all(arguments: Namespace, screen: Screen) -> int:
@@ -111,13 +107,7 @@ def _asked(opened: Chosen, arguments: Namespace, names: Sequence[str]) -> tuple[
         async with session_with(opened, arguments, names) as holdfast:
             return holdfast.servers
 
-    return tuple(map(as_of_now, anyio.run(ask)))
-
-
-def as_of_now(state: ServerState) -> ServerState:
-    """How a server stands for somebody who does not stay."""
-    problem = None if state.problem is None else _NEXT_TRY.sub("", state.problem)
-    return msgspec.structs.replace(state, problem=problem)
+    return anyio.run(ask)
 
 
 def _is_well(state: ServerState) -> bool:
