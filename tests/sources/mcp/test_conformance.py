@@ -20,11 +20,7 @@ DATA: dict[str, Any] = tomllib.loads(
 )
 REVISIONS = ("2025-11-25", "2026-07-28")
 
-_LATE = "reconnected slightly late"
-"""What the suite says of a client that came back in order, on a machine that was busy."""
-_ATTEMPTS = 5
-
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(autouse=True)
@@ -55,17 +51,12 @@ def suite(revision: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 )
 def test_the_client_passes(revision: str, scenario: str, tmp_path: Path) -> None:
     command = f"{sys.executable} {CLIENT}"
-    told: list[str] = []
-    for attempt in range(_ATTEMPTS):
-        ran = suite(
-            *(revision, "client", "--command", command, "--scenario", scenario),
-            *("--spec-version", revision, "--output-dir", str(tmp_path / str(attempt))),
-        )
-        told.append(ran.stdout + ran.stderr)
-        if ran.returncode == 0 or _LATE not in told[-1]:
-            break
-    assert ran.returncode == 0, told[-1]
-    assert "OVERALL: PASSED" in told[-1]
+    ran = suite(
+        *(revision, "client", "--command", command, "--scenario", scenario),
+        *("--spec-version", revision, "--output-dir", str(tmp_path)),
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "OVERALL: PASSED" in ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
