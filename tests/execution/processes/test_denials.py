@@ -283,3 +283,26 @@ def test_the_own_loopback_of_a_sandbox_is_told_from_the_machines() -> None:
     assert found.requirement is None
     (none,) = denials(CONFINED, said)
     assert none.requirement == HOSTS
+
+
+NOWHERE = Confined(SandboxPolicy(), "/tmp", "/srv/own", may_open, may_reach)
+
+
+@pytest.mark.parametrize(
+    ("line", "targets"),
+    [
+        ("OSError: [Errno 30] Read-only file system: '/srv/x'", ["/srv/x"]),
+        ("PermissionError: [Errno 13] Permission denied: 'x.txt'", ["x.txt"]),
+        ("Error: EACCES: permission denied, open '/srv/x'", ["/srv/x"]),
+        ('{"error": "could not save: Read-only file system"}', []),
+        ('{"error": "cannot create /srv/x: Read-only file system", "code": 3}', ["/srv/x"]),
+        ('{"error": ["/srv/x: Permission denied"]}', []),
+        ("{/srv/x: Permission denied", ["{/srv/x"]),
+        ("could not save: Read-only file system", []),
+        ("notes.txt: Permission denied", ["notes.txt"]),
+        ("cat: my notes.txt: Permission denied", ["my notes.txt"]),
+        ("the program said 'permission denied'", []),
+    ],
+)
+def test_what_the_system_says_of_a_name_is_no_name(line: str, targets: list[str]) -> None:
+    assert [one.target for one in denials(NOWHERE, line)] == targets

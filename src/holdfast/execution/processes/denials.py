@@ -134,7 +134,21 @@ def _suggested(stderr: str) -> Iterator[_Suggestion]:
         text = text.partition("\n")[2]  # half a line would name half a path
     lines = text.rstrip("\n").rsplit("\n", MOST_LINES)
     for line in lines[-MOST_LINES:]:
-        yield from _in_line(line[:LONGEST_LINE])
+        for said in _sentences(line[:LONGEST_LINE]):
+            yield from _in_line(said)
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """The line itself; of one that is a JSON object, the texts it holds: its keys name nothing."""
+    if line.lstrip().startswith("{"):
+        try:
+            values = msgspec.json.decode(line, type=dict[str, object]).values()
+        except (ValueError, RecursionError):
+            pass
+        else:
+            yield from (one for one in values if isinstance(one, str))
+            return
+    yield line
 
 
 def _in_line(line: str) -> Iterator[_Suggestion]:
@@ -179,16 +193,25 @@ def _hosts(lower: str) -> Iterator[str]:
 
 def _paths(line: str) -> Iterator[str]:
     """What is quoted, what has a slash in it, and what stands before the words of the system."""
-    _, _, before = line.rpartition(": ")[0].rpartition(": ")
-    if before and "/" not in before and before == before.strip():
+    _, program, before = line.rpartition(": ")[0].rpartition(": ")
+    # Without a program before it, only one word is a name: more are a sentence.
+    is_name = before == before.strip() and (program or not _BETWEEN_WORDS.search(before))
+    if before and "/" not in before and is_name and not _are_the_systems(before):
         yield before
     segments = _QUOTE.split(line)
     for number, segment in enumerate(segments):
         # An apostrophe is a quote, too: what begins or ends with a space is between two names.
         if 0 < number < len(segments) - 1 and segment and segment == segment.strip():
-            yield segment
+            if not _are_the_systems(segment):
+                yield segment
         elif "/" in segment:
             yield from (word for word in _BETWEEN_WORDS.split(segment) if "/" in word.rstrip("/"))
+
+
+def _are_the_systems(words: str) -> bool:
+    """Whether it is what the system says of a name, and not a name."""
+    lower = words.lower()
+    return _says(lower, _NOT_PERMITTED) or _says(lower, _NOT_THERE)
 
 
 class _Judge:
