@@ -187,6 +187,17 @@ async def test_requirements_that_are_declared_anew_count(
         assert await result(hf, "look") == {"text": "of the workspace"}
 
 
+async def test_one_that_says_what_it_writes_begins_where_it_writes(
+    workspace: Path, manifest: Written
+) -> None:
+    manifest.program("note", "echo x > out/there && echo '{}'")
+    (workspace / "out").mkdir()
+    manifest.declare(entry("note", requires={"fs": {"write": ["out/**"]}}))
+    async with opened(workspace, "bare", manifests=[manifest.path]) as hf:
+        assert await result(hf, "note") == {}
+    assert (workspace / "out" / "there").read_text("utf-8") == "x\n"
+
+
 @pytest.mark.parametrize("declared_anew", [True, False])
 async def test_a_call_that_waits_runs_with_what_it_was_judged_by(
     workspace: Path, manifest: Written, *, declared_anew: bool

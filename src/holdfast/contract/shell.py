@@ -84,6 +84,9 @@ class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
     confinement: Confinement
 
 
+_WRITES = "requires.fs.write"
+
+
 def denial_of(report: CommandReport) -> PolicyDenied | None:
     """What a tool raises for a command that failed because of the sandbox; None: it did not.
 
@@ -98,6 +101,8 @@ def denial_of(report: CommandReport) -> PolicyDenied | None:
     known = "The sandbox refused it:"
     wanted = [one.requirement for one in report.refusals if one.requirement is not None]
     hint = f" It would be admitted by {first.requirement}." if first.requirement else ""
+    if _WRITES in hint and "**" not in hint:
+        hint += " For a file that is not there yet, name its folder."
     return PolicyDenied(
         f"{said if first.basis == 'said' else known} {first.reason}{hint}",
         extras={

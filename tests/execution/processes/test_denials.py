@@ -306,3 +306,11 @@ NOWHERE = Confined(SandboxPolicy(), "/tmp", "/srv/own", may_open, may_reach)
 )
 def test_what_the_system_says_of_a_name_is_no_name(line: str, targets: list[str]) -> None:
     assert [one.target for one in denials(NOWHERE, line)] == targets
+
+
+def test_a_file_that_is_granted_and_not_there_is_given_with_its_folder() -> None:
+    granted = NOWHERE._replace(may_open=lambda _access, path: PathLeave(path))
+    (one,) = denials(granted, "OSError: [Errno 30] Read-only file system: '/srv/out/x.txt'")
+    assert one.requirement == "requires.fs.write = ['/srv/out/**']"
+    assert "only if it was there before" in one.reason
+    assert denials(granted, "cat: /srv/out/x.txt: Permission denied") == ()

@@ -235,6 +235,8 @@ class _Judge:
         # What is only missing could be read, and nobody said that it was to be written.
         may_be_write = said.wanted == "write" or read is not None or not said.is_missing
         write = self._of_path("write", path) if said.wanted != "read" and may_be_write else None
+        if said.wanted == "write" and write is None and not self._is_admitted("write", path):
+            write = _not_there_before(path)
         return _told(said.target, read, write)
 
     def _of_host(self, host: str) -> Refusal | None:
@@ -276,6 +278,16 @@ class _Judge:
         return any(is_within(path, one) for one in places) and not any(
             is_within(path, one) for one in named
         )
+
+
+def _not_there_before(path: str) -> Refusal:
+    """The policy admits it, and the kernel, which knows what there was, was not told of it."""
+    folder = f"{posixpath.dirname(path).rstrip('/')}/**"
+    return Refusal(
+        reason="A program is given a single file only if it was there before.",
+        target=path,
+        requirement=f"requires.fs.write = [{folder!r}]",
+    )
 
 
 def _told(target: str, read: Refusal | None, write: Refusal | None) -> Refusal | None:

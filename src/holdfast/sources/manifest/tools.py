@@ -60,7 +60,7 @@ def seconds_of(entry: ManifestEntry, defaults: ManifestDefaults) -> float:
 
 def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool:
     seconds = seconds_of(entry, defaults)
-    requires = defaults.requires if entry.requires is None else entry.requires
+    requires = _required(entry.requires, defaults.requires)
     return Tool(
         name=entry.name,
         description=entry.description,
@@ -77,6 +77,19 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
         effects=("sandbox_execute",),
         limits=Limits(wall_seconds=seconds + _AROUND_SECONDS, output=_SHOWN),
     )
+
+
+def _required(own: RequirementSet | None, usual: RequirementSet) -> RequirementSet:
+    """What an entry says; one that writes and says nothing of reading reads what all may.
+
+    Without that it would begin in a folder of its own, and what it writes there is lost.
+    """
+    if own is None:
+        return usual
+    if not own.fs.write or own.fs.read:
+        return own
+    reading = msgspec.structs.replace(own.fs, read=usual.fs.read)
+    return msgspec.structs.replace(own, fs=reading)
 
 
 def _only_reads(requires: RequirementSet) -> bool:
