@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from holdfast.app import manifests, servers
+from holdfast.app.profiles import shipped_names
 from holdfast.app.settings import LimitSettings, limited
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.runtime.catalog import Catalog
@@ -143,7 +144,8 @@ class Outside:
 
     def _take_servers(self, source: "servers.SessionServers") -> bool:
         mine = self._names.get(_SERVERS, [])
-        taken = {tool.name for tool in self._catalog} - {*mine}
+        # Also what another profile has: a rule about a tool that ships is about no other.
+        taken = ({tool.name for tool in self._catalog} - {*mine}) | shipped_names()
         changed = self._try(_SERVERS, source.tools(taken), _nobody)
         self._catalog.absent = source.absent(self.notices)
         return changed

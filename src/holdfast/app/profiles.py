@@ -153,6 +153,11 @@ def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Buil
     return tuple(found.values())
 
 
+def shipped_names() -> set[str]:
+    """The names of all built-in tools, whatever a profile shows of them."""
+    return {one.name for tools in TOOLSETS.values() for one in tools}
+
+
 def profiles_with(name: str) -> list[str]:
     """The profiles that ship and have a built-in tool of this name."""
     return [

@@ -37,6 +37,9 @@ from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import LoopCaller
 from holdfast.execution.processes import aftermath
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.preflight.expansion import refuse_expansion_beyond
+from holdfast.preflight.plan import MAX_CHECKS
+from holdfast.preflight.schema import SchemaProblem
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.catalog import compiled
 from holdfast.sources.mcp.door import McpSource, NoClient, mcp_servers
@@ -247,10 +250,14 @@ def _objections(parts: ServerParts, meant: ServerSetup) -> Iterator[str]:
 
 
 def _unenforceable(tool: Tool) -> str | None:
+    """Why a tool cannot be offered. What a call would check its result by is bounded, too."""
     try:
         compiled(tool)
+        refuse_expansion_beyond(tool.output_schema or {}, MAX_CHECKS)
     except ToolDefinitionError as problem:
         return str(problem)
+    except SchemaProblem as problem:
+        return f"its output schema: {problem}"
     return None
 
 

@@ -43,9 +43,11 @@ class Redactor:
             if len(secret) >= SHORTEST_SECRET:
                 forms |= _forms(secret)
         # Longest first: a secret that contains another must not be torn apart by it.
-        self._forms = sorted(forms, key=lambda form: (-len(form), form))
-        self._encoded = [_escaped(form).encode() for form in self._forms]
-        self.active = bool(self._forms)
+        found = sorted(forms, key=lambda form: (-len(form), form))
+        # Other threads redact meanwhile: each list is whole when it is there to be seen.
+        self._encoded = [(form, _escaped(form).encode()) for form in found]
+        self._forms = found
+        self.active = bool(found)
 
     def text(self, text: str) -> str:
         """The text without secrets, nor the beginning of one where the text was cut."""
@@ -80,7 +82,7 @@ class Redactor:
 
     def json(self, encoded: bytes) -> bytes:
         """The JSON text without secrets, still JSON."""
-        if not any(form in encoded for form in self._encoded):
+        if not any(form in encoded for _, form in self._encoded):
             return encoded
         return encode_json(self._value(decode_json(encoded)))
 
@@ -121,8 +123,7 @@ class Redactor:
             return False
         name = envelope.tool or ""
         return not any(
-            encoded in envelope.result_json or form in name
-            for form, encoded in zip(self._forms, self._encoded, strict=True)
+            encoded in envelope.result_json or form in name for form, encoded in self._encoded
         )
 
     def failure(self, failure: Failure) -> Failure:

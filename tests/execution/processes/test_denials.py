@@ -309,7 +309,10 @@ def test_what_the_system_says_of_a_name_is_no_name(line: str, targets: list[str]
 
 
 def test_a_file_that_is_granted_and_not_there_is_given_with_its_folder() -> None:
-    granted = NOWHERE._replace(may_open=lambda _access, path: PathLeave(path))
+    def leave(_access: Access, path: str) -> PathLeave:
+        return PathLeave(path)
+
+    granted = NOWHERE._replace(may_open=leave)
     (one,) = denials(granted, "OSError: [Errno 30] Read-only file system: '/srv/out/x.txt'")
     assert one.requirement == "requires.fs.write = ['/srv/out/**']"
     assert "only if it was there before" in one.reason

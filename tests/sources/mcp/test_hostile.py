@@ -4,12 +4,13 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import anyio
+import httpx2
 import pytest
 import uvicorn
 from hypothesis import given
@@ -23,7 +24,7 @@ from holdfast.contract.person import Replies
 from holdfast.contract.programs import Conversation, Listener
 from holdfast.contract.shell import KilledBy
 from holdfast.sources.mcp import lines
-from holdfast.sources.mcp.http import LISTENING_AT_ONCE, LISTENING_SECONDS
+from holdfast.sources.mcp.http import LISTENING_AT_ONCE, LISTENING_SECONDS, BoundedEvents
 from holdfast.sources.mcp.lines import MOST_VALUES, is_crowded
 from holdfast.sources.mcp.listing import MOST_BYTES
 from holdfast.sources.mcp.setup import ServerSetup
@@ -244,3 +245,26 @@ async def test_a_server_that_wants_no_rest_is_listened_to_at_our_pace(tmp_path: 
                     await anyio.sleep(0.01)
     # The first ones come as fast as it likes, and then one a second.
     assert listened[-1] - listened[0] > LISTENING_SECONDS * 1.5
+
+
+class _Pieces(httpx2.AsyncByteStream):
+    def __init__(self, *pieces: bytes) -> None:
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r", b"\n\r", b"\r\n\n", b"\n\r\n"])
+async def test_events_end_as_the_sdk_ends_them(end: bytes) -> None:
+    piece = b"data: " + b"x" * 60_000 + end
+    seen = [one async for one in BoundedEvents(_Pieces(*[piece] * 400))]
+    assert len(seen) == 400
+
+
+@pytest.mark.parametrize("piece", [b": comment\r\n", b"data: x\n", b"x"])
+async def test_an_event_without_an_end_is_given_up(piece: bytes) -> None:
+    with pytest.raises(httpx2.StreamError, match="larger than 16 MB"):
+        async for _ in BoundedEvents(_Pieces(*[piece * 100_000] * 200)):
+            pass

@@ -58,6 +58,8 @@ _QUOTE = re.compile("['\"`\u2018\u2019]")
 _BETWEEN_WORDS = re.compile(r"[\s:,;()]")
 _HOST = re.compile(r"\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
 _NETWORK = ("resolve", "lookup", "connect to", "not known", "access", "getaddrinfo", "host address")
+_ANSWERED = "returned error"
+"""Whoever is told of by these words was reached."""
 _NO_NETWORK = (
     *("network is unreachable", "enetunreach", "temporary failure in name resolution"),
     *("name or service not known", "eai_again", "nodename nor servname provided"),
@@ -153,7 +155,7 @@ def _sentences(line: str) -> Iterator[str]:
 
 def _in_line(line: str) -> Iterator[_Suggestion]:
     lower = line.lower()
-    if _says(lower, _NETWORK):
+    if _says(lower, _NETWORK) and _ANSWERED not in lower:
         for host in _hosts(lower):
             yield _Suggestion(host, "host")
     permitted = not _says(lower, _NOT_PERMITTED)

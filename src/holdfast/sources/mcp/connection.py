@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
+import httpx2
 import mcp_types as types
 from anyio import (
     CancelScope,
@@ -29,6 +30,7 @@ from holdfast.contract.json_value import plain
 from holdfast.sources.mcp.asking import CURRENT_CALL, Asking
 from holdfast.sources.mcp.calling import call_tool
 from holdfast.sources.mcp.calls import OpenCall
+from holdfast.sources.mcp.cutting import cut
 from holdfast.sources.mcp.http import Credentials, Unreachable, http_transport
 from holdfast.sources.mcp.listing import Listing, list_tools
 from holdfast.sources.mcp.ports import Ports
@@ -141,15 +143,23 @@ class Connection:
         """What went wrong, in words; an address or a header is never among them."""
         refused = self._credentials.refused
         if refused is not None:
-            return f"it refused the credentials (HTTP {refused})"
+            where = f"look at headers, or token_file, of [mcp.{self._setup.name}]"
+            return f"it refused the credentials (HTTP {refused}): {where}"
         if self._program is not None and self._program.how:
             return self._program.how
         first = _first(problem)
         if isinstance(first, (MCPError, ToolError, OSError, Unreachable)):
-            return _QUERY.sub(r"\1?…", str(first))[:300] or type(first).__name__
+            return cut(_QUERY.sub(r"\1?…", str(first)), 300) or type(first).__name__
         if isinstance(first, ValidationError):
             return "it answered with what the protocol does not allow"
+        if isinstance(first, httpx2.ConnectError):
+            return "nobody answers at its address: start it there, or correct url"
         return f"the connection failed ({type(first).__name__})"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the server does not take the credentials it is shown."""
+        return self._credentials.refused is not None
 
     def why_not(self, problem: BaseException) -> str:
         """Why it could not be connected."""
@@ -230,7 +240,7 @@ class Connection:
             call.fail(
                 OperationFailed(
                     f"mcp server {self._setup.name}: the call failed"
-                    f" ({type(problem).__name__}: {str(problem)[:300]})"
+                    f" ({type(problem).__name__}: {cut(str(problem), 300)})"
                 )
             )
         finally:

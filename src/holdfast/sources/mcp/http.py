@@ -24,7 +24,8 @@ from holdfast.sources.mcp.setup import BadSetup, ServerSetup, host_of
 
 _REFUSED = (401, 403)
 _EVENTS = "text/event-stream"
-_END_OF_EVENT = re.compile(rb"\r?\n\r?\n|\r\r")
+_END_OF_EVENT = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+"""As the SDK has it: two ends of lines, each of any kind."""
 _PIECE = 1024 * 1024
 _CROWDED = "the answer holds too many values"
 LISTENING_SECONDS = 1.0
@@ -110,7 +111,7 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-class _BoundedEvents(_Bounded):
+class BoundedEvents(_Bounded):
     """A stream of events: each of them is looked at before it is read as JSON."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -118,8 +119,10 @@ class _BoundedEvents(_Bounded):
         async for piece in self._stream:
             event += piece
             end = _END_OF_EVENT.search(event, max(0, len(event) - len(piece) - 3))
-            if end is None and len(event) <= LONGEST_LINE + _PIECE:
-                yield piece  # the SDK knows how long an event may be
+            if len(event) > LONGEST_LINE + _PIECE:
+                raise httpx2.StreamError("an event is larger than 16 MB")
+            if end is None:
+                yield piece
                 continue
             if is_crowded(bytes(event)):
                 raise httpx2.StreamError(_CROWDED)
@@ -143,7 +146,7 @@ class _BoundedAnswers(httpx2.AsyncHTTPTransport):
             await response.aclose()
             raise httpx2.StreamError("the answer is packed, which nobody asked for")
         kind = response.headers.get("content-type", "").lower()
-        bounded = _BoundedEvents if kind.startswith(_EVENTS) else _Bounded
+        bounded = BoundedEvents if kind.startswith(_EVENTS) else _Bounded
         response.stream = bounded(cast("httpx2.AsyncByteStream", response.stream))
         return response
 

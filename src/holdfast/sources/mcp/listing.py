@@ -7,6 +7,7 @@ from mcp import ClientSession
 
 from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.sources.mcp.definitions import SHOWN_CHARACTERS, Definition, definition_in
+from holdfast.sources.mcp.pattern_costs import MOST_COST, pattern_cost
 from holdfast.sources.mcp.setup import ServerSetup
 
 MOST_PAGES = 100
@@ -19,6 +20,7 @@ LONGEST_NAME = 128
 """Of a tool, as the protocol has it."""
 
 
+_TOO_COSTLY = "with its patterns, those in the server's schemas take too long to compile"
 _NO_NAME = f"a name has 1 to {LONGEST_NAME} characters that can be printed"
 
 
@@ -75,6 +77,7 @@ def _taken(
 ) -> tuple[Definition, ...]:
     """Those that are wanted, each name once."""
     found: dict[str, Definition] = {}
+    cost = 0
     for entry in entries[:MOST_TOOLS]:
         definition = definition_in(entry)
         if not _is_name(definition.name):
@@ -82,7 +85,12 @@ def _taken(
         elif definition.name in found:
             remarks.append(f"it lists {definition.name!r} twice; the second one is left out")
         elif setup.takes(definition.name):
-            found[definition.name] = definition
+            own = pattern_cost([definition.input_schema, definition.output_schema])
+            if cost + own > MOST_COST:
+                remarks.append(f"the tool {definition.name!r} is left out: {_TOO_COSTLY}")
+            else:
+                found[definition.name] = definition
+                cost += own
     if len(entries) > MOST_TOOLS:
         remarks.append(f"it lists more than {MOST_TOOLS} tools; the others are left out")
     for definition in found.values():

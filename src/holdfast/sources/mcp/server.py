@@ -59,6 +59,7 @@ class Server:
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
         self.retry_seconds: float | None = None
+        self._is_refused = False
         self.lasting = True
         """Whether it is not tried again; until it is opened, it is not."""
         self.peer: Peer | None = None
@@ -102,7 +103,7 @@ class Server:
             wait = self.retry_seconds
             soon = "" if wait is None else f"; it is connected again in {wait:g} s"
             why = f"{self.problem or ''}{soon}"
-            raise unavailable(self.setup.name, why, lasting=self.lasting)
+            raise unavailable(self.setup.name, why, lasting=self.lasting or self._is_refused)
         await self._admit(definition)
         call = OpenCall(definition.name, arguments, runtime)
         connection.hand(call)
@@ -190,6 +191,7 @@ class Server:
         except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the server is not there
             how = f"it could not be connected: {trying.why_not(problem)}"
         finally:
+            self._is_refused = trying.is_refused
             self._connection = self._trying = None
         self._failed(how)
 

@@ -13,6 +13,9 @@ from holdfast.sources.mcp.ports import Redaction
 LONGEST_REMARK = 1000
 
 
+_NAMED_AS_A_SECRET = "a tool whose name holds a secret is left out"
+
+
 class Shelf:
     """What a server lists, and what is said of it."""
 
@@ -64,11 +67,15 @@ class Shelf:
 
     def _cleaned(self, listing: Listing) -> Listing:
         clean = self._redaction
+        pairs = [
+            (one, msgspec.json.decode(clean.json(encode_json(one)), type=Definition))
+            for one in listing.definitions
+        ]
+        # A name without its secret may be that of another.
+        kept = tuple(cleaned for one, cleaned in pairs if cleaned.name == one.name)
+        told = () if len(kept) == len(pairs) else (_NAMED_AS_A_SECRET,)
         return msgspec.structs.replace(
             listing,
-            definitions=tuple(
-                msgspec.json.decode(clean.json(encode_json(one)), type=Definition)
-                for one in listing.definitions
-            ),
-            remarks=tuple(clean.text(one) for one in listing.remarks),
+            definitions=kept,
+            remarks=(*(clean.text(one) for one in listing.remarks), *told),
         )

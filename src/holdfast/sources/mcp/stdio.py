@@ -6,6 +6,7 @@ prints is taken in pieces, bounded, and read only when the SDK asks for the next
 
 from collections import deque
 from collections.abc import Callable
+from errno import ENOENT
 from types import TracebackType
 
 from anyio import ClosedResourceError, EndOfStream, Event
@@ -25,6 +26,12 @@ _PER_LINE = 256
 """What keeping a line costs beside its bytes, rounded up: short ones count, too."""
 _AT_ONCE = 64
 """So many messages are read before others have a turn."""
+
+
+_NO_PROGRAM = (
+    "its program was not found, or the interpreter in its first line: install it, or give command"
+    " its whole path"
+)
 
 
 class ServerProgram:
@@ -87,7 +94,9 @@ class ServerProgram:
     def _over(self, how: str, _by: KilledBy | None) -> None:
         if not self._stopped and not self.how:
             # What follows is the last line it printed, maybe cut in the middle of a secret.
-            self.how = f"it ended ({how.partition(': ')[0]}){self.last_words()}"
+            ended = how.partition(": ")[0]
+            is_missing = ended.startswith(f"[Errno {ENOENT}]")
+            self.how = _NO_PROGRAM if is_missing else f"it ended ({ended}){self.last_words()}"
         self._tell()
 
     def last_words(self) -> str:

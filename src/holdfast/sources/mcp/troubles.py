@@ -11,6 +11,7 @@ from holdfast.contract.errors import (
     Unavailable,
 )
 from holdfast.contract.json_value import JsonValue
+from holdfast.sources.mcp.cutting import cut
 
 LONGEST_SAID = 2000
 
@@ -65,7 +66,7 @@ def changed_meanwhile(server: str, tool: str) -> Unavailable:
 
 def of_error(server: str, code: int, said: str, data: JsonValue, how: str) -> ToolError:
     """An error that the protocol reports; ``how``: what is known of the server's end."""
-    said = said[:LONGEST_SAID]
+    said = cut(said, LONGEST_SAID)
     if code == _CLOSED:
         return unavailable(server, how or said)
     if code == _TIMED_OUT:
@@ -86,4 +87,5 @@ def _addresses(data: JsonValue) -> str:
     asked = data.get("elicitations") if isinstance(data, dict) else None
     entries = asked if isinstance(asked, list) else []
     found = [one.get("url") for one in entries if isinstance(one, dict)]
-    return " ".join(url for url in found if isinstance(url, str))[:LONGEST_SAID] or "none is named"
+    named = " ".join(url for url in found if isinstance(url, str))
+    return cut(named, LONGEST_SAID) or "none is named"

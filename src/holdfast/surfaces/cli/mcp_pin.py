@@ -42,18 +42,22 @@ async def _pinned(
         if state.status != "connected":
             raise UsageError(f"{name} is {state.status}: {state.problem}; nothing was accepted")
         tool = None if wanted is None else _tool_of(state, wanted)
-        _show_changes(state, tool, screen)
-        agreed = arguments.yes or agrees(
-            f"accept what {name} says of its tools?",
-            screen,
-            unasked="give --yes to accept it without being asked",
-            otherwise="nothing was accepted",
+        something = _show_changes(state, tool, screen)
+        agreed = (
+            not something
+            or arguments.yes
+            or agrees(
+                f"accept what {name} says of its tools?",
+                screen,
+                unasked="give --yes to accept it without being asked",
+                otherwise="nothing was accepted",
+            )
         )
-        accepted = await _accepted(holdfast, state, tool) if agreed else ()
+        accepted = await _accepted(holdfast, state, tool) if agreed and something else ()
     if arguments.json:
         changed = [plain(one) for one in state.quarantined if tool in (None, one.tool)]
         screen.document({"server": name, "accepted": [*accepted], "changed": changed})
-    elif agreed:
+    elif agreed and something:
         screen.look.text(f"accepted {counted(len(accepted), 'tool')} of {printable(name)}")
     return 0 if agreed else _REFUSED
 
@@ -84,8 +88,8 @@ def _tool_of(state: ServerState, wanted: str) -> str:
     )
 
 
-def _show_changes(state: ServerState, tool: str | None, screen: Screen) -> None:
-    """To a person; programs read the same in the document."""
+def _show_changes(state: ServerState, tool: str | None, screen: Screen) -> bool:
+    """To a person; programs read the same in the document. Gives whether there are any."""
     held = [one for one in state.quarantined if tool in (None, one.tool)]
     for one in held:
         screen.remark(f"{one.tool}: {one.summary}")
@@ -95,3 +99,4 @@ def _show_changes(state: ServerState, tool: str | None, screen: Screen) -> None:
         screen.remark(f"accepted for the first time: {', '.join(map(printable, fresh))}")
     if not held and not fresh:
         screen.remark("nothing has changed since it was accepted")
+    return bool(held or fresh)
