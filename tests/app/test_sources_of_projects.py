@@ -152,6 +152,12 @@ def in_folder(places: Places, *names: str) -> None:
         ["python", "{project}/tools/x.py"],
         ["python", "${{PLACE}}/tools/x.py"],
         ["bash", ".holdfast/../tools/run"],
+        ["env", "python3", "-mtools.x", "plain"],
+        ["env", "python3", "./package"],
+        ["env", "python3", "{project}/package"],
+        ["env", "perl", "-Itools", "server"],
+        ["env", "/proc/self/cwd/tools/run"],
+        ["/usr/bin/${{X:-../..{project}/tools/run}}"],
     ],
     ids=" ".join,
 )
@@ -166,6 +172,27 @@ def test_code_of_the_project_that_trust_does_not_cover_is_refused(
     trust(places)
     with pytest.raises(ConfigurationError, match="which is all that trust covers"):
         places.load(variables={"PLACE": str(places.project)})
+
+
+@pytest.mark.parametrize("variable", ["PYTHONPATH", "NODE_OPTIONS", "BASH_ENV", "LD_PRELOAD"])
+def test_variables_that_name_code_are_a_persons_to_set(places: Places, variable: str) -> None:
+    entry: dict[str, object] = {"command": "python3", "args": ["-m", "plain"]}
+    entry["env"] = {variable: "tools"}
+    servers(places, theirs=entry)
+    trust(places)
+    with pytest.raises(ConfigurationError, match=f"{variable} says where programs find code"):
+        places.load()
+
+
+@pytest.mark.parametrize("key", ["cwd", "token_file"])
+def test_a_variable_leads_no_file_into_the_project(places: Places, key: str) -> None:
+    in_folder(places, "tools/x.py")
+    table = f'[mcp.x]\ncommand = ["python3"]\n{key} = "/srv/${{PLACE}}"\n'
+    places.project_file.write_text(table, "utf-8")
+    trust(places)
+    places.load(variables={"PLACE": "data"})
+    with pytest.raises(ConfigurationError, match="which is all that trust covers"):
+        places.load(variables={"PLACE": f"..{places.project}/tools"})
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ from pathlib import Path
 from execution.processes.ground import running_in
 
 BEGIN = """
-import gc, os, signal, sys, threading, time, warnings
+import gc, logging, os, signal, sys, threading, time, warnings
 from pathlib import Path
 from holdfast.flow import (
     BackendToolCommandRun, BackendToolFilesExists, BackendToolFilesWrite, SandboxBinding,
     open_sandbox,
 )
 Run = BackendToolCommandRun
+# In development mode the loop tells how slow the machine is; whether that is so is not asked here.
+logging.getLogger("asyncio").setLevel(logging.ERROR)
 def made(sandbox):
     return sandbox.dispatch(Run("pwd")).stdout.decode().strip()
 """
