@@ -11,6 +11,8 @@ from tool_kit import failure, result
 from holdfast.app.source_settings import McpSettings
 from holdfast.contract.rules import Rule
 from holdfast.sources.mcp.results import LONGEST_MESSAGE
+from holdfast.sources.mcp.secrets import secrets_of
+from holdfast.sources.mcp.setup import ServerSetup
 
 pytestmark = pytest.mark.anyio
 
@@ -44,6 +46,21 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": OPEN, **more}
 
 
+@pytest.mark.parametrize(
+    "argument",
+    [
+        f"--env=GITHUB_TOKEN={SECRET}",
+        f"--header=Authorization: Bearer {SECRET}",
+        f'--config={{"apiKey":"{SECRET}","other":1}}',
+        f"GITHUB_TOKEN={SECRET} exec server",
+        f"--env=A_TOKEN='{SECRET}'",
+    ],
+)
+def test_a_secret_is_known_however_a_command_line_spells_it(argument: str) -> None:
+    setup = ServerSetup(name="x", command="docker", args=("run", argument))
+    assert SECRET in secrets_of(setup, {})
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     place = tmp_path / "ws"
@@ -74,8 +91,10 @@ def doubling(levels: int) -> dict[str, Any]:
             },
             "take too long to compile",
         ),
+        ({"inputSchema": {"type": "object", "properties": {"a\U000e0041": {}}}}, "nobody sees"),
+        ({"outputSchema": {"type": "object", "examples": ["\u3164"]}}, "nobody sees"),
     ],
-    ids=["references", "patterns"],
+    ids=["references", "patterns", "hidden name", "hidden value"],
 )
 async def test_a_schema_that_costs_too_much_is_left_out_and_told(
     workspace: Path, more: dict[str, Any], said: str

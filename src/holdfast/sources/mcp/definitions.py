@@ -17,8 +17,9 @@ SHOWN_CHARACTERS = 200
 """How much of a description a model is offered."""
 
 _UNSEEN = late_pattern(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    r"\U000e0000-\U000e007f]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U000e0000-\U000e0fff]"
 )
 """What people do not see and models read all the same."""
 _PROSE = ("description", "title")
@@ -74,6 +75,26 @@ def _offered_value(value: JsonValue) -> JsonValue:
             return [_offered_value(one) for one in value]
         case _:
             return value
+
+
+def hides_words(schema: JsonValue) -> bool:
+    """Whether names or values in a schema hold what nobody sees. Words for models are cleaned."""
+    waiting: list[JsonValue] = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str) and _UNSEEN.search(node):
+            return True
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, dict):
+            if any(map(_UNSEEN.search, node)):
+                return True
+            waiting.extend(
+                value
+                for key, value in node.items()
+                if not (key in _PROSE and isinstance(value, str))
+            )
+    return False
 
 
 def changed_fields(old: Definition, new: Definition) -> list[str]:

@@ -6,7 +6,12 @@ from anyio import fail_after
 from mcp import ClientSession
 
 from holdfast.contract.json_value import JsonObject, encode_json
-from holdfast.sources.mcp.definitions import SHOWN_CHARACTERS, Definition, definition_in
+from holdfast.sources.mcp.definitions import (
+    SHOWN_CHARACTERS,
+    Definition,
+    definition_in,
+    hides_words,
+)
 from holdfast.sources.mcp.pattern_costs import MOST_COST, pattern_cost
 from holdfast.sources.mcp.setup import ServerSetup
 
@@ -20,6 +25,7 @@ LONGEST_NAME = 128
 """Of a tool, as the protocol has it."""
 
 
+_HIDDEN = "names or values in its schemas hold characters that nobody sees"
 _TOO_COSTLY = "with its patterns, those in the server's schemas take too long to compile"
 _NO_NAME = f"a name has 1 to {LONGEST_NAME} characters that can be printed"
 
@@ -84,6 +90,8 @@ def _taken(
             remarks.append(f"the tool {definition.name[:LONGEST_NAME]!r} is left out: {_NO_NAME}")
         elif definition.name in found:
             remarks.append(f"it lists {definition.name!r} twice; the second one is left out")
+        elif hides_words([definition.input_schema, definition.output_schema]):
+            remarks.append(f"the tool {definition.name!r} is left out: {_HIDDEN}")
         elif setup.takes(definition.name):
             own = pattern_cost([definition.input_schema, definition.output_schema])
             if cost + own > MOST_COST:

@@ -25,6 +25,11 @@ _NAME = re.compile(
 _OPTION = re.compile(r"--?([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 _PAIR = re.compile(r"([A-Za-z][\w.-]*)\s*[=:]\s*(.+)", re.DOTALL)
 """As in NAME=value, or in a header: Name: value."""
+_INNER_PAIR = re.compile(
+    r"(?<![\w.-])(?=([A-Za-z][\w.-]*)[\"']?\s*[=:]\s*[\"']?"
+    r"(?:(?i:bearer|basic|token)\s+)?([^\s\"'{},;&|]+))"
+)
+"""A name and its value, quoted or not, anywhere in a text."""
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|negotiate)\s+", re.IGNORECASE)
 _LONG_WORD = re.compile(r"[\w.~+=:-]{20,}", re.ASCII)
 _DIGIT = re.compile("[0-9]")
@@ -89,6 +94,7 @@ def _of_words(words: Iterable[str], environment: Mapping[str, str]) -> Iterator[
     """What a command line says behind options whose names tell, and in pairs."""
     given = [*words]
     for word in given:
+        yield from _of_inner_pairs(_filled(word, environment))
         option, pair = _OPTION.fullmatch(word), _PAIR.fullmatch(word)
         if option is not None and option.group(2) is not None:
             yield from _of_value(option.group(1), option.group(2), environment)
@@ -101,6 +107,13 @@ def _of_words(words: Iterable[str], environment: Mapping[str, str]) -> Iterator[
         named = _OPTION.fullmatch(option)
         if named is not None and named.group(2) is None and _NAME.search(named.group(1)):
             yield _filled(value, environment)
+
+
+def _of_inner_pairs(text: str) -> Iterator[str]:
+    """What pairs inside of a word say: of `--env=A_TOKEN=x`, of a header, of JSON, of code."""
+    for found in _INNER_PAIR.finditer(text):
+        if _NAME.search(found.group(1)):
+            yield found.group(2)
 
 
 def _of_address(url: str) -> Iterator[str]:

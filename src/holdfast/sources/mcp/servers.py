@@ -239,11 +239,12 @@ def _tool(
     hints = definition.annotations if setup.trust and definition.annotations else {}
     read_only = hints.get("readOnlyHint") is True
     requires: RequirementSet = requirements_of(setup)
+    output = definition.output_schema
     return Tool(
         name=name,
         description=offered(definition.description),
         input_schema=offered_schema(definition.input_schema),
-        output_schema=definition.output_schema,
+        output_schema=None if output is None else offered_schema(output),
         requires=requires,
         body=Body(style="async", invoke=invoke),
         ownership="mcp",
