@@ -8,10 +8,12 @@ from collections.abc import Generator
 import coverage
 import hypothesis
 import pytest
+from tracing import be_patient
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One of several processes that share a measured run: before anything of ours is imported.
     coverage.process_startup()
+    be_patient()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a script: programs of the tests would ignore interrupts, too.
