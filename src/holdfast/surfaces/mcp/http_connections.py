@@ -7,6 +7,7 @@ waited longest makes room; and who does not read is let go. What requests say is
 
 import math
 from collections.abc import Iterable
+from socket import IPPROTO_TCP, SO_SNDBUF, SOL_SOCKET, TCP_NODELAY, socket
 from typing import TYPE_CHECKING, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -29,6 +30,8 @@ _TOO_LONG = (
     b"content-length: 0\r\nconnection: close\r\n\r\n"
 )
 
+_SEND_BYTES = 256 * 1024
+
 
 class Connection(HttpToolsProtocol):
     """Knows what the client owes, and until when."""
@@ -45,6 +48,11 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: "Transport") -> None:
         """Take a client, instead of one who has said nothing where there are too many."""
         super().connection_made(transport)
+        # A short answer must not wait for more, and what the system holds back must not hide for
+        # long that a client reads.
+        line = cast("socket", transport.get_extra_info("socket"))
+        line.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        line.setsockopt(SOL_SOCKET, SO_SNDBUF, _SEND_BYTES)
         self._expect(HEAD_SECONDS)
         if len(self.connections) > MOST_CONNECTIONS:
             everybody = cast("set[Connection]", self.connections)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from secrets import token_urlsafe
 from signal import SIGHUP, SIGINT, SIGTERM
-from socket import IPPROTO_TCP, SO_SNDBUF, SOL_SOCKET, TCP_NODELAY
 
 import msgspec
 import uvicorn
@@ -29,7 +28,6 @@ __all__ = ["Listening", "is_loopback", "serve"]
 
 _ENDING_SECONDS = 2
 _LOOK_SECONDS = 1.0
-_SEND_BYTES = 256 * 1024
 
 
 class Listening(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,11 +69,6 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
             if listening.token is None:
                 tell(f"clients have to send this token: {token}")
             sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
-            for one in sockets:
-                # What it accepts inherits these: a short answer must not wait for more, and what
-                # the system holds back must not hide for long that a client reads.
-                one.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
-                one.setsockopt(SOL_SOCKET, SO_SNDBUF, _SEND_BYTES)
             await server.serve(sockets)
             sessions.end_all()
             with move_on_after(_ENDING_SECONDS):
