@@ -5,8 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
-import uvicorn
+from loopback_http import on_loopback
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -42,15 +41,5 @@ async def served(seen: list[str]) -> AsyncGenerator[int]:
                 response = Response(status_code=405)
             await response(scope, receive, send)
 
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", ws="none")
-    running = uvicorn.Server(config)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(running.serve)
-        with anyio.fail_after(15):
-            while not running.started:  # noqa: ASYNC110 - it tells nobody
-                await anyio.sleep(0.01)
-        try:
-            yield running.servers[0].sockets[0].getsockname()[1]
-        finally:
-            running.should_exit = True
-            running.force_exit = True
+    async with on_loopback(app) as port:
+        yield port

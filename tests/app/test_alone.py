@@ -40,14 +40,6 @@ def alone(started_from: tuple[str, ...] = (), **requires: object) -> Tool:
     return msgspec.structs.replace(apart.tool, alone=own, requires=wanted)
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    (place / "notes.txt").write_text("of the workspace", "utf-8")
-    return place
-
-
 async def test_its_processes_do_not_have_what_other_tools_require(workspace: Path) -> None:
     command = f"cat {workspace}/notes.txt"
     async with opened(workspace, "bare", tools=[together, apart]) as hf:

@@ -61,13 +61,6 @@ def test_a_secret_is_known_however_a_command_line_spells_it(argument: str) -> No
     assert SECRET in secrets_of(setup, {})
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    return place
-
-
 def doubling(levels: int) -> dict[str, Any]:
     below = {
         f"a{level}": {"allOf": [{"$ref": f"#/$defs/a{level + 1}"}] * 2} for level in range(levels)

@@ -50,14 +50,6 @@ def manifest(tmp_path: Path) -> Written:
     return made
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    (place / "notes.txt").write_text("of the workspace", "utf-8")
-    return place
-
-
 @pytest.mark.req("CLI-GEN-01")
 async def test_each_entry_is_a_tool_like_any_other(workspace: Path, manifest: Written) -> None:
     manifest.program("second", "echo '{}'")

@@ -17,14 +17,6 @@ from holdfast.contract.failure import FailureKind
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    (place / "notes.txt").write_text("of the workspace", "utf-8")
-    return place
-
-
 @pytest.mark.req("SPEC-MCP-06")
 async def test_a_changed_definition_is_held_until_a_person_accepts_it(workspace: Path) -> None:
     settings = configured(

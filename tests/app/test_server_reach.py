@@ -42,13 +42,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    return place
-
-
 async def yes(_ask: Ask) -> Answer:
     return Answer(allowed=True, by="a person")
 

@@ -49,14 +49,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    (place / "notes.txt").write_text("of the workspace", "utf-8")
-    return place
-
-
 @pytest.mark.req("SPEC-MCP-01", "SPEC-CON-01", "BOA-OWN-03")
 async def test_a_tool_of_a_server_is_called_like_any_other(workspace: Path) -> None:
     settings = configured(**{"my raw": raw(workspace)})

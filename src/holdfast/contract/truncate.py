@@ -5,6 +5,8 @@ A help for tool authors; the runtime bounds every result by itself.
 
 DEFAULT_MODEL_CHARACTERS = 50_000
 _HEAD_SHARE = 0.4
+CUT_MARK = "…"
+"""What ends a text that was cut. Redaction looks there for the beginning of a secret."""
 
 
 def truncate_for_model(
@@ -23,6 +25,11 @@ def truncate_for_model(
     omitted = len(text) - max_chars
     marker = f"\n... [TRUNCATED: {omitted} of {len(text)} chars omitted{hint}] ...\n"
     return text[:head] + marker + text[len(text) - tail :]
+
+
+def cut_text(text: str, most: int) -> str:
+    """The text, or as much of it as fits into so many characters with the mark of a cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}{CUT_MARK}"
 
 
 def cut_utf8(content: bytes, limit: int) -> bytes:

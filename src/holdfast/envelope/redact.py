@@ -19,14 +19,12 @@ from holdfast.contract.json_value import (
     encode_json,
     text_of,
 )
+from holdfast.contract.truncate import CUT_MARK
 from holdfast.envelope.stream_redaction import StreamRedaction
 
 REDACTED = "***REDACTED***"
 SHORTEST_SECRET = 6
 """A shorter value would be found everywhere and hide nothing."""
-
-CUT_MARK = "…"
-"""What ends a text that preflight has cut for a message."""
 
 
 class Redactor:

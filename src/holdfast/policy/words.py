@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import cast
 
 from holdfast.contract.rules import Rule, Use
+from holdfast.contract.truncate import cut_text
 from holdfast.policy.rules import Weighed
 
 NOBODY_TO_ASK = (
@@ -93,7 +94,7 @@ def one_line(text: str, most: int) -> str:
     """Foreign text inside of ours: one line of printable characters, no longer than that."""
     flat = " ".join(text[: 4 * most].split())
     shown = "".join([one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in flat])
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+    return cut_text(shown, most)
 
 
 @lru_cache(maxsize=1024)

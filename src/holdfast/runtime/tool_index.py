@@ -13,6 +13,7 @@ import msgspec
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.tool import Tool
 from holdfast.contract.tool_index import ToolMatch
+from holdfast.contract.truncate import cut_text
 
 ACTIVE_ABOVE = 20
 """So many tools are offered without searching."""
@@ -110,4 +111,4 @@ def _entry(tool: Tool) -> _Entry:
 
 def _line(tool: Tool) -> str:
     line = " ".join((tool.description or "").split())
-    return line if len(line) <= LONGEST_DESCRIPTION else f"{line[: LONGEST_DESCRIPTION - 1]}…"
+    return cut_text(line, LONGEST_DESCRIPTION)

@@ -16,6 +16,7 @@ import msgspec
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.skills import Skill
+from holdfast.contract.truncate import cut_text
 from holdfast.sources.frontmatter import Fronted, Malformed, parted
 
 SKILL_FILE = "SKILL.md"
@@ -126,9 +127,7 @@ def _skill(file: Fronted, origin: str) -> Skill:
     line = " ".join(description.split())
     if not line:
         raise Malformed("its frontmatter has no description")
-    if len(line) > LONGEST_DESCRIPTION:
-        line = f"{line[: LONGEST_DESCRIPTION - 1]}…"
-    return Skill(name=name, description=line, origin=origin)
+    return Skill(name=name, description=cut_text(line, LONGEST_DESCRIPTION), origin=origin)
 
 
 def _read(root: Path, parts: tuple[str, ...]) -> Fronted:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-import uvicorn
+from loopback_http import on_loopback
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
 from pydantic import BaseModel
@@ -77,19 +77,8 @@ async def http_server(guard: Guard | None = None) -> AsyncGenerator[str]:
     """The address of a server that runs meanwhile."""
     app = made().streamable_http_app()
     behind = app if guard is None else _Guarded(app, guard)
-    config = uvicorn.Config(behind, host="127.0.0.1", port=0, log_level="critical", ws="none")
-    running = uvicorn.Server(config)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(running.serve)
-        with anyio.fail_after(15):
-            while not running.started:  # noqa: ASYNC110 - it tells nobody
-                await anyio.sleep(0.01)
-        port = running.servers[0].sockets[0].getsockname()[1]
-        try:
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            running.should_exit = True
-            running.force_exit = True
+    async with on_loopback(behind) as port:
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 class _Guarded:

@@ -12,9 +12,9 @@ from typing import Any, Literal, cast
 import anyio
 import httpx2
 import pytest
-import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
+from loopback_http import on_loopback
 from sources.mcp.mcp_kit import Answering, connected, ports, served, settled
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -189,18 +189,8 @@ async def at_address(mode: str, listened: list[float]) -> AsyncGenerator[str]:
         sent = json.loads(await request.body() or b"{}")
         await _answer(sent, mode)(scope, receive, send)
 
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", ws="none")
-    running = uvicorn.Server(config)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(running.serve)
-        with anyio.fail_after(15):
-            while not running.started:  # noqa: ASYNC110 - it tells nobody
-                await anyio.sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/mcp"
-        finally:
-            running.should_exit = True
-            running.force_exit = True
+    async with on_loopback(app) as port:
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 def _answer(sent: dict[str, Any], mode: str) -> Response:

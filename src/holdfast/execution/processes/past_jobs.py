@@ -6,6 +6,7 @@ from contextlib import suppress
 import msgspec
 
 from holdfast.contract.shell import JobFacts
+from holdfast.contract.truncate import cut_text
 from holdfast.execution.processes.job_log import TAIL_BYTES, in_whole_characters
 
 MOST_PAST = 1000
@@ -21,9 +22,7 @@ class PastJobs:
 
     def add(self, facts: JobFacts) -> None:
         """One more."""
-        command = facts.command
-        if len(command) > _LONGEST_COMMAND:
-            command = f"{command[: _LONGEST_COMMAND - 1]}…"
+        command = cut_text(facts.command, _LONGEST_COMMAND)
         self._facts[facts.id] = msgspec.structs.replace(facts, command=command)
         if len(self._facts) > MOST_PAST:
             del self._facts[next(iter(self._facts))]

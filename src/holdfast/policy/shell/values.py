@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from holdfast.contract.truncate import cut_text
+
 LONGEST_PIECE = 60
 
 
@@ -64,7 +66,7 @@ class ShellText(msgspec.Struct, frozen=True):
 
 def shown(piece: str) -> str:
     """A piece of the text, short and printable, for a sentence a person reads."""
-    clipped = piece if len(piece) <= LONGEST_PIECE else piece[: LONGEST_PIECE - 1] + "…"
+    clipped = cut_text(piece, LONGEST_PIECE)
     printable = "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in clipped
     )

@@ -11,7 +11,7 @@ from anyio import CancelScope, Event, Lock, current_time
 from holdfast.contract.errors import ToolError
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.runtime import Progress, Runtime
-from holdfast.sources.mcp.cutting import cut
+from holdfast.contract.truncate import cut_text
 
 SIGN_SECONDS = 0.05
 """Between two signs of life that are passed on."""
@@ -91,5 +91,5 @@ class OpenCall:
         if self.done.is_set() or self.given_up or now < self._next_sign:
             return
         self._next_sign = now + SIGN_SECONDS
-        said = None if message is None else cut(message, LONGEST_SIGN)
+        said = None if message is None else cut_text(message, LONGEST_SIGN)
         self.runtime.progress(Progress(message=said, done=progress, total=total))

@@ -27,10 +27,10 @@ from pydantic import ValidationError
 from holdfast._version import __version__
 from holdfast.contract.errors import OperationFailed, ToolError
 from holdfast.contract.json_value import plain
+from holdfast.contract.truncate import cut_text
 from holdfast.sources.mcp.asking import CURRENT_CALL, Asking
 from holdfast.sources.mcp.calling import call_tool
 from holdfast.sources.mcp.calls import OpenCall
-from holdfast.sources.mcp.cutting import cut
 from holdfast.sources.mcp.http import Credentials, Unreachable, http_transport
 from holdfast.sources.mcp.listing import Listing, list_tools
 from holdfast.sources.mcp.ports import Ports
@@ -149,7 +149,7 @@ class Connection:
             return self._program.how
         first = _first(problem)
         if isinstance(first, (MCPError, ToolError, OSError, Unreachable)):
-            return cut(_QUERY.sub(r"\1?…", str(first)), 300) or type(first).__name__
+            return cut_text(_QUERY.sub(r"\1?…", str(first)), 300) or type(first).__name__
         if isinstance(first, ValidationError):
             return "it answered with what the protocol does not allow"
         if isinstance(first, httpx2.ConnectError):
@@ -240,7 +240,7 @@ class Connection:
             call.fail(
                 OperationFailed(
                     f"mcp server {self._setup.name}: the call failed"
-                    f" ({type(problem).__name__}: {cut(str(problem), 300)})"
+                    f" ({type(problem).__name__}: {cut_text(str(problem), 300)})"
                 )
             )
         finally:

@@ -12,6 +12,7 @@ import msgspec
 
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json, plain
 from holdfast.contract.late_pattern import late_pattern
+from holdfast.contract.truncate import cut_text
 
 SHOWN_CHARACTERS = 200
 """How much of a description a model is offered."""
@@ -54,7 +55,7 @@ def offered(description: str | None) -> str | None:
     if description is None:
         return None
     text = _UNSEEN.sub(" ", description)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
+    return cut_text(text, SHOWN_CHARACTERS)
 
 
 def offered_schema(schema: JsonObject) -> JsonObject:

@@ -17,7 +17,7 @@ from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.ports import StoredOutput
 from holdfast.contract.results import Binary, BinaryPart, Image, ImagePart
 from holdfast.contract.told import Told
-from holdfast.sources.mcp.cutting import cut
+from holdfast.contract.truncate import cut_text
 
 
 class Keep(NamedTuple):
@@ -46,7 +46,7 @@ class OutputCheck:
         """Where a value does not fit; None: it fits."""
         for problem in self._validator.iter_errors(value):
             way = "".join(f"[{part!r}]" for part in problem.instance_path)
-            return cut(f"result{way}: {problem.message}", 500)
+            return cut_text(f"result{way}: {problem.message}", 500)
         return None
 
 
@@ -70,7 +70,7 @@ async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> 
 
 def _refuse_failed(wire: JsonObject) -> None:
     if wire.get("isError") is True:
-        said = cut(_joined(_parts(wire)), LONGEST_MESSAGE)
+        said = cut_text(_joined(_parts(wire)), LONGEST_MESSAGE)
         raise OperationFailed(said or "the tool failed and said nothing")
 
 
@@ -89,7 +89,7 @@ async def _structured(
 
 def _described(part: JsonObject) -> str:
     where = part.get("path") or part.get("uri") or part.get("text") or ""
-    return cut(f"{part.get('kind')} {where}".strip(), 300)
+    return cut_text(f"{part.get('kind')} {where}".strip(), 300)
 
 
 def _bytes_alone(part: JsonObject) -> Image | Binary | None:

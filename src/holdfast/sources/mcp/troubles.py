@@ -11,7 +11,7 @@ from holdfast.contract.errors import (
     Unavailable,
 )
 from holdfast.contract.json_value import JsonValue
-from holdfast.sources.mcp.cutting import cut
+from holdfast.contract.truncate import cut_text
 
 LONGEST_SAID = 2000
 
@@ -66,7 +66,7 @@ def changed_meanwhile(server: str, tool: str) -> Unavailable:
 
 def of_error(server: str, code: int, said: str, data: JsonValue, how: str) -> ToolError:
     """An error that the protocol reports; ``how``: what is known of the server's end."""
-    said = cut(said, LONGEST_SAID)
+    said = cut_text(said, LONGEST_SAID)
     if code == _CLOSED:
         return unavailable(server, how or said)
     if code == _TIMED_OUT:
@@ -88,4 +88,4 @@ def _addresses(data: JsonValue) -> str:
     entries = asked if isinstance(asked, list) else []
     found = [one.get("url") for one in entries if isinstance(one, dict)]
     named = " ".join(url for url in found if isinstance(url, str))
-    return cut(named, LONGEST_SAID) or "none is named"
+    return cut_text(named, LONGEST_SAID) or "none is named"

@@ -19,6 +19,7 @@ from holdfast.app.own_files import check_home
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.archive import LAST
 from holdfast.contract.audit import ProgramRun
+from holdfast.contract.truncate import cut_text
 from holdfast.record import audit_lines
 from holdfast.record.audit_reader import AuditReader, BrokenLine, Entry
 from holdfast.surfaces.cli.looks import printable
@@ -128,9 +129,7 @@ def _line(run: ProgramRun) -> str:
 
 
 def _row(run: ProgramRun) -> tuple[str, ...]:
-    program = shlex.join(run.argv)
-    if len(program) > _PROGRAM_CHARACTERS:
-        program = f"{program[: _PROGRAM_CHARACTERS - 1]}…"
+    program = cut_text(shlex.join(run.argv), _PROGRAM_CHARACTERS)
     moment = audit_lines.moment_of(run.at_ns)[:19].replace("T", " ")
     sizes = (f"{run.stdout_bytes:,}", f"{run.stderr_bytes:,}")
     shown = (moment, run.tool, program, str(run.exit), f"{run.ms:,}", *sizes)

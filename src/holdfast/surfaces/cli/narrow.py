@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from holdfast.contract.truncate import cut_text
+
 _BETWEEN = 3
 _EDGES = 2
 _LAST_AT_LEAST = 8
@@ -51,7 +53,7 @@ def _without(line: Sequence[str], at: int) -> Sequence[str]:
 
 def end_cut(text: str, characters: int) -> str:
     """A text without its end, where it is longer than this."""
-    return text if len(text) <= characters else f"{text[: characters - 1]}…"
+    return cut_text(text, characters)
 
 
 def middle_cut(text: str, characters: int) -> str:

@@ -14,6 +14,7 @@ from holdfast.contract.events import CallAsked
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.session_state import ReportedStatus, Runner, is_left, reported
+from holdfast.contract.truncate import cut_text
 from holdfast.record.codec import UnreadableEvent
 from holdfast.record.export import moment_text, session_document
 from holdfast.record.store import Store
@@ -210,7 +211,7 @@ def time_for(moment: datetime, width: int | None) -> str:
 def cut(text: str, characters: int) -> str:
     """A text on one line, no longer than this."""
     line = one_line(text)
-    return line if len(line) <= characters else f"{line[: characters - 1]}…"
+    return cut_text(line, characters)
 
 
 def count_in(given: str | None, option: str) -> int | None:

@@ -11,6 +11,7 @@ from holdfast.contract.archive import Message, Part
 from holdfast.contract.journal import Lease, Session
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.session_state import is_left
+from holdfast.contract.truncate import cut_text
 from holdfast.record.export import moment_text
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
@@ -149,7 +150,7 @@ def _flat(value: JsonValue) -> str:
 def _folded(lines: list[str], most: int) -> Iterator[str]:
     """The first lines, each bounded, and how many there are besides."""
     for line in lines[:most]:
-        yield line if len(line) <= _LINE_CHARACTERS else f"{line[: _LINE_CHARACTERS - 1]}…"
+        yield cut_text(line, _LINE_CHARACTERS)
     if len(lines) > most:
         yield f"… {counted(len(lines) - most, 'more line')}; see all with --full"
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from holdfast.contract.truncate import cut_text
+
 MOST_LINES = 300
 MOST_PER_FOLDER = 40
 _LONGEST_NAME = 120
@@ -90,4 +92,4 @@ def _named(folder: Folder, *, counted: bool) -> str:
 def _shown(name: str) -> str:
     """A name on one line, whatever is in it."""
     plain = name if name.isprintable() else ascii(name)[1:-1]
-    return plain if len(plain) <= _LONGEST_NAME else plain[: _LONGEST_NAME - 1] + "…"
+    return cut_text(plain, _LONGEST_NAME)

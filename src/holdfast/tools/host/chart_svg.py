@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from holdfast.contract.truncate import cut_text
 from holdfast.tools.host.chart_data import Chart, Series, number_in
 from holdfast.tools.host.chart_scale import Scale, shown_number
 
@@ -263,7 +264,7 @@ def _tip(series: Series, label: str, value: float, words: Words) -> str:
 def _clean(text: str, most: int) -> str:
     """One line of characters that XML may hold, cut to a length."""
     line = " ".join(_NOT_XML.sub("", text).split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return cut_text(line, most)
 
 
 def _colour(number: int) -> str:
