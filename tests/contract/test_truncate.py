@@ -10,7 +10,9 @@ from support import make_tool, settle
 import holdfast
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.truncate import (
+    CUT_MARK,
     DEFAULT_MODEL_CHARACTERS,
+    cut_text,
     cut_utf8,
     tail_utf8,
     truncate_for_model,
@@ -109,3 +111,13 @@ def test_bytes_that_are_no_text_are_cut_without_an_error(content: bytes, limit: 
     assert content.endswith(tail_utf8(content, limit))
     assert len(cut_utf8(content, limit)) <= max(limit, 0)
     assert len(tail_utf8(content, limit)) <= max(limit, 0)
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_text_that_is_cut_fits_and_says_so(text: str, most: int) -> None:
+    shown = cut_text(text, most)
+    assert len(shown) <= most
+    if len(text) <= most:
+        assert shown == text
+    else:
+        assert shown == text[: most - 1] + CUT_MARK

@@ -8,7 +8,7 @@ from typing import Any, cast
 import anyio
 import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, served, settled
-from sources.mcp.sdk_servers import http_server
+from sources.mcp.sdk_http import http_server
 
 from holdfast.contract.errors import PolicyDenied
 from holdfast.contract.failure import FailureKind

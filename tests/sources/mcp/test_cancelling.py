@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, sandbox, settled
-from sources.mcp.sdk_servers import http_server
+from sources.mcp.sdk_http import http_server
 
 from holdfast.sources.mcp.servers import McpServers
 from holdfast.sources.mcp.setup import ServerSetup

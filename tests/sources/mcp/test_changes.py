@@ -7,7 +7,7 @@ import anyio
 import msgspec
 import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, sandbox, served, settled, until
-from sources.mcp.sdk_servers import http_server
+from sources.mcp.sdk_http import http_server
 
 from holdfast.app.pins import PinFile
 from holdfast.contract.failure import FailureKind

@@ -8,7 +8,7 @@ import anyio
 import httpx2
 import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, sandbox, settled, until
-from sources.mcp.sdk_servers import http_server
+from sources.mcp.sdk_http import http_server
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -41,7 +41,7 @@ async def test_a_server_at_an_address_is_called(tmp_path: Path, era: Era) -> Non
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_sdks_own_server_is_spoken_with_as_a_program(workspace: Path, era: Era) -> None:
-    program = Path(__file__).with_name("sdk_servers.py").read_text("utf-8")
+    program = Path(__file__).with_name("sdk_server.py").read_text("utf-8")
     (workspace / "good.py").write_text(program, "utf-8")
     command = raw(workspace).command
     setup = ServerSetup(name="good", command=command, args=("good.py",), era=era)

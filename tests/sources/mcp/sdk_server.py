@@ -1,20 +1,12 @@
-"""The SDK's own server, over HTTP on the loopback, and as a program: the good cases."""
+"""The SDK's own server as a program: the good cases. It is copied, so it imports nothing of ours."""
 
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
-from loopback_http import on_loopback
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
 from pydantic import BaseModel
-from starlette.requests import Request
-from starlette.responses import Response
-
-Guard = Callable[[Request], Response | None]
-"""Refuses a request with a response; None: it may pass."""
 
 
 class Person(BaseModel):
@@ -70,24 +62,6 @@ def made() -> MCPServer:
         return "grown"
 
     return server
-
-
-@asynccontextmanager
-async def http_server(guard: Guard | None = None) -> AsyncGenerator[str]:
-    """The address of a server that runs meanwhile."""
-    app = made().streamable_http_app()
-    behind = app if guard is None else _Guarded(app, guard)
-    async with on_loopback(behind) as port:
-        yield f"http://127.0.0.1:{port}/mcp"
-
-
-class _Guarded:
-    def __init__(self, app: Any, guard: Guard) -> None:
-        self._app, self._guard = app, guard
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        refused = self._guard(Request(scope)) if scope["type"] == "http" else None
-        await (refused or self._app)(scope, receive, send)
 
 
 if __name__ == "__main__":
