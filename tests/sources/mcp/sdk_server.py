@@ -1,4 +1,4 @@
-"""The SDK's own server as a program: the good cases. It is copied, so it imports nothing of ours."""
+"""The SDK's own server as a program: it is copied, so it imports nothing of ours."""
 
 import sys
 from typing import Any
