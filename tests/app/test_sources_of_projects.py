@@ -150,6 +150,7 @@ def in_folder(places: Places, *names: str) -> None:
         ["some-server", "--config=tools/x.json"],
         ["some-server", "tools/x.json"],
         ["python", "{project}/tools/x.py"],
+        ["python", "{project}/tools/later.py"],
         ["python", "${{PLACE}}/tools/x.py"],
         ["bash", ".holdfast/../tools/run"],
         ["env", "python3", "-mtools.x", "plain"],

@@ -1,5 +1,6 @@
 """What the tests of the command line share."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,11 @@ def cli(
         return Answered(status, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    """An MCP server as a program; it is told in a word how to misbehave."""
+    path = tmp_path / "server.py"
+    shutil.copy(Path(__file__).parents[1] / "sources" / "mcp" / "raw_server.py", path)
+    return str(path)

@@ -62,6 +62,15 @@ def test_a_manifest_that_was_begun_is_right_and_its_program_works(cli: Cli, tmp_
             assert json.loads(ran.stderr).keys() == {"error", "hint"}
 
 
+def test_a_folder_stands_for_the_manifest_in_it(cli: Cli, tmp_path: Path) -> None:
+    cli("manifest", "init", "made")
+    for what in ("check", "export"):
+        by_folder, by_file = cli("manifest", what, "made"), cli("manifest", what, "made/tools.json")
+        assert by_folder == by_file
+        assert by_folder.status == 0
+    assert str(tmp_path / "tools.json") in cli("manifest", "check", str(tmp_path)).out
+
+
 def test_nothing_that_is_there_is_replaced(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "a b"
     begun = cli("manifest", "init", "a b", "--json")

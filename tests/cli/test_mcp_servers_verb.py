@@ -1,7 +1,6 @@
 """`holdfast mcp list`, `add`, `remove`, `test` and `pin`, with a server that really runs."""
 
 import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -10,29 +9,22 @@ from command import Cli
 
 pytestmark = pytest.mark.timeout(90)
 
-RAW = Path(__file__).parents[1] / "sources" / "mcp" / "raw_server.py"
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> str:
-    path = tmp_path / "server.py"
-    shutil.copy(RAW, path)
-    return str(path)
-
 
 def test_a_server_from_the_first_word_to_the_last(cli: Cli, home: Path, script: str) -> None:
-    added = cli("mcp", "add", "raw", "--env", "KEY=${HOME}", "--", sys.executable, script)
+    command = (sys.executable, script, "--token", "hush")
+    added = cli("mcp", "add", "raw", "--env", "KEY=${HOME}", "--", *command)
     assert added.status == 0
     written = json.loads((home / "mcp.json").read_text("utf-8"))
     assert written == {
         "mcpServers": {
-            "raw": {"command": sys.executable, "args": [script], "env": {"KEY": "${HOME}"}}
+            "raw": {"command": sys.executable, "args": [*command[1:]], "env": {"KEY": "${HOME}"}}
         }
     }
     assert (home / "mcp.json").stat().st_mode & 0o077 == 0
     (listed,) = json.loads(cli("mcp", "list", "--json").out)
     assert (listed["name"], listed["status"]) == ("raw", "connected")
-    assert script not in str(listed)  # arguments may be secrets
+    assert listed["where"].endswith(f"{script} --token '***'")
+    assert "hush" not in str(listed)
     shown = cli("mcp", "test", "raw")
     assert shown.status == 0
     assert "raw_echo" in shown.out
@@ -149,7 +141,7 @@ def test_a_server_is_shown_to_programs_and_its_place_without_secrets(
 ) -> None:
     assert cli("mcp", "add", "raw", "--", sys.executable, script).status == 0
     told = json.loads(cli("mcp", "test", "raw", "--json").out)
-    assert (told["status"], told["where"]) == ("connected", sys.executable)
+    assert (told["status"], told["where"]) == ("connected", f"{sys.executable} {script}")
     assert "raw_echo" in [tool["id"] for tool in told["tools"]]
     address = "http://user:word@127.0.0.1:9/mcp?key=secret"
     config = f'[mcp.far]\nurl = "{address}"\nstartup_seconds = 5\n'

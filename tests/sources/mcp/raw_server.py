@@ -279,7 +279,9 @@ def listed(request: Message) -> None:
             request,
             {"tools": found, "resultType": "complete", "ttlMs": ttl, "cacheScope": "public"},
         )
-    elif MODE != "silent_list":
+    elif MODE != "silent_list" and not (
+        MODE == "changing_mute" and pathlib.Path("changed").exists()
+    ):
         answer(request, {"tools": tools()})
 
 
@@ -308,7 +310,7 @@ def initialized() -> None:
     if MODE == "flood":
         sys.stderr.write("noise " * 2_000_000 + "\n")
         sys.stderr.flush()
-    if MODE == "changing":
+    if MODE in ("changing", "changing_mute"):
         threading.Thread(target=watch, daemon=True).start()
 
 

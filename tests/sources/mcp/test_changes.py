@@ -38,6 +38,19 @@ async def test_a_changed_list_counts_from_the_next_turn_on(workspace: Path) -> N
         assert names(servers) == {*before, "raw_added"}
 
 
+async def test_a_list_that_never_comes_again_leaves_the_old_one(workspace: Path) -> None:
+    setup = msgspec.structs.replace(raw(workspace, "changing_mute"), startup_seconds=2)
+    async with served(workspace, setup) as servers:
+        before = names(servers)
+        (workspace / "changed").touch()
+        await until(lambda: bool(servers.states()[0].remarks))
+        (remark,) = servers.states()[0].remarks
+        assert "could not be read; the old one stays" in remark
+        assert not servers.take_changes()
+        assert names(servers) == before
+        assert (await settled(servers, "raw_echo", {"text": "x"})).ok
+
+
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 async def test_changes_are_heard_of_over_http(tmp_path: Path, era: Era) -> None:
     async with (
@@ -110,7 +123,11 @@ async def test_another_program_under_the_same_name_is_quarantined_whole(workspac
             assert servers.tools() == ()
             (state_now,) = servers.states()
             assert {one.tool for one in state_now.quarantined} == {"echo", "slow"}
-            assert "started or reached in another way" in state_now.quarantined[0].summary
+            summary, diff = state_now.quarantined[0].summary, state_now.quarantined[0].diff
+            assert summary.startswith("its server is another one: was ")
+            assert ("raw_server.py plain, is " in summary, summary[-9:]) == (True, " changing")
+            assert '-      "plain"' in diff
+            assert '+      "changing"' in diff
             assert set(await servers.pin("raw")) == {"echo", "slow"}
             assert names(servers) == {"raw_echo", "raw_slow"}
             assert len(PinFile(state).load()) == 2

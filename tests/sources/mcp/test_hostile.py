@@ -23,7 +23,7 @@ from holdfast.contract.failure import FailureKind
 from holdfast.contract.person import Replies
 from holdfast.contract.programs import Conversation, Listener
 from holdfast.contract.shell import KilledBy
-from holdfast.sources.mcp import lines
+from holdfast.sources.mcp import lines, stdio
 from holdfast.sources.mcp.http import LISTENING_AT_ONCE, LISTENING_SECONDS, BoundedEvents
 from holdfast.sources.mcp.lines import MOST_VALUES, is_crowded
 from holdfast.sources.mcp.listing import MOST_BYTES
@@ -107,6 +107,26 @@ async def test_short_lines_are_counted_with_what_they_cost(tmp_path: Path) -> No
         assert sent < MOST_UNREAD / 50
     assert silent.ended_by == "lost"
     assert program.how == "it sends more than can be read"
+
+
+async def test_what_was_read_counts_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "MOST_UNREAD", 10_000)
+    heard: list[Listener] = []
+    silent = Silent()
+
+    async def start(_setup: ServerSetup, listener: Listener) -> Conversation:
+        heard.append(listener)
+        return silent
+
+    program = ServerProgram(ServerSetup(name="a", command="b"), ports(tmp_path, start), print)
+    await program.start()
+    for _ in range(100):
+        heard[0].printed(b'{"jsonrpc": "2.0", "method": "x"}\n' * 10)
+        for _ in range(10):
+            await program.receive()
+    assert silent.ended_by is None
 
 
 async def test_definitions_that_are_too_large_or_have_no_name_are_left_out(

@@ -123,6 +123,18 @@ async def test_a_token_that_has_changed_is_read_again_during_a_call(tmp_path: Pa
             assert "-token" not in str(answer)
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_wrong_path_is_told_from_a_server_that_is_not_there(
+    tmp_path: Path, era: Era
+) -> None:
+    async with http_server() as url:
+        setup = ServerSetup(name="web", url=url.replace("/mcp", "/elsewhere"), era=era)
+        async with connected(ports(tmp_path), setup) as servers:
+            (state,) = servers.states()
+            assert state.status == "failed"
+            assert "no MCP server answers at its address (HTTP 404)" in str(state.problem)
+
+
 async def test_headers_come_from_variables_and_are_shown_nowhere(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

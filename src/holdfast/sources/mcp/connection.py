@@ -50,6 +50,7 @@ _MODES: dict[Era, str] = {
     "2026-07-28": "2026-07-28",
 }
 _QUERY = re.compile(r"(https?://[^\s?]*)\?\S*")
+_FIRST_ERROR = 400
 _SESSION_GONE = "Session terminated"
 
 
@@ -141,10 +142,14 @@ class Connection:
 
     def _said(self, problem: BaseException) -> str:
         """What went wrong, in words; an address or a header is never among them."""
-        refused = self._credentials.refused
-        if refused is not None:
+        status = self._credentials.status
+        if self._credentials.refused:
             where = f"look at headers, or token_file, of [mcp.{self._setup.name}]"
-            return f"it refused the credentials (HTTP {refused}): {where}"
+            return f"it refused the credentials (HTTP {status}): {where}"
+        if not self._connected and status is not None and status >= _FIRST_ERROR:
+            return (
+                f"no MCP server answers at its address (HTTP {status}): correct url, path included"
+            )
         if self._program is not None and self._program.how:
             return self._program.how
         first = _first(problem)
@@ -159,7 +164,7 @@ class Connection:
     @property
     def is_refused(self) -> bool:
         """Whether the server does not take the credentials it is shown."""
-        return self._credentials.refused is not None
+        return self._credentials.refused
 
     def why_not(self, problem: BaseException) -> str:
         """Why it could not be connected."""
@@ -248,7 +253,7 @@ class Connection:
                 self._open.discard(call)
 
     def _failure(self, problem: MCPError) -> ToolError:
-        if self._credentials.refused is not None:
+        if self._credentials.refused:
             return unavailable(self._setup.name, self._said(problem), lasting=True)
         if problem.message == _SESSION_GONE:
             self._leaving.set()

@@ -41,8 +41,8 @@ class Credentials(httpx2.Auth):
         self._setup = setup
         self._ports = ports
         self._read: Mapping[str, str] | None = None
-        self.refused: int | None = None
-        """With which status the server refused last; None: it did not."""
+        self.status: int | None = None
+        """Of the server's last answer."""
 
     async def async_auth_flow(
         self, request: httpx2.Request
@@ -59,7 +59,12 @@ class Credentials(httpx2.Auth):
             self._read = await self._headers()
             request.headers.update(self._read)
             response = yield request
-        self.refused = response.status_code if response.status_code in _REFUSED else None
+        self.status = response.status_code
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server did not take them when it answered last."""
+        return self.status in _REFUSED
 
     async def _headers(self) -> Mapping[str, str]:
         return await to_thread.run_sync(partial(headers_of, self._setup, self._ports))

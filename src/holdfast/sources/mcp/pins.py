@@ -12,7 +12,12 @@ from typing import Protocol
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.contract.truncate import cut_text
 from holdfast.sources.mcp.definitions import Definition, changed_fields, difference, digest
+from holdfast.sources.mcp.identity import in_words, is_same
+
+_IN_A_LINE = 200
+"""Characters of a command; the diff shows all of it."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,9 +90,11 @@ def quarantine(
     """
     own = pins.get(definition.name)
     if own is None:
-        elsewhere = next((one for one in pins.values() if one.identity != identity), None)
+        elsewhere = next(
+            (one for one in pins.values() if not is_same(one.identity, identity)), None
+        )
         return None if elsewhere is None else _other_server(definition, identity, elsewhere)
-    if own.identity != identity:
+    if not is_same(own.identity, identity):
         return _other_server(definition, identity, own)
     if own.sha256 == digest(definition):
         return None
@@ -103,11 +110,11 @@ def _other_server(definition: Definition, identity: JsonObject, pin: Pin) -> Qua
     same = pin.tool == definition.name
     old = {"definition": pin.definition if same else None, "server": pin.identity}
     new = {"definition": definition, "server": identity}
-    was, now = pin.identity.get("server"), identity.get("server")
+    was, now = (cut_text(in_words(one), _IN_A_LINE) for one in (pin.identity, identity))
     return Quarantined(
         tool=definition.name,
         summary=f"its server is another one: was {was}, is {now}"
-        if encode_json(was) != encode_json(now)
+        if was != now
         else f"its server is started or reached in another way: {now}",
         diff=difference(old, new, definition.name),
     )

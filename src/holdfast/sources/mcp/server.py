@@ -16,12 +16,13 @@ from holdfast.sources.mcp.calls import OpenCall
 from holdfast.sources.mcp.connection import Connection, Heard, Peer
 from holdfast.sources.mcp.definitions import Definition, digest, offered
 from holdfast.sources.mcp.expansion import expanded
+from holdfast.sources.mcp.identity import identity_of
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.pins import Quarantined, fingerprint
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.quiet import be_quiet
 from holdfast.sources.mcp.secrets import secrets_of
-from holdfast.sources.mcp.setup import BadSetup, ServerSetup, identity_of
+from holdfast.sources.mcp.setup import BadSetup, ServerSetup
 from holdfast.sources.mcp.shelf import Shelf
 from holdfast.sources.mcp.states import Status
 from holdfast.sources.mcp.troubles import (
@@ -54,7 +55,7 @@ class Server:
         self._settled = Event()
         self.meant = setup
         """The setup with its variables replaced, as they were when it was last connected."""
-        self.identity = identity_of(setup)
+        self.identity = identity_of(setup, setup)
         """What it is, by what it is connected with."""
         self.status: Status = "disabled" if setup.disabled else "closed"
         self.problem: str | None = "it is disabled" if setup.disabled else "it was not opened"
@@ -171,7 +172,7 @@ class Server:
         self.status = "connecting"
         try:
             now = await to_thread.run_sync(self._prepared)
-            self.meant, self.identity = now, identity_of(now)
+            self.meant, self.identity = now, identity_of(now, self.setup)
             heard = Heard(self._connected, self.shelf.put_aside, self.shelf.remark, self._lost)
             self._trying = Connection(now, self._ports, heard)
         except BadSetup as problem:

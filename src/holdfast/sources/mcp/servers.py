@@ -17,6 +17,7 @@ from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Alone, Body, Limits, Tool, ToolDefinitionError
 from holdfast.sources.mcp.definitions import Definition, offered, offered_schema
+from holdfast.sources.mcp.identity import where
 from holdfast.sources.mcp.naming import alias_of, names_of, reduced
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.ports import Ports
@@ -192,6 +193,7 @@ class McpServers:
         return ServerState(
             name=name,
             status=server.status,
+            where=where(server.setup),
             problem=server.problem,
             retry_seconds=server.retry_seconds,
             lasting=server.lasting,

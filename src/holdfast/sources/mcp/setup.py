@@ -3,14 +3,12 @@
 Texts may hold ``${NAME}``; what stands in its place is read when a server is connected.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
-from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.requirements import NOTHING_REQUIRED, NetRequirement, RequirementSet
 
@@ -82,30 +80,6 @@ class ServerSetup(msgspec.Struct, frozen=True, kw_only=True):
     def takes(self, tool: str) -> bool:
         """Whether a tool of that name is wanted."""
         return tool not in self.deny and (self.allow is None or tool in self.allow)
-
-
-def identity_of(setup: ServerSetup) -> JsonObject:
-    """What the server is: shown as far as it holds no secret, and vouched for as a whole.
-
-    ``setup``: without variables left to replace, which may lead to another program.
-    """
-    if setup.url is None:
-        whole: object = list(setup.argv)
-        if setup.cwd is not None:
-            whole = {"argv": whole, "cwd": setup.cwd}
-        shown = f"{setup.command} ({len(setup.args)} arguments)"
-    else:
-        whole = setup.url
-        shown = _without_secrets(setup.url)
-    return {"server": shown, "sha256": hashlib.sha256(encode_json(whole)).hexdigest()}
-
-
-def _without_secrets(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "an address that is none"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def host_of(url: str, name: str) -> str:

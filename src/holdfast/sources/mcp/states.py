@@ -27,6 +27,8 @@ class ServerState(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     status: Status
+    where: str = ""
+    """The command that starts it or its address, without what is secret."""
     problem: str | None = None
     """Why it is not connected."""
     retry_seconds: float | None = None

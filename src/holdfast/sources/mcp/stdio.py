@@ -29,8 +29,8 @@ _AT_ONCE = 64
 
 
 _NO_PROGRAM = (
-    "its program was not found, or the interpreter in its first line: install it, or give command"
-    " its whole path"
+    "its program, or the interpreter in its first line, was not found or may not be executed:"
+    " install it, make it executable, or give command its whole path"
 )
 
 

@@ -108,7 +108,8 @@ def _export(arguments: Namespace, screen: Screen) -> int:
 def _named(arguments: Namespace) -> Path:
     if not arguments.words:
         raise UsageError(f"which file? write: holdfast manifest {arguments.what} tools.json")
-    return Path(arguments.words[0])
+    path = Path(arguments.words[0])
+    return path / FILE if path.is_dir() else path
 
 
 def _show(found: ManifestCheck, screen: Screen) -> None:
@@ -166,9 +167,9 @@ def _told(tool: CheckedTool) -> JsonObject:
 _READ = ("check", "export")
 _SAYS = {
     "init": ("[DIR]", "Write a tools.json and a program that works; nothing is replaced."),
-    "check": ("FILE", "Say all that is wrong with it, and what it declares. Exit status 1: a"
+    "check": ("FILE | DIR", "Say all that is wrong with it, and what it declares. Exit status 1: a"
               " problem; warnings alone are 0. Nothing is started."),
-    "export": ("FILE", "Print what a model is told of its tools, as OpenAI function tools."),
+    "export": ("FILE | DIR", "Print what a model is told of its tools, as OpenAI function tools."),
 }  # fmt: skip
 _ANSWERS: dict[str, Callable[[Namespace, Screen], int]] = {
     "init": _init,

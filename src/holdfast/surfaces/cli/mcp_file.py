@@ -12,12 +12,14 @@ from pathlib import Path
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.environment import variables
-from holdfast.app.locations import CONFIG_NAME, HOME_VARIABLE, user_file
+from holdfast.app.locations import CONFIG_NAME, HOME_VARIABLE, state_home, user_file
 from holdfast.app.own_files import check_home
+from holdfast.app.pins import PinFile
 from holdfast.app.server_files import SERVERS_NAME, ServerFile
 from holdfast.app.server_tables import take_table_out
 from holdfast.contract.json_value import JsonObject
 from holdfast.sources.mcp.reading import read_servers
+from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError, workspace_in
 from holdfast.surfaces.cli.screen import Screen
@@ -91,7 +93,23 @@ def remove(arguments: Namespace, screen: Screen) -> int:
         raise UsageError(f"{file.path} has no server {name!r}; {hint}")
     if name in known:
         screen.remark(f"the configuration has a server {name!r} still: look for [mcp.{name}]")
+    else:
+        _remember(name, screen)
     return _told(arguments, screen, f"removed {name} from {', and '.join(where)}", None, file)
+
+
+def _remember(name: str, screen: Screen) -> None:
+    """Pins outlast their server: another one by its name has to be accepted by a person."""
+    try:
+        pins = PinFile(state_home(variables())).load()
+    except (OSError, ValueError):
+        return
+    accepted = sum(1 for pin in pins if pin.server == name)
+    if accepted:
+        screen.remark(
+            f"note: {counted(accepted, 'tool')} of {name} stay accepted as they were; if another"
+            f" server gets its name, accept that one with: holdfast mcp pin {name}"
+        )
 
 
 def _took_its_table_out(file: ServerFile, name: str) -> bool:

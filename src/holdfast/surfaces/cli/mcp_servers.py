@@ -48,7 +48,7 @@ def show_all(arguments: Namespace, screen: Screen) -> int:
     else:
         screen.look.table(
             ("NAME", "STATUS", "PROTOCOL", "TOOLS", "WHERE"),
-            [_row(one, tables[one.name]) for one in states],
+            [_row(one) for one in states],
         )
         _remark(states, screen)
     return 0 if all(one.status == "disabled" or _is_well(one) for one in states) else _NOT_WELL
@@ -114,15 +114,6 @@ def _is_well(state: ServerState) -> bool:
     return state.status == "connected" and not state.quarantined
 
 
-def _where(table: McpSettings) -> str:
-    """The program's name or the address, without what may be secret: arguments and queries."""
-    if table.command:
-        return table.command[0]
-    address = (table.url or "").partition("?")[0]
-    scheme, found, rest = address.partition("://")
-    return f"{scheme}{found}{rest.rpartition('@')[2]}"
-
-
 def _requires(table: McpSettings) -> RequirementSet:
     return NOTHING_REQUIRED if table.requires is None else requirements_of(table.requires)
 
@@ -138,7 +129,7 @@ def _document(state: ServerState, table: McpSettings) -> dict[str, object]:
         "problem": state.problem,
         "protocol_version": state.protocol_version,
         "server": {"name": state.server_name, "version": state.server_version},
-        "where": _where(table),
+        "where": state.where,
         "requires": plain(_requires(table)),
         "tools": tools,
         "quarantined": [plain(one) for one in state.quarantined],
@@ -146,13 +137,13 @@ def _document(state: ServerState, table: McpSettings) -> dict[str, object]:
     }
 
 
-def _row(state: ServerState, table: McpSettings) -> tuple[str, ...]:
+def _row(state: ServerState) -> tuple[str, ...]:
     return (
         printable(state.name),
         state.status,
         state.protocol_version or "-",
         str(len(state.tools)),
-        printable(_where(table)),
+        printable(state.where),
     )
 
 
@@ -163,7 +154,7 @@ def _show(state: ServerState, table: McpSettings, screen: Screen) -> None:
     look.fields(
         {
             "status": state.status,
-            "where": printable(_where(table)),
+            "where": printable(state.where),
             "may reach": printable(_reach(table)),
             "protocol": state.protocol_version or "-",
             "calls itself": printable(says) or "-",

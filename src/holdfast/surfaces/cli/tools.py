@@ -32,11 +32,12 @@ def run(arguments: Namespace, screen: Screen) -> int:
         configuration=opened.configuration,
         **opened.sources,
     )
-    if holdfast.waits_for_servers:
-        anyio.run(_connected, holdfast)
+    doubts = anyio.run(_connected, holdfast) if holdfast.waits_for_servers else ()
     if arguments.name is not None:
         _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)
         return 0
+    for remark in doubts:
+        screen.remark(remark)
     if not holdfast.tools:
         screen.remark(f"the profile {opened.profile!r} hides every tool; {opened.other_profile}")
     if arguments.json:
@@ -49,10 +50,10 @@ def run(arguments: Namespace, screen: Screen) -> int:
     return 0
 
 
-async def _connected(holdfast: Holdfast) -> None:
-    """Their tools are known once they have been asked."""
+async def _connected(holdfast: Holdfast) -> tuple[str, ...]:
+    """The tools of servers are known once they have been asked; gives what is doubtful of them."""
     async with holdfast:
-        pass
+        return holdfast.remarks_on_sources
 
 
 def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
