@@ -100,8 +100,10 @@ async def peer(tool_file: Any, *, greets: bool = True, **options: Any) -> AsyncG
         return Holdfast(tools=tools, approver=approver, person=person, **options)
 
     served = Served(make)
-    async with served.holdfast, anyio.create_task_group() as group:
-        client = Client(served, group, greets=greets)
-        yield Peer(served, client)
-        client.end()
-        group.cancel_scope.cancel()
+    async with served.holdfast:
+        client = Client(served, greets=greets)
+        try:
+            yield Peer(served, client)
+        finally:
+            client.end()
+            await client.close()

@@ -10,6 +10,7 @@ what they mean is not known here.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
@@ -18,6 +19,8 @@ from weakref import WeakKeyDictionary
 
 from holdfast.contract.call import Ending, Interrupted, Returned, TimedOut
 from holdfast.contract.runtime import AbortSignal
+
+_log = logging.getLogger("holdfast")
 
 CLEANUP_SECONDS = 0.5
 
@@ -188,6 +191,35 @@ class LoopCaller:
             work.close()
             raise
         return future.result, future.cancel
+
+
+class PlainTasks:
+    """Work under way on one loop, each piece in a task of its own.
+
+    Without the task group that would end them: it costs a tenth of a whole call (design/0016). So
+    whoever begins work here ends it here.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, piece: Coroutine[object, object, None]) -> None:
+        """Have it done. What it raises is logged, and ends nothing else."""
+        task = asyncio.get_running_loop().create_task(piece)
+        self._tasks.add(task)
+        task.add_done_callback(self._is_done)
+
+    async def end(self) -> None:
+        """Cancel what is under way, and wait for it."""
+        for task in self._tasks:
+            task.cancel()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _is_done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            _log.error("work ended with an error", exc_info=problem)
 
 
 class Turns:

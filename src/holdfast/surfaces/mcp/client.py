@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 from anyio import Event
-from anyio.abc import TaskGroup
 
 from holdfast.contract.json_value import JsonObject
+from holdfast.execution.drive import PlainTasks
 from holdfast.surfaces.mcp.calls import Asked, Call
 from holdfast.surfaces.mcp.eras import (
     SUBSCRIPTION_KEY,
@@ -93,12 +93,12 @@ _listens = msgspec.json.Decoder(_Listen)
 class Client:
     """What is known of one client."""
 
-    def __init__(self, served: Served, group: TaskGroup, *, greets: bool = True) -> None:
+    def __init__(self, served: Served, *, greets: bool = True) -> None:
         """``greets``: it is one client, whose handshake counts and whose ids differ."""
         self.caller: Caller | None = None
         """By its handshake."""
         self._served = served
-        self._group = group
+        self._work = PlainTasks()
         self._greets = greets
         self._asked = Asked()
         self._tickets: dict[object, Ticket] = {}
@@ -137,6 +137,10 @@ class Client:
                 ticket.answer(Fault(INTERNAL_ERROR, "The server ends"))
             if stop is not None:
                 stop()
+
+    async def close(self) -> None:
+        """Wait for nothing any more: what did not stop is cancelled."""
+        await self._work.end()
 
     def listed_to(self, outlet: Outlet) -> Callable[[], None]:
         """Tell a client of changes there once it has greeted; returns what ends that."""
@@ -204,7 +208,7 @@ class Client:
             ticket.answer(Fault(INTERNAL_ERROR, _TOO_MUCH.format(most=MOST_AT_WORK)))
         elif call is not None:
             self._working += 1
-            self._group.start_soon(_settled, self._served, call, params, self._has_worked)
+            self._work.begin(_settled(self._served, call, params, self._has_worked))
 
     def _has_worked(self) -> None:
         self._working -= 1
@@ -227,7 +231,7 @@ class Client:
                 ticket.answer(answer)
             else:
                 self._working += 1
-                self._group.start_soon(_answered, ticket, answer, self._has_worked)
+                self._work.begin(_answered(ticket, answer, self._has_worked))
 
     def _greeting(self, caller: Caller) -> Answered:
         if self.caller is not None:
@@ -243,7 +247,7 @@ class Client:
         over = Event()
         ticket.give_up = over.set
         self._listening.add(ticket)
-        self._group.start_soon(_streamed, ticket, said.notifications, self._served, over)
+        self._work.begin(_streamed(ticket, said.notifications, self._served, over))
 
     def _notified(self, message: Notification) -> None:
         """Only a cancellation means something; what cannot be read is let go, as all of it may."""

@@ -73,6 +73,7 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
             sessions.end_all()
             with move_on_after(_ENDING_SECONDS):
                 await sessions.everybody.idle()
+            await sessions.everybody.close()
         watching.cancel_scope.cancel()
         group.cancel_scope.deadline = current_time() + _ENDING_SECONDS
 

@@ -59,14 +59,14 @@ class Sessions:
         self._group = group
         self._by_id: dict[str, Session] = {}
         self.shared = Served(make, remarks)
-        self.everybody = Client(self.shared, group, greets=False)
+        self.everybody = Client(self.shared, greets=False)
 
     async def open(self) -> Session | None:
         """A new one; None: there are too many that are used."""
         if len(self._by_id) >= MOST_SESSIONS and not self._end_idlest():
             return None
         served = Served(self._make, self._remarks)
-        session = Session(served, Client(served, self._group))
+        session = Session(served, Client(served))
         self._by_id[session.id] = session
         try:
             await self._group.start(self._run, session)
@@ -130,6 +130,8 @@ class Sessions:
                     await _until(session)
                 with CancelScope(shield=True), move_on_after(_ENDING_SECONDS):
                     await session.client.idle()
+                with CancelScope(shield=True):
+                    await session.client.close()
         except Exception:
             if not is_open:
                 raise  # whoever asked for it is told

@@ -73,7 +73,7 @@ async def serve(make: Open, stdin: int, stdout: int, tell: Callable[[str], None]
         reading = CancelScope()
         outbox = Outbox(stdout, reading.cancel)
         async with create_task_group() as group:
-            client = Client(served, group)
+            client = Client(served)
             client.listed_to(outbox)
             group.start_soon(_signalled, reading)
             group.start_soon(served.watch)
@@ -84,6 +84,7 @@ async def serve(make: Open, stdin: int, stdout: int, tell: Callable[[str], None]
             client.end()
             served.stop()
             await _idle(client, _ENDING_SECONDS)
+            await client.close()
             group.cancel_scope.cancel()
         with move_on_after(_ENDING_SECONDS):
             await outbox.flushed()
@@ -92,6 +93,7 @@ async def serve(make: Open, stdin: int, stdout: int, tell: Callable[[str], None]
 
 async def _read(stdin: int, client: Client, outbox: Outbox) -> None:
     lines = _Taken(client, outbox)
+    outbox.is_last = lambda: not (client.is_busy or lines.has_more)
     await Inbox(stdin, outbox, lines).run()
     lines.end()
 
@@ -104,6 +106,11 @@ class _Taken:
         self._outbox = outbox
         self._lines = Lines()
         self._put_off: deque[bytes | Fault] = deque()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether some are not taken yet."""
+        return bool(self._put_off)
 
     def heard(self, chunk: bytes) -> None:
         """This was read."""

@@ -42,6 +42,8 @@ class Outbox:
         self._is_called = False
         self._is_waiting = False
         self._is_broken = False
+        self.is_last: Callable[[], bool] = _never
+        """Whether no other answer can follow in this turn of the loop."""
         self.emptied: Callable[[], None] = _nothing
         """Called when there is room again for whoever reads."""
         self._all_written = Event()
@@ -58,17 +60,26 @@ class Outbox:
                 return
             self._bytes += len(message) + 1
         self._messages.append(message)
-        if self._is_called:
-            return
-        self._is_called = True
+        if not self._is_called:
+            self._is_called = True
+            self._call_writer()
+
+    def _call_writer(self) -> None:
         if threading.get_ident() == self._thread:
             self._loop.call_soon(self._write)  # with all else that is answered in this turn
         else:
             self._loop.call_soon_threadsafe(self._write)
 
     def finish(self, message: bytes, _code: int = 0, /) -> None:
-        """Put an answer in line."""
-        self.send(message)
+        """Put an answer in line, or write it at once: nothing is there, or to come, to go along."""
+        is_alone = not (self._bytes or self._is_called or self._is_broken)
+        if not is_alone or threading.get_ident() != self._thread or not self.is_last():
+            self.send(message)
+            return
+        with self._counting:
+            self._bytes += len(message) + 1
+        self._messages.append(message)
+        self._write_turn()
 
     def skip(self) -> None:
         """Nobody waits for a line."""
@@ -87,8 +98,12 @@ class Outbox:
 
     def _write(self) -> None:
         self._is_called = False
-        if self._is_broken:
-            return
+        if not self._is_broken:
+            self._write_turn()
+            self._all_written.set()
+            self.emptied()
+
+    def _write_turn(self) -> None:
         try:
             is_full = self._write_some()
         except OSError:
@@ -99,8 +114,6 @@ class Outbox:
             if not is_full and (self._left or self._messages) and not self._is_called:
                 self._is_called = True
                 self._loop.call_soon(self._write)  # others have their turn first
-        self._all_written.set()
-        self.emptied()
 
     def _write_some(self) -> bool:
         """Write what one turn has; whether there is no room for more."""
@@ -210,6 +223,10 @@ class Inbox:
         else:
             self._taking.heard(chunk)
         self._listen(is_wanted=bool(chunk) and self._taking.go_on())
+
+
+def _never() -> bool:
+    return False
 
 
 def _nothing() -> None:
