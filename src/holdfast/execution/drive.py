@@ -203,6 +203,9 @@ class PlainTasks:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def __len__(self) -> int:
+        return len(self._tasks)
+
     def begin(self, piece: Coroutine[object, object, None]) -> None:
         """Have it done. What it raises is logged, and ends nothing else."""
         task = asyncio.get_running_loop().create_task(piece)
@@ -213,6 +216,10 @@ class PlainTasks:
         """Cancel what is under way, and wait for it."""
         for task in self._tasks:
             task.cancel()
+        await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until nothing is under way."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 

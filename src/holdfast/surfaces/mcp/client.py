@@ -98,13 +98,11 @@ class Client:
         self.caller: Caller | None = None
         """By its handshake."""
         self._served = served
-        self._work = PlainTasks()
+        self._work, self._streams = PlainTasks(), PlainTasks()
         self._greets = greets
         self._asked = Asked()
         self._tickets: dict[object, Ticket] = {}
-        self._working = 0
         self._listening: set[Ticket] = set()
-        self._at_rest = Event()
 
     @property
     def is_busy(self) -> bool:
@@ -125,9 +123,7 @@ class Client:
 
     async def idle(self) -> None:
         """Wait until no work is done for it any more."""
-        while self._working:
-            self._at_rest = Event()
-            await self._at_rest.wait()
+        await self._work.rest()
 
     def end(self) -> None:
         """Nobody is served any more: what is under way stops, and whoever waits is told so."""
@@ -141,6 +137,7 @@ class Client:
     async def close(self) -> None:
         """Wait for nothing any more: what did not stop is cancelled."""
         await self._work.end()
+        await self._streams.end()
 
     def listed_to(self, outlet: Outlet) -> Callable[[], None]:
         """Tell a client of changes there once it has greeted; returns what ends that."""
@@ -204,16 +201,10 @@ class Client:
         call = self._served.begin(params, ticket, self._asked)
         if isinstance(call, Fault):
             ticket.answer(call)
-        elif call is not None and self._working >= MOST_AT_WORK:
+        elif call is not None and len(self._work) >= MOST_AT_WORK:
             ticket.answer(Fault(INTERNAL_ERROR, _TOO_MUCH.format(most=MOST_AT_WORK)))
         elif call is not None:
-            self._working += 1
-            self._work.begin(_settled(self._served, call, params, self._has_worked))
-
-    def _has_worked(self) -> None:
-        self._working -= 1
-        if not self._working:
-            self._at_rest.set()
+            self._work.begin(_settled(self._served, call, params))
 
     def _other(self, ticket: Ticket) -> None:
         method = ticket.request.method
@@ -221,7 +212,7 @@ class Client:
             ticket.answer(self._greeting(ticket.caller))
         elif method == _LISTEN and ticket.caller.modern:
             self._listen(ticket)
-        elif method in READING_METHODS and self._working >= MOST_AT_WORK:
+        elif method in READING_METHODS and len(self._work) >= MOST_AT_WORK:
             ticket.answer(Fault(INTERNAL_ERROR, _TOO_MUCH.format(most=MOST_AT_WORK)))
         else:
             found = (MODERN_METHODS if ticket.caller.modern else LEGACY_METHODS).get(method)
@@ -230,8 +221,7 @@ class Client:
             if isinstance(answer, (bytes, Fault)):
                 ticket.answer(answer)
             else:
-                self._working += 1
-                self._work.begin(_answered(ticket, answer, self._has_worked))
+                self._work.begin(_answered(ticket, answer))
 
     def _greeting(self, caller: Caller) -> Answered:
         if self.caller is not None:
@@ -247,7 +237,7 @@ class Client:
         over = Event()
         ticket.give_up = over.set
         self._listening.add(ticket)
-        self._work.begin(_streamed(ticket, said.notifications, self._served, over))
+        self._streams.begin(_streamed(ticket, said.notifications, self._served, over))
 
     def _notified(self, message: Notification) -> None:
         """Only a cancellation means something; what cannot be read is let go, as all of it may."""
@@ -259,26 +249,20 @@ class Client:
             ticket.drop()
 
 
-async def _settled(
-    served: Served, call: Call, params: CallParams, over: Callable[[], None]
-) -> None:
+async def _settled(served: Served, call: Call, params: CallParams) -> None:
     try:
         await served.settle(call, params)
     except Exception:  # noqa: BLE001 - one request must not end the others
         _log.exception("a call of %s could not be answered", params.name[:200])
         call.finish(Fault(INTERNAL_ERROR, "Internal error: the call could not be answered"))
-    finally:
-        over()
 
 
-async def _answered(ticket: Ticket, work: Awaitable[Answered], over: Callable[[], None]) -> None:
+async def _answered(ticket: Ticket, work: Awaitable[Answered]) -> None:
     try:
         ticket.answer(await work)
     except Exception:  # noqa: BLE001 - one request must not end the others
         _log.exception("%s could not be answered", ticket.request.method)
         ticket.answer(Fault(INTERNAL_ERROR, "Internal error: it could not be answered"))
-    finally:
-        over()
 
 
 async def _streamed(ticket: Ticket, wanted: _Wanted, served: Served, over: Event) -> None:
