@@ -5,7 +5,6 @@ environment of either are what the server consists of: they are read whatever bo
 file that its command line names is read as far as its bounds let it.
 """
 
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NoReturn
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Alone, Body, Tool
@@ -20,11 +20,11 @@ from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, requirements_of
 
 _ENVIRONMENT_OF_PYTHON = "pyvenv.cfg"
-_INTERPRETER = re.compile(
+_INTERPRETER = late_pattern(
     r"(?:python|pypy)[\d.]*|node|nodejs|deno|bun|ruby|perl|php|lua|Rscript|java|bash|sh|dash|zsh|ksh"
 )
-_PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
-_GLOB_CHARACTER = re.compile(r"[*?\[\],\\]")
+_PYTHON = late_pattern(r"(?:python|pypy)[\d.]*")
+_GLOB_CHARACTER = late_pattern(r"[*?\[\],\\]")
 
 
 def tool_of(server: str) -> str:

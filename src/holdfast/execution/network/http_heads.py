@@ -4,26 +4,26 @@ Pure. Where two programs might read a message differently it is refused: whoever
 counts on that. Only what was read is written again; nothing is passed on that was not understood.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.execution.network.admission import bracketed
 
 Fields = tuple[tuple[str, str], ...]
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_NAME = re.compile(_TOKEN)
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-_REQUEST = re.compile(rf"({_TOKEN}) ([\x21-\x7e]+) HTTP/1\.([01])")
-_STATUS = re.compile(r"HTTP/1\.[01] ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?")
-_AUTHORITY = re.compile(
+_NAME = late_pattern(_TOKEN)
+_VALUE = late_pattern(r"[\t\x20-\x7e\x80-\xff]*")
+_REQUEST = late_pattern(rf"({_TOKEN}) ([\x21-\x7e]+) HTTP/1\.([01])")
+_STATUS = late_pattern(r"HTTP/1\.[01] ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?")
+_AUTHORITY = late_pattern(
     r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^\x00-\x20\x7f-\U0010ffff\[\]:@/?#%\\]{1,254}))"
     r"(?::([0-9]{1,5}))?"
 )
-_ABSOLUTE = re.compile(r"(?i:http)://([^/?#\\]*)([/?][^#\\]*)?")
-_LENGTH = re.compile(r"[0-9]{1,18}")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[\t\x20-\x7e]*)?\r\n")
+_ABSOLUTE = late_pattern(r"(?i:http)://([^/?#\\]*)([/?][^#\\]*)?")
+_LENGTH = late_pattern(r"[0-9]{1,18}")
+_CHUNK = late_pattern(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[\t\x20-\x7e]*)?\r\n")
 _HTTP_PORT = 80
 
 _OF_THIS_HOP = frozenset(

@@ -5,7 +5,6 @@ wanted: the unified one, or the separate ones of older systems. Others' groups a
 """
 
 import os
-import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.sandbox import SandboxLimits
 
 RESERVED_PROCESSES = 64
@@ -23,7 +23,7 @@ _DYING_SECONDS = 5.0
 STALE_SECONDS = 30
 """A younger group may belong to a runtime that is just about to enter it."""
 
-_NAME = re.compile(r"holdfast-([1-9]\d{0,8})-[0-9a-f]{16}")
+_NAME = late_pattern(r"holdfast-([1-9]\d{0,8})-[0-9a-f]{16}")
 
 ENTER = (
     'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit 71; shift; done; shift; exec "$@"'

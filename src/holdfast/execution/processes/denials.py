@@ -10,7 +10,6 @@ more, and every step of looking takes as long as the line.
 """
 
 import posixpath
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -18,6 +17,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from holdfast.contract.gates import Access, HostGate, PathGate, Refusal
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.paths import is_within
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.execution.processes import base_system
@@ -54,9 +54,9 @@ _READING = (
 _READERS = frozenset({"cat", "head", "tail", "less", "more", "ls", "grep", "wc", "stat", "file"})
 _WRITERS = frozenset({"touch", "mkdir", "rmdir", "tee", "rm", "truncate", "mktemp", "mkfifo"})
 
-_QUOTE = re.compile("['\"`\u2018\u2019]")
-_BETWEEN_WORDS = re.compile(r"[\s:,;()]")
-_HOST = re.compile(r"\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
+_QUOTE = late_pattern("['\"`\u2018\u2019]")
+_BETWEEN_WORDS = late_pattern(r"[\s:,;()]")
+_HOST = late_pattern(r"\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
 _NETWORK = ("resolve", "lookup", "connect to", "not known", "access", "getaddrinfo", "host address")
 _ANSWERED = "returned error"
 """Whoever is told of by these words was reached."""

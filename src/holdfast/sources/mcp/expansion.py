@@ -8,11 +8,12 @@ from collections.abc import Mapping
 
 import msgspec
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup
 
-VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
+VARIABLE = late_pattern(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 """One variable: its name, and what stands in its place where it is not set."""
-_ASKED = re.compile(r"\$\{(input|command|prompt):")
+_ASKED = late_pattern(r"\$\{(input|command|prompt):")
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:

@@ -12,33 +12,34 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from urllib.parse import unquote, unquote_plus, urlsplit
 
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.sources.mcp.expansion import VARIABLE, expand
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup
 
-_NAME = re.compile(
+_NAME = late_pattern(
     r"auth|cookie|token|secret|passw|passphrase|passwd|pwd|credential|session|signature|bearer"
     r"|api[-_]?key|access[-_]?key|private[-_]?key|(?:^|[^a-z])(?:key|pass|pat|dsn|jwt|sig)(?:$|[^a-z])"
     r"|connection[-_]?string",
     re.IGNORECASE,
 )
 """What a name holds whose value is secret."""
-_OPTION = re.compile(r"--?([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
-_PAIR = re.compile(r"([A-Za-z][\w.-]*)\s*[=:]\s*(.+)", re.DOTALL)
+_OPTION = late_pattern(r"--?([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
+_PAIR = late_pattern(r"([A-Za-z][\w.-]*)\s*[=:]\s*(.+)", re.DOTALL)
 """As in NAME=value, or in a header: Name: value."""
-_INNER_PAIR = re.compile(
+_INNER_PAIR = late_pattern(
     r"(?<![\w.-])(?=([A-Za-z][\w.-]*)[\"']?\s*[=:]\s*[\"']?"
     r"(?:(?i:bearer|basic|token)\s+)?([^\s\"'{},;&|]+))"
 )
 """A name and its value, quoted or not, anywhere in a text."""
-_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|negotiate)\s+", re.IGNORECASE)
-_LONG_WORD = re.compile(r"[\w.~+=:-]{20,}", re.ASCII)
-_DIGIT = re.compile("[0-9]")
+_SCHEME = late_pattern(r"(?:bearer|basic|token|apikey|digest|negotiate)\s+", re.IGNORECASE)
+_LONG_WORD = late_pattern(r"[\w.~+=:-]{20,}", re.ASCII)
+_DIGIT = late_pattern("[0-9]")
 _MANY = 5
 _LONG_QUERY = 12
 _COMMON_HEADERS = frozenset(
     {"accept", "accept-language", "content-type", "user-agent", "origin", "referer", "host"}
 )
-_PASSWORD_IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://([^/\s@]+)@", re.IGNORECASE)
+_PASSWORD_IN_URL = late_pattern(r"[a-z][a-z0-9+.-]*://([^/\s@]+)@", re.IGNORECASE)
 
 
 def secrets_of(setup: ServerSetup, environment: Mapping[str, str]) -> frozenset[str]:
