@@ -33,6 +33,12 @@ class Piped:
     def hear(self) -> Any:
         return json.loads(self.stdout.readline())
 
+    def answer(self, own: object) -> Any:
+        """The answer of that id; what comes before it is passed over."""
+        while (heard := self.hear()).get("id") != own:
+            pass
+        return heard
+
     def greet(self) -> None:
         self.say(GREETING)
         assert self.hear()["result"]["serverInfo"]["name"] == "holdfast"

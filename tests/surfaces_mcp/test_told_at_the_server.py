@@ -150,7 +150,7 @@ def test_a_server_that_is_lost_is_told(ground: Ground, tmp_path: Path) -> None:
     with heard(ground) as served:
         served.greet()
         served.say({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
-        names = [tool["name"] for tool in served.hear()["result"]["tools"]]
+        names = [tool["name"] for tool in served.answer(1)["result"]["tools"]]
         assert any("fragile" in name for name in names)
         (folder / "die").touch()
         assert served.remark().startswith("holdfast: mcp server fragile is failed: ")

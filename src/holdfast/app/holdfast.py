@@ -1,6 +1,7 @@
 """The opened whole: tools, policy, sidecars and one session to settle calls in."""
 
 import logging
+import math
 from collections.abc import Coroutine, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -75,6 +76,7 @@ class Holdfast(SessionViews):
         self._below: str | None = None
         self._resuming = Lock()
         self._keep_outputs = options.get("keep_outputs", False)
+        self._patience = options.get("server_patience", math.inf)
         self._abort = Abort()
         self._open = False
 
@@ -95,7 +97,7 @@ class Holdfast(SessionViews):
         self._own.open()
         self._open = True
         try:
-            await self._outside.open()
+            await self._outside.open(self._patience)
         except BaseException:
             await self.__aexit__(None, None, None)
             raise

@@ -35,6 +35,9 @@ class Options(SourceOptions, total=False):
     configuration: Configuration
     """What was read from files before."""
     surroundings: Surroundings
+    server_patience: float
+    """Seconds that opening waits for MCP servers; without it, as long as each of them may take to
+    start. The tools of one that comes later are had with `take_changes`, as a turn does."""
     approver: Approver | None
     """Who is asked. Without one nobody is there, and every question is a refusal."""
     person: Asker | Literal["elsewhere"] | None

@@ -72,12 +72,12 @@ class Outside:
         for tool in self.tools():
             check(tool)
 
-    async def open(self) -> None:
-        """Connect the servers, and have their tools."""
+    async def open(self, patience: float) -> None:
+        """Connect the servers, and have the tools of those that are there in so many seconds."""
         if self.notices:
             self._catalog.absent = servers.Absent({}, (), self.notices)
         if self.servers is not None:
-            await self.servers.open()
+            await self.servers.open(patience)
             if self._take_servers(self.servers):
                 self.changed()
 

@@ -142,15 +142,20 @@ class SessionServers:
         self._source: McpSource | None = None
         self._taken: Collection[str] = ()
 
-    async def open(self) -> None:
-        """Connect them; ConfigurationError where they cannot even be tried."""
+    async def open(self, patience: float) -> None:
+        """Connect them, and wait so long; ConfigurationError where they cannot even be tried."""
         try:
             self._source = mcp_servers(self._setups, self._ports)
-            await self._source.open()
+            await self._source.open(patience)
         except NoClient as problem:
             raise ConfigurationError(str(problem)) from None
         except (OSError, ValueError) as problem:
             raise ConfigurationError(f"the pins of MCP tools: {problem}") from None
+
+    async def settled(self) -> None:
+        """Return when none of them is being connected for the first time."""
+        if self._source is not None:
+            await self._source.settled()
 
     async def close(self) -> None:
         """End all of them."""

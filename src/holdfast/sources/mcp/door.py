@@ -20,8 +20,13 @@ class NoClient(RuntimeError):
 class McpSource(Protocol):
     """The MCP servers of a session."""
 
-    async def open(self) -> None:
-        """Connect all at once; OSError or ValueError: pins cannot be read."""
+    async def open(self, patience: float, /) -> None:
+        """Connect all at once, and wait for them so many seconds; OSError or ValueError: pins
+        cannot be read."""
+        ...
+
+    async def settled(self) -> None:
+        """Return when each server has listed its tools, failed or had its time."""
         ...
 
     async def close(self) -> None:

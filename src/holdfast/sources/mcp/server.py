@@ -214,14 +214,11 @@ class Server:
 
     def _connected(self, peer: Peer) -> None:
         self._connection = self._trying
-        first, clean = self.peer is None, self._ports.redaction.text
+        clean = self._ports.redaction.text
         self.peer = peer._replace(
             name=offered(None if peer.name is None else clean(peer.name)),
             version=offered(None if peer.version is None else clean(peer.version)),
         )
         self.status, self.problem = "connected", None
-        if first:
-            self.shelf.offer(peer.listing)
-        else:
-            self.shelf.put_aside(peer.listing)
+        self.shelf.put_aside(peer.listing)
         self._settled.set()

@@ -4,12 +4,13 @@ The host opens them, asks for their tools, takes changes when its next turn begi
 Who judges calls, and what becomes of results, is not known here.
 """
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from typing import cast
 
-from anyio import CancelScope, create_task_group, to_thread
+from anyio import CancelScope, create_task_group, move_on_after, to_thread
 
 from holdfast.contract.json_value import JsonObject, plain
 from holdfast.contract.ports import StoredOutput
@@ -50,15 +51,23 @@ class McpServers:
             self._servers[setup.name] = Server(setup, ports, self._pins)
         self._left_out: dict[str, list[str]] = {}
 
-    async def open(self) -> None:
-        """Connect all at once; returns when each has listed its tools, failed or had its time.
+    async def open(self, patience: float = math.inf) -> None:
+        """Connect all at once; returns when each has settled, or after so many seconds.
 
-        OSError or ValueError: pins cannot be read, and without them no tool may be used.
+        What comes later is there to be taken. OSError or ValueError: pins cannot be read, and
+        without them no tool may be used.
         """
         await self._pins.load()
+        for server in self._servers.values():
+            server.begin()
+        with move_on_after(patience):
+            await self.settled()
+        self.take_changes()
+
+    async def settled(self) -> None:
+        """Return when each server has listed its tools, failed or had its time."""
         async with create_task_group() as tasks:
             for server in self._servers.values():
-                server.begin()
                 tasks.start_soon(server.settled)
 
     async def close(self) -> None:

@@ -49,14 +49,11 @@ class Shelf:
         self.listing, self._pending = self._pending, None
         return True
 
-    def offer(self, listing: Listing) -> None:
-        """Offer it from here on."""
-        self.listing, self._pending = self._cleaned(listing), None
-
     def put_aside(self, listing: Listing) -> None:
         """Keep it until it is taken, if it is another one than what is offered."""
         listing = self._cleaned(listing)
-        same = listing.definitions == self.listing.definitions
+        now = self.listing
+        same = (listing.definitions, listing.remarks) == (now.definitions, now.remarks)
         self._pending = None if same else listing
 
     def remark(self, said: str) -> None:

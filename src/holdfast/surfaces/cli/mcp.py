@@ -156,6 +156,7 @@ def _sessions(arguments: Namespace, screen: Screen) -> _Make:
             configuration=opened.configuration,
             approver=approver,
             person=person,
+            server_patience=0.0,  # a client that waits for one server waits for every tool
             **opened.sources,
         )
 

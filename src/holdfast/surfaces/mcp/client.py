@@ -38,7 +38,7 @@ from holdfast.surfaces.mcp.messages import (
 from holdfast.surfaces.mcp.methods import (
     LEGACY_METHODS,
     MODERN_METHODS,
-    READING_METHODS,
+    WORKING_METHODS,
     Answered,
     decoded,
 )
@@ -212,7 +212,7 @@ class Client:
             ticket.answer(self._greeting(ticket.caller))
         elif method == _LISTEN and ticket.caller.modern:
             self._listen(ticket)
-        elif method in READING_METHODS and len(self._work) >= MOST_AT_WORK:
+        elif method in WORKING_METHODS and len(self._work) >= MOST_AT_WORK:
             ticket.answer(Fault(INTERNAL_ERROR, _TOO_MUCH.format(most=MOST_AT_WORK)))
         else:
             found = (MODERN_METHODS if ticket.caller.modern else LEGACY_METHODS).get(method)

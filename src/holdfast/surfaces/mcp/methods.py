@@ -62,8 +62,11 @@ def _discover(_served: Served, ticket: Ticket) -> Answered:
     return discovered(ticket.caller)
 
 
-def _tools(served: Served, ticket: Ticket) -> Answered:
-    return _no_page(ticket) or served.tool_list(ticket.caller)
+def _tools(served: Served, ticket: Ticket) -> Answered | Awaitable[Answered]:
+    if (fault := _no_page(ticket)) is not None:
+        return fault
+    listed = served.whole_tool_list if served.awaits_servers else served.tool_list
+    return listed(ticket.caller)
 
 
 def _templates(_served: Served, ticket: Ticket) -> Answered:
@@ -95,7 +98,7 @@ _BOTH: Mapping[str, Method] = {
     "resources/templates/list": _templates,
     "resources/read": _resource,
 }
-READING_METHODS = frozenset({"resources/list", "resources/read"})
-"""Those that take work."""
+WORKING_METHODS = frozenset({"tools/list", "resources/list", "resources/read"})
+"""Those that may take work."""
 LEGACY_METHODS: Mapping[str, Method] = {**_BOTH, "ping": _ping, "logging/setLevel": _level}
 MODERN_METHODS: Mapping[str, Method] = {**_BOTH, "server/discover": _discover}

@@ -5,7 +5,7 @@ from itertools import count
 from secrets import token_hex
 
 import msgspec
-from anyio import sleep
+from anyio import move_on_after, sleep
 
 from holdfast._version import __version__
 from holdfast.app import servers
@@ -32,6 +32,8 @@ SERVER: JsonObject = {"name": "holdfast", "title": "holdfast", "version": __vers
 CAPABILITIES: JsonObject = {"tools": {"listChanged": True}, "resources": {}}
 LOOK_SECONDS = 1.0
 """How often manifests and MCP servers are asked whether their tools are others."""
+PATIENCE_SECONDS = 5.0
+"""How long a list of tools waits for servers that are being connected."""
 _TOOLS_FRESH_MS = 60_000
 """How long a list of tools may be kept by who is not told of changes."""
 
@@ -105,10 +107,24 @@ class Served:
         """All tools: what is found on demand elsewhere, clients put off themselves."""
         self.look()
         found = self._lists.get(caller.modern)
-        if found is None:
-            told: JsonObject = {"tools": [*definitions(self.tools.values(), modern=caller.modern)]}
-            found = self._lists[caller.modern] = completed(told, caller, fresh_ms=_TOOLS_FRESH_MS)
+        if found is not None:
+            return found
+        told: JsonObject = {"tools": [*definitions(self.tools.values(), modern=caller.modern)]}
+        if self.awaits_servers:
+            return completed(told, caller, fresh_ms=0)
+        found = self._lists[caller.modern] = completed(told, caller, fresh_ms=_TOOLS_FRESH_MS)
         return found
+
+    @property
+    def awaits_servers(self) -> bool:
+        """Whether some tools are not known yet."""
+        return any(one.status == "connecting" for one in self.holdfast.servers)
+
+    async def whole_tool_list(self, caller: Caller) -> bytes:
+        """All tools, also of servers that are there soon; others are told of when they come."""
+        with move_on_after(PATIENCE_SECONDS):
+            await self.holdfast.servers_settled()
+        return self.tool_list(caller)
 
     async def resource_list(self, caller: Caller) -> bytes:
         """The files of the session."""
