@@ -106,4 +106,5 @@ async def peer(tool_file: Any, *, greets: bool = True, **options: Any) -> AsyncG
             yield Peer(served, client)
         finally:
             client.end()
-            await client.close()
+            with anyio.CancelScope(shield=True):
+                await client.close()

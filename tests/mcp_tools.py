@@ -105,3 +105,21 @@ def flood() -> str:
     """More than is shown."""
     return "water " * 1000
 '''
+
+STUBBORN = '''
+import asyncio
+from pathlib import Path
+from holdfast import Limits, tool
+
+@tool(limits=Limits(wall_seconds=None))
+async def stay(marks: str, times: int) -> None:
+    """Stay, however often it is cancelled."""
+    Path(marks, "began").touch()
+    for number in range(times):
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            Path(marks, f"cancelled-{number}").touch()
+    Path(marks, "left").touch()
+'''
+"""A tool that is cancelled as often as it is told before it leaves."""

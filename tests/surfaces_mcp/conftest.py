@@ -2,13 +2,14 @@
 
 import subprocess
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from command import HOLDFAST
 from mcp_pipe import Piped
 from mcp_process import variables
-from mcp_tools import TOOLS
+from mcp_tools import STUBBORN, TOOLS
 
 
 @pytest.fixture
@@ -20,7 +21,14 @@ def tool_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def piped(tool_file: Path, tmp_path: Path) -> Generator[Piped]:
-    home, work = tmp_path / "home", tmp_path / "work"
+    with server_with(tool_file, tmp_path) as served:
+        yield served
+
+
+@contextmanager
+def server_with(tool_file: Path, folder: Path) -> Generator[Piped]:
+    """Behind a pipe, with these tools."""
+    home, work = folder / "home", folder / "work"
     home.mkdir(mode=0o700)
     work.mkdir()
     words = ["mcp", "serve", "--from", str(tool_file), "--workspace", str(work)]
@@ -37,3 +45,16 @@ def piped(tool_file: Path, tmp_path: Path) -> Generator[Piped]:
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+@pytest.fixture
+def stubborn_file(tmp_path: Path) -> Path:
+    path = tmp_path / "stubborn.py"
+    path.write_text(STUBBORN, "utf-8")
+    return path
+
+
+@pytest.fixture
+def piped_stubborn(stubborn_file: Path, tmp_path: Path) -> Generator[Piped]:
+    with server_with(stubborn_file, tmp_path) as served:
+        yield served

@@ -86,6 +86,28 @@ async def test_an_answer_that_has_no_room_is_written_when_there_is_some() -> Non
         assert received == long + b"\n"
 
 
+async def test_what_was_written_at_once_is_not_counted_twice() -> None:
+    with pipe() as (reading, outbox):
+        outbox.is_last = lambda: True
+        piece = b"x" * 1000
+        for _ in range(4000):
+            outbox.finish(piece)
+            assert read(reading) == piece + b"\n"
+        assert not outbox.is_full
+        for _ in range(4400):
+            outbox.send(piece)
+        assert outbox.is_full
+
+
+async def test_after_its_end_nothing_is_written() -> None:
+    with pipe() as (reading, outbox):
+        outbox.is_last = lambda: True
+        outbox.close()
+        outbox.finish(b"late")
+        await anyio.lowlevel.checkpoint()
+        assert read(reading) == b""
+
+
 def test_thousands_of_lines_that_are_none_are_refused_one_by_one(piped: Piped) -> None:
     piped.greet()
     piped.write(b"1\n" * 20_000)

@@ -181,6 +181,11 @@ class Holdfast(SessionViews):
         """
         return self._outside.take_changes()
 
+    async def servers_settled(self) -> None:
+        """Return when each MCP server has listed its tools, failed or had its time."""
+        if self._outside.servers is not None:
+            await self._outside.servers.settled()
+
     @property
     def remarks_on_sources(self) -> tuple[str, ...]:
         """What is doubtful about manifests and MCP servers now; it may change with each look.

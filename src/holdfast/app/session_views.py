@@ -104,11 +104,6 @@ class SessionViews:
         """Whether some tools are known only once it is open."""
         return self._outside.servers is not None
 
-    async def servers_settled(self) -> None:
-        """Return when each MCP server has listed its tools, failed or had its time."""
-        if self._outside.servers is not None:
-            await self._outside.servers.settled()
-
     @property
     def remarks(self) -> tuple[str, ...]:
         """What is doubtful about a session taken up, what configuration says of tools, and schemas.

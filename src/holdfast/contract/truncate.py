@@ -29,7 +29,7 @@ def truncate_for_model(
 
 def cut_text(text: str, most: int) -> str:
     """The text, or as much of it as fits into so many characters with the mark of a cut."""
-    return text if len(text) <= most else f"{text[: most - 1]}{CUT_MARK}"
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)]}{CUT_MARK}"[:most]
 
 
 def cut_utf8(content: bytes, limit: int) -> bytes:

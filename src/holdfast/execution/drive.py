@@ -23,6 +23,8 @@ from holdfast.contract.runtime import AbortSignal
 _log = logging.getLogger("holdfast")
 
 CLEANUP_SECONDS = 0.5
+_CANCEL_SECONDS = 0.1
+"""Between two cancellations of what does not end."""
 
 
 CancelledError = asyncio.CancelledError
@@ -212,11 +214,15 @@ class PlainTasks:
         self._tasks.add(task)
         task.add_done_callback(self._is_done)
 
-    async def end(self) -> None:
-        """Cancel what is under way, and wait for it."""
-        for task in self._tasks:
-            task.cancel()
-        await self.rest()
+    async def end(self, seconds: float) -> None:
+        """Cancel what is under way, and wait for it so long; what stays is told, and left."""
+        until = asyncio.get_running_loop().time() + seconds
+        while self._tasks and (left := until - asyncio.get_running_loop().time()) > 0:
+            for task in self._tasks:
+                task.cancel()  # again and again: a body may have taken one for its own
+            await asyncio.wait(self._tasks, timeout=min(left, _CANCEL_SECONDS))
+        if self._tasks:
+            _log.error("%d pieces of work do not end; they are left", len(self._tasks))
 
     async def rest(self) -> None:
         """Wait until nothing is under way."""

@@ -124,8 +124,7 @@ async def test_another_program_under_the_same_name_is_quarantined_whole(workspac
             (state_now,) = servers.states()
             assert {one.tool for one in state_now.quarantined} == {"echo", "slow"}
             summary, diff = state_now.quarantined[0].summary, state_now.quarantined[0].diff
-            assert summary.startswith("its server is another one: was ")
-            assert ("raw_server.py plain, is " in summary, summary[-9:]) == (True, " changing")
+            assert summary == "its server is another one"
             assert '-      "plain"' in diff
             assert '+      "changing"' in diff
             assert set(await servers.pin("raw")) == {"echo", "slow"}

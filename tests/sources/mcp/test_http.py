@@ -10,7 +10,7 @@ import pytest
 from sources.mcp.mcp_kit import connected, ports, raw, sandbox, settled, until
 from sources.mcp.sdk_http import http_server
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.gates import HostGate, HostLeave, Refusal
@@ -133,6 +133,33 @@ async def test_a_wrong_path_is_told_from_a_server_that_is_not_there(
             (state,) = servers.states()
             assert state.status == "failed"
             assert "no MCP server answers at its address (HTTP 404)" in str(state.problem)
+
+
+DOWN = {"jsonrpc": "2.0", "id": None, "error": {"code": -32603, "message": "database is down"}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (500, DOWN, "database is down"),
+        (400, DOWN, "database is down"),
+        (404, DOWN, "database is down"),
+        (503, "later", "it answers with HTTP 503"),
+        (405, "", "no MCP server answers at its address (HTTP 405)"),
+    ],
+)
+async def test_the_servers_own_words_come_first(
+    tmp_path: Path, status: int, body: object, told: str
+) -> None:
+    def refuse(request: Request) -> Response | None:
+        if request.method != "POST":
+            return Response(status_code=405)
+        return JSONResponse(body, status_code=status) if body else Response(status_code=status)
+
+    async with http_server(refuse) as url:
+        setup = ServerSetup(name="web", url=url, era="2025-11-25")
+        async with connected(ports(tmp_path), setup) as servers:
+            assert told in str(servers.states()[0].problem)
 
 
 async def test_headers_come_from_variables_and_are_shown_nowhere(

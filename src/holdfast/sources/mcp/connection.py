@@ -50,7 +50,9 @@ _MODES: dict[Era, str] = {
     "2026-07-28": "2026-07-28",
 }
 _QUERY = re.compile(r"(https?://[^\s?]*)\?\S*")
-_FIRST_ERROR = 400
+_WITHOUT_A_WORD = ("Server returned an error response", "Not Found")
+"""What the SDK says of an error that is no message of the protocol."""
+_NOT_THERE = (404, 405, 410, 501)
 _SESSION_GONE = "Session terminated"
 
 
@@ -146,13 +148,11 @@ class Connection:
         if self._credentials.refused:
             where = f"look at headers, or token_file, of [mcp.{self._setup.name}]"
             return f"it refused the credentials (HTTP {status}): {where}"
-        if not self._connected and status is not None and status >= _FIRST_ERROR:
-            return (
-                f"no MCP server answers at its address (HTTP {status}): correct url, path included"
-            )
         if self._program is not None and self._program.how:
             return self._program.how
         first = _first(problem)
+        if isinstance(first, MCPError) and first.message in _WITHOUT_A_WORD and status is not None:
+            return _answered_with(status)
         if isinstance(first, (MCPError, ToolError, OSError, Unreachable)):
             return cut_text(_QUERY.sub(r"\1?…", str(first)), 300) or type(first).__name__
         if isinstance(first, ValidationError):
@@ -277,6 +277,12 @@ class Connection:
         for call in tuple(self._open):
             call.fail(unavailable(self._setup.name, self._how()))
         everything.cancel()
+
+
+def _answered_with(status: int) -> str:
+    if status in _NOT_THERE:
+        return f"no MCP server answers at its address (HTTP {status}): correct url, path included"
+    return f"it answers with HTTP {status}"
 
 
 def _first(problem: BaseException) -> BaseException:

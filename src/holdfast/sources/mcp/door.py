@@ -3,6 +3,7 @@
 The SDK is an extra, and slow to load. Whoever composes imports this module alone.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
 from typing import Protocol
@@ -20,7 +21,7 @@ class NoClient(RuntimeError):
 class McpSource(Protocol):
     """The MCP servers of a session."""
 
-    async def open(self, patience: float, /) -> None:
+    async def open(self, patience: float = math.inf, /) -> None:
         """Connect all at once, and wait for them so many seconds; OSError or ValueError: pins
         cannot be read."""
         ...

@@ -42,7 +42,7 @@ class Credentials(httpx2.Auth):
         self._ports = ports
         self._read: Mapping[str, str] | None = None
         self.status: int | None = None
-        """Of the server's last answer."""
+        """Of the server's last answer to what was said to it; listening and farewells are not."""
 
     async def async_auth_flow(
         self, request: httpx2.Request
@@ -59,7 +59,8 @@ class Credentials(httpx2.Auth):
             self._read = await self._headers()
             request.headers.update(self._read)
             response = yield request
-        self.status = response.status_code
+        if request.method == "POST":
+            self.status = response.status_code
 
     @property
     def refused(self) -> bool:

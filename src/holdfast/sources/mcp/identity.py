@@ -1,15 +1,35 @@
-"""What a server is: vouched for as a whole, shown without what is secret. Values in, values out."""
+"""What a server is: vouched for as a whole, shown as far as it is surely no secret.
+
+Values in, values out. What is shown goes by place and form alone: a word whose form says nothing
+may be a password. Nothing here looks for secrets, as what is not found would be shown.
+"""
 
 import hashlib
 import shlex
+from collections.abc import Iterator
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
-from holdfast.sources.mcp.secrets import secrets_of
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.sources.mcp.setup import ServerSetup
 
-_SECRET = "***"
+HIDDEN = "***"
 _SHOWN, _WHOLE = "server", "sha256"
+_OPTION = late_pattern(r"-[A-Za-z]|--[a-z][a-z-]{0,40}")
+_OPTION_WITH_VALUE = late_pattern(r"(-[A-Za-z]|--[a-z][a-z-]{0,40})(=?)(.+)")
+_PLAIN = late_pattern(r"[a-z][a-z_-]{0,40}")
+"""One word of a language, or several."""
+_FILE = late_pattern(
+    r"(?:(?:\.{0,2}|[a-z_-]{1,40})/)*[a-z][a-z_-]{0,40}(?:\.[a-z]{1,4})?"
+    r"|(?:~|\.{0,2})/(?:[\w .-]{1,80}/){0,30}[\w -]{1,80}\.[a-z]{1,4}"
+)
+"""A plain name; or a path of any names, to a file with an ending: a key in letters has no dot."""
+_PACKAGE = late_pattern(
+    r"@[a-z-]{1,40}/[a-z-]{1,60}(?:@[a-z]{1,10}|@[0-9]{1,4}(?:\.[0-9]{1,4}){0,3})?"
+)
+_SEGMENT = late_pattern(r"[a-z][a-z_.-]{0,40}|v[0-9]{1,3}")
+_PLACE = late_pattern(r"(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
 
 def identity_of(setup: ServerSetup, written: ServerSetup) -> JsonObject:
@@ -43,20 +63,37 @@ def where(setup: ServerSetup) -> str:
 
 def _shown(setup: ServerSetup) -> JsonValue:
     if setup.url is not None:
-        return _without_secrets(setup.url)
-    hidden = sorted(secrets_of(setup, {}), key=len, reverse=True)
-    return [_hide(word, hidden) for word in setup.argv]
+        return _address(setup.url)
+    return [str(setup.command), *_words(setup)]
 
 
-def _hide(word: str, secrets: list[str]) -> str:
-    for secret in secrets:
-        word = word.replace(secret, _SECRET)
-    return word
+def _words(setup: ServerSetup) -> Iterator[str]:
+    """Options by their names. Behind one, a word is its value, and hardly ever a plain one."""
+    for before, word in pairwise(setup.argv):
+        with_value = _OPTION_WITH_VALUE.fullmatch(word)
+        if _OPTION.fullmatch(word):
+            yield word
+        elif with_value is not None:
+            yield f"{with_value[1]}{with_value[2]}{HIDDEN}"
+        elif _OPTION.fullmatch(before):
+            yield word if "/" in word and _is_clear(word) else HIDDEN
+        else:
+            yield word if _is_clear(word) else HIDDEN
 
 
-def _without_secrets(url: str) -> str:
+def _is_clear(word: str) -> bool:
+    """Whether it is written like a name of something: a word, a file, a package."""
+    return any(form.fullmatch(word) for form in (_PLAIN, _FILE, _PACKAGE))
+
+
+def _address(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
         return "an address that is none"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    place = parts.netloc.rpartition("@")[2]
+    segments = [
+        one if not one or _SEGMENT.fullmatch(one) else HIDDEN for one in parts.path.split("/")
+    ]
+    host = place if _PLACE.fullmatch(place) else HIDDEN
+    return f"{parts.scheme}://{host}{'/'.join(segments)}"

@@ -12,12 +12,8 @@ from typing import Protocol
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, encode_json
-from holdfast.contract.truncate import cut_text
 from holdfast.sources.mcp.definitions import Definition, changed_fields, difference, digest
 from holdfast.sources.mcp.identity import in_words, is_same
-
-_IN_A_LINE = 200
-"""Characters of a command; the diff shows all of it."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +55,7 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
 
     tool: str
     summary: str
-    """In one line."""
+    """In one line, also for a model: nothing of the server's command or address."""
     diff: str
     """From the pinned definition to the one there is now."""
 
@@ -110,11 +106,11 @@ def _other_server(definition: Definition, identity: JsonObject, pin: Pin) -> Qua
     same = pin.tool == definition.name
     old = {"definition": pin.definition if same else None, "server": pin.identity}
     new = {"definition": definition, "server": identity}
-    was, now = (cut_text(in_words(one), _IN_A_LINE) for one in (pin.identity, identity))
+    looks_same = in_words(pin.identity) == in_words(identity)
     return Quarantined(
         tool=definition.name,
-        summary=f"its server is another one: was {was}, is {now}"
-        if was != now
-        else f"its server is started or reached in another way: {now}",
+        summary="its server is started or reached in another way"
+        if looks_same
+        else "its server is another one",
         diff=difference(old, new, definition.name),
     )

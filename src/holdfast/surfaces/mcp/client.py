@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 import msgspec
-from anyio import Event
+from anyio import Event, move_on_after
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.execution.drive import PlainTasks
@@ -51,6 +51,8 @@ MOST_AT_WORK = 512
 """What is worked on for one client: also what it gave up and what waits for it to ask again."""
 MOST_LISTENING = 128
 """Requests of one client to be told of changes. They are not among those under way."""
+_LAST_WORD_SECONDS = 0.5
+_CANCELLING_SECONDS = 1.0
 LIST_CHANGED = "notifications/tools/list_changed"
 _LISTEN = "subscriptions/listen"
 
@@ -135,9 +137,11 @@ class Client:
                 stop()
 
     async def close(self) -> None:
-        """Wait for nothing any more: what did not stop is cancelled."""
-        await self._work.end()
-        await self._streams.end()
+        """After `end`: streams say their last word, and what did not stop is cancelled."""
+        with move_on_after(_LAST_WORD_SECONDS):
+            await self._streams.rest()
+        for tasks in (self._work, self._streams):
+            await tasks.end(_CANCELLING_SECONDS)
 
     def listed_to(self, outlet: Outlet) -> Callable[[], None]:
         """Tell a client of changes there once it has greeted; returns what ends that."""

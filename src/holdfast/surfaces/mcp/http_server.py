@@ -8,6 +8,7 @@ from signal import SIGHUP, SIGINT, SIGTERM
 import msgspec
 import uvicorn
 from anyio import (
+    CancelScope,
     create_task_group,
     create_tcp_listener,
     current_time,
@@ -69,11 +70,14 @@ async def serve(make: Open, listening: Listening, tell: Callable[[str], None]) -
             if listening.token is None:
                 tell(f"clients have to send this token: {token}")
             sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
-            await server.serve(sockets)
-            sessions.end_all()
-            with move_on_after(_ENDING_SECONDS):
-                await sessions.everybody.idle()
-            await sessions.everybody.close()
+            try:
+                await server.serve(sockets)
+            finally:
+                with CancelScope(shield=True):
+                    sessions.end_all()
+                    with move_on_after(_ENDING_SECONDS):
+                        await sessions.everybody.idle()
+                    await sessions.everybody.close()
         watching.cancel_scope.cancel()
         group.cancel_scope.deadline = current_time() + _ENDING_SECONDS
 

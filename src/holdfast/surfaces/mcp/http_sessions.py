@@ -126,12 +126,14 @@ class Sessions:
             async with session.served.holdfast:
                 task_status.started()
                 is_open = True
-                with suppress(Exception):  # closing comes first, whatever happens
-                    await _until(session)
-                with CancelScope(shield=True), move_on_after(_ENDING_SECONDS):
-                    await session.client.idle()
-                with CancelScope(shield=True):
-                    await session.client.close()
+                try:
+                    with suppress(Exception):  # closing comes first, whatever happens
+                        await _until(session)
+                finally:
+                    with CancelScope(shield=True):
+                        with move_on_after(_ENDING_SECONDS):
+                            await session.client.idle()
+                        await session.client.close()
         except Exception:
             if not is_open:
                 raise  # whoever asked for it is told

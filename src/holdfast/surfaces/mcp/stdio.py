@@ -77,14 +77,17 @@ async def serve(make: Open, stdin: int, stdout: int, tell: Callable[[str], None]
             client.listed_to(outbox)
             group.start_soon(_signalled, reading)
             group.start_soon(served.watch)
-            with reading:
-                await _read(stdin, client, outbox)
-            if not reading.cancelled_caught:
-                await _idle(client, _FAREWELL_SECONDS)
-            client.end()
-            served.stop()
-            await _idle(client, _ENDING_SECONDS)
-            await client.close()
+            try:
+                with reading:
+                    await _read(stdin, client, outbox)
+                if not reading.cancelled_caught:
+                    await _idle(client, _FAREWELL_SECONDS)
+            finally:
+                with CancelScope(shield=True):
+                    client.end()
+                    served.stop()
+                    await _idle(client, _ENDING_SECONDS)
+                    await client.close()
             group.cancel_scope.cancel()
         with move_on_after(_ENDING_SECONDS):
             await outbox.flushed()
