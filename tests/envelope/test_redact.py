@@ -376,6 +376,13 @@ def _units(character: str) -> list[int]:
     return [int.from_bytes(encoded[at : at + 2], "big") for at in range(0, len(encoded), 2)]
 
 
+def test_a_secret_that_begins_in_an_escape_is_taken_out_whole() -> None:
+    text = '{"a": ["x\\u0034929123412341234y", 1]}'
+    assert json.loads(text) == {"a": ["x4929123412341234y", 1]}
+    clear = Redactor(["4929123412341234"]).written(text)
+    assert json.loads(clear) == {"a": [f"x{REDACTED}y", 1]}
+
+
 @given(st.data(), st.sampled_from(sorted(AWKWARD)), st.booleans())
 def test_a_text_that_somebody_wrote_says_no_secret_in_any_spelling(
     data: st.DataObject, name: str, within: bool

@@ -154,6 +154,20 @@ def test_an_mcp_result_has_parts_structure_and_the_error_flag() -> None:
     assert "structuredContent" not in failed
 
 
+def test_what_is_known_of_a_failure_stands_behind_its_message() -> None:
+    told = failure("execution_error", "exit status 1", extras={"stdout": "got 4", "hint": "look"})
+    assert mcp_result.render(told)["content"] == [
+        {"type": "text", "text": "exit status 1"},
+        {"type": "text", "text": '{"hint":"look","stdout":"got 4"}'},
+    ]
+    wrong = failure("invalid_args", "no", field="a", expected="1")
+    assert mcp_result.render(wrong)["content"] == [
+        {"type": "text", "text": "no"},
+        {"type": "text", "text": '{"expected":"1","field":"a"}'},
+    ]
+    assert mcp_result.parse(mcp_result.render(told), ours=True) == told
+
+
 @pytest.mark.parametrize(
     ("result", "text"),
     [({"text": "hi"}, "hi"), ("hi", "hi"), ([1, 2], "[1,2]"), (None, "null")],

@@ -45,6 +45,14 @@ for line in sys.stdin:
 """
 
 
+ASKS = """
+[[rule]]
+permission = "first"
+pattern = "*"
+action = "ask"
+"""
+
+
 class Ground:
     """A manifest and a home, and servers of it."""
 
@@ -156,6 +164,29 @@ def test_a_server_that_is_lost_is_told(ground: Ground, tmp_path: Path) -> None:
         assert served.remark().startswith("holdfast: mcp server fragile is failed: ")
         served.call(2, "first")
         assert served.hear()["result"]["structuredContent"] == {"am": "first"}
+
+
+def test_a_call_that_nobody_could_be_asked_about_is_told_once(ground: Ground) -> None:
+    ground.write(json.dumps({"tools": [{"name": "first", "command": ["./tools/bin/first"]}]}))
+    (ground.home / "policy.toml").write_text(ASKS, "utf-8")
+    with heard(ground) as served:
+        served.greet()
+        for own in (1, 2):
+            served.call(own, "first")
+            assert "no user is present" in served.hear()["result"]["content"][0]["text"]
+        assert served.remark().startswith("holdfast: first: nobody could be asked about a call")
+        ground.write("{")
+        assert "its tools are those from before" in served.remark()  # and nothing in between
+
+
+def test_no_more_is_remembered_than_has_room() -> None:
+    told: list[str] = []
+    remarks = Remarks(told.append)
+    for number in range(1200):
+        remarks.once(f"{number}" + "x" * 900)
+        remarks.once("again")
+    assert told.count("again") == 1
+    assert (len(told), len(told[0])) == (1000, 800)
 
 
 def test_what_one_session_has_told_others_do_not() -> None:

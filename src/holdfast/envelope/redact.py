@@ -6,6 +6,7 @@ JSON inside text writes it, and taken out of the decoded value, so the text stay
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from typing import cast
 
 import msgspec
 
@@ -25,6 +26,7 @@ from holdfast.envelope.stream_redaction import StreamRedaction
 REDACTED = "***REDACTED***"
 SHORTEST_SECRET = 6
 """A shorter value would be found everywhere and hide nothing."""
+_UNREADABLE = object()
 
 
 class Redactor:
@@ -90,14 +92,14 @@ class Redactor:
         It stays as it was written, unless it says a secret in another spelling.
         """
         clear = self.text(text)
-        if "\\" not in clear:
+        if "\\" not in text:
             return clear
-        try:
-            said = decode_json(clear.encode())
-        except (ValueError, RecursionError):
+        said = _read(text)
+        if said is _UNREADABLE:
             return clear
-        without = _each_text(said, self.written)
-        return clear if without == said else encode_json(without).decode()
+        without = _each_text(cast("JsonValue", said), self.written)
+        # Taken out of the text, a secret may take half of an escape along.
+        return clear if without in (said, _read(clear)) else encode_json(without).decode()
 
     def envelope(self, envelope: Envelope) -> Envelope:
         """The envelope without secrets."""
@@ -166,6 +168,14 @@ class Redactor:
             case _:
                 shown = text_of(value)
                 return REDACTED if any(form in shown for form in self._forms) else value
+
+
+def _read(text: str) -> object:
+    """What a text says as JSON; _UNREADABLE: it is none."""
+    try:
+        return decode_json(text.encode())
+    except (ValueError, RecursionError):
+        return _UNREADABLE
 
 
 def _each_text(value: JsonValue, change: Callable[[str], str]) -> JsonValue:

@@ -70,6 +70,7 @@ def words(said: str, **more: object) -> Message:
 
 ANSWERS: dict[str, Message] = {
     "fail": words("it broke", isError=True),
+    "blocked": words("[Errno 2] No such file or directory: '/srv/x'", isError=True),
     "malformed": {"content": "not a list"},
     "fits": words("{}", structuredContent={"n": 1}),
     "misfits": words("{}", structuredContent={"n": "one"}),

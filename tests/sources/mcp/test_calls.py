@@ -62,6 +62,20 @@ async def test_what_a_server_reports_is_a_failure_of_its_kind(
         assert await text_of(servers, "raw_echo", text="still there") == "still there"
 
 
+async def test_a_failure_for_what_the_sandbox_keeps_from_it_says_what_gives_it_more(
+    workspace: Path,
+) -> None:
+    async with served(workspace, raw(workspace)) as servers:
+        failed = await settled(servers, "raw_blocked", {})
+        assert failed.failure is not None
+        hint = str(failed.failure.extras["hint"])
+        assert hint.startswith("It may read ")
+        assert hint.endswith("in [mcp.raw] gives it more")
+        broken = await settled(servers, "raw_fail", {})
+        assert broken.failure is not None
+        assert broken.failure.extras == {}
+
+
 async def test_a_second_answer_and_one_nobody_asked_for_are_dropped(workspace: Path) -> None:
     async with served(workspace, raw(workspace)) as servers:
         assert await text_of(servers, "raw_twice") == "first"

@@ -11,7 +11,7 @@ import msgspec
 from holdfast.contract.builders import failure_of
 from holdfast.contract.envelope import Envelope, Metadata, envelope_of
 from holdfast.contract.failure import Failure, FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
+from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json
 
 META_KEY = "holdfast/envelope"
 
@@ -35,7 +35,7 @@ def render(envelope: Envelope) -> JsonObject:
     )
     wire: JsonObject = {"isError": not envelope.ok}
     if envelope.failure is not None:
-        content = [_text_part(envelope.failure.message)]
+        content = _failure_parts(envelope.failure)
     elif (parts := _content_parts(result := envelope.result)) is not None:
         content = parts
         meta = msgspec.structs.replace(meta, first_part="parts")
@@ -49,6 +49,17 @@ def render(envelope: Envelope) -> JsonObject:
     wire["content"] = [*content, *(_text_part(warning) for warning in envelope.warnings)]
     wire["_meta"] = {META_KEY: cast("JsonValue", msgspec.to_builtins(meta))}
     return wire
+
+
+def _failure_parts(failure: Failure) -> list[JsonValue]:
+    """What went wrong, and behind it all that is known of it: a model does not see ``_meta``."""
+    known: JsonObject = {"field": failure.field, "expected": failure.expected}
+    details = {
+        **{key: value for key, value in known.items() if value is not None},
+        **failure.extras,
+    }
+    parts = [_text_part(failure.message)]
+    return [*parts, _text_part(encode_json(details).decode())] if details else parts
 
 
 def _content_parts(result: JsonValue) -> list[JsonValue] | None:

@@ -22,7 +22,7 @@ _NETWORK = (
     *("network is unreachable", "enetunreach", "eai_again", "enotfound", "getaddrinfo"),
     *("temporary failure in name resolution", "name or service not known", "no route to host"),
     *("could not resolve host", "ehostunreach", "connection refused", "econnrefused"),
-    *("failed to resolve", "dns error", "failed to lookup address"),
+    *("failed to resolve", "dns error", "failed to lookup address", "http error 403"),
 )
 _FILES = (
     *("permissionerror", "permission denied", "eacces", "eperm", "operation not permitted"),

@@ -50,9 +50,14 @@ class OutputCheck:
         return None
 
 
-async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> object:
-    """What the body gives back; OperationFailed where the server says that the call failed."""
-    _refuse_failed(wire)
+async def result_of(
+    wire: JsonObject, check: OutputCheck | None, keep: Keep, hint: Callable[[str], str | None]
+) -> object:
+    """What the body gives back; OperationFailed where the server says that the call failed.
+
+    ``hint``: what to say beside the words of a failure.
+    """
+    _refuse_failed(wire, hint)
     parts = _parts(wire)
     if "structuredContent" in wire:
         return await _structured(wire["structuredContent"], parts, check, keep)
@@ -68,10 +73,14 @@ async def result_of(wire: JsonObject, check: OutputCheck | None, keep: Keep) -> 
     return {"parts": [await _part(one, keep) for one in parts]}
 
 
-def _refuse_failed(wire: JsonObject) -> None:
+def _refuse_failed(wire: JsonObject, hint: Callable[[str], str | None]) -> None:
     if wire.get("isError") is True:
         said = cut_text(_joined(_parts(wire)), LONGEST_MESSAGE)
-        raise OperationFailed(said or "the tool failed and said nothing")
+        advice = hint(said)
+        raise OperationFailed(
+            said or "the tool failed and said nothing",
+            extras=None if advice is None else {"hint": advice},
+        )
 
 
 async def _structured(

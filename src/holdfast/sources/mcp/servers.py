@@ -19,6 +19,7 @@ from holdfast.contract.runtime import Runtime
 from holdfast.contract.tool import Alone, Body, Limits, Tool, ToolDefinitionError
 from holdfast.sources.mcp.definitions import Definition, offered, offered_schema
 from holdfast.sources.mcp.identity import where
+from holdfast.sources.mcp.last_words import is_blocked, reach_advice
 from holdfast.sources.mcp.naming import alias_of, names_of, reduced
 from holdfast.sources.mcp.pinning import Pins
 from holdfast.sources.mcp.ports import Ports
@@ -186,7 +187,7 @@ class McpServers:
         sent = cast("JsonObject", plain(arguments))
         wire = await self.call(server, definition, sent, runtime)
         keep = Keep(partial(self._keep, runtime, count(1)), self._ports.redaction.content)
-        return await result_of(wire, check, keep)
+        return await result_of(wire, check, keep, partial(_hint, self._servers[server].setup))
 
     async def _keep(
         self, runtime: Runtime, numbers: Iterator[int], content: bytes
@@ -223,6 +224,13 @@ class McpServers:
             remarks=(*server.shelf.remarks, *self._left_out.get(name, ())),
             changed=server.shelf.changed,
         )
+
+
+def _hint(setup: ServerSetup, said: str) -> str | None:
+    """What the server's sandbox may have to do with a failure in these words."""
+    if setup.url is not None or not is_blocked(said):
+        return None
+    return reach_advice(setup.name, setup.requires, said)
 
 
 def _refuse_unseen(

@@ -11,6 +11,8 @@ from contextlib import suppress
 _STDERR = 2
 _MOST_CHARACTERS = 800
 """Of a line: it has to fit into a pipe whenever there is room at all."""
+_MOST_SAID = 1000
+"""Lines that are remembered; there are no further ones then."""
 
 
 class Remarks:
@@ -20,6 +22,7 @@ class Remarks:
         """``tell``: writes one line to standard error."""
         self._tell = tell
         self._by_session: dict[object, Collection[str]] = {}
+        self._said: set[str] = set()
         self._room = select.poll()
         self._room.register(_STDERR, select.POLLOUT)
 
@@ -31,6 +34,12 @@ class Remarks:
             if remark not in known:
                 known.add(remark)
                 self._say(remark[:_MOST_CHARACTERS])
+
+    def once(self, line: str) -> None:
+        """Say it, if it was not said before."""
+        if line not in self._said and len(self._said) < _MOST_SAID:
+            self._said.add(line)
+            self._say(line[:_MOST_CHARACTERS])
 
     def _say(self, line: str) -> None:
         # Some clients never read what their servers say, or hang up on it: that must not matter.

@@ -11,10 +11,12 @@ from holdfast._version import __version__
 from holdfast.app import servers
 from holdfast.app.holdfast import Holdfast
 from holdfast.contract.call import RawArguments
+from holdfast.contract.envelope import Envelope
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
 from holdfast.contract.tool import PERSON_NAMES, Tool
+from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.mcp.asking import Asking
 from holdfast.surfaces.mcp.calls import Asked, Call, Suspended
 from holdfast.surfaces.mcp.definitions import definitions
@@ -34,6 +36,10 @@ LOOK_SECONDS = 1.0
 """How often manifests and MCP servers are asked whether their tools are others."""
 PATIENCE_SECONDS = 5.0
 """How long a list of tools waits for servers that are being connected."""
+_UNASKED = (
+    "{tool}: nobody could be asked about a call, as its client shows no forms; holdfast policy"
+    " explain {tool} says which rule would allow it, in policy.toml beside your configuration"
+)
 _TOOLS_FRESH_MS = 60_000
 """How long a list of tools may be kept by who is not told of changes."""
 
@@ -177,10 +183,16 @@ class Served:
             )
         finally:
             self._asking.end(call)
+        if self._remarks is not None and _was_unasked(envelope):
+            self._remarks.once(_UNASKED.format(tool=params.name[:200]))
         structured = tool is not None and tool.output_schema is not None
         modern = call.caller.modern
         wire = await result_of(envelope, self.holdfast, structured=structured, modern=modern)
         call.finish(completed(wire, call.caller))
+
+
+def _was_unasked(envelope: Envelope) -> bool:
+    return envelope.failure is not None and envelope.failure.message == NOBODY_TO_ASK
 
 
 def discovered(caller: Caller) -> bytes:
