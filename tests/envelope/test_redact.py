@@ -7,6 +7,7 @@ from typing import NoReturn, cast
 
 import msgspec
 import pytest
+from envelope.secrets_kit import AWKWARD, strings_in
 from envelope.strategies import metadata, steady
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,18 +30,6 @@ from holdfast.testing.fakes import FakeApprover, FakeSidecars
 
 pytestmark = pytest.mark.anyio
 
-AWKWARD = {
-    "plain": "hunter2-hunter2",
-    "quotes": 'pa"ss"word',
-    "backslashes": r"C:\new\table",
-    "newlines": "-----KEY\nabc\ndef\t-----",
-    "accents": "pässwörd-ñ",
-    "emoji": "🔑🔑🔑🔑🔑🔑",
-    "controls": "a\x00b\x1fc\x7fd",
-    "everything": 'é"\\\n\u2028🔑/x',
-    "digits": "4929123412341234",
-}
-
 
 def _all_dialects(envelope: Envelope) -> list[str]:
     return [
@@ -54,22 +43,10 @@ def _all_dialects(envelope: Envelope) -> list[str]:
     ]
 
 
-def _strings(value: JsonValue) -> list[str]:
-    match value:
-        case str():
-            return [value]
-        case list():
-            return [text for item in value for text in _strings(item)]
-        case dict():
-            return [*value, *(text for item in value.values() for text in _strings(item))]
-        case _:
-            return [str(value)]
-
-
 def _holds(envelope: Envelope, secret: str) -> bool:
     """Whether the secret can be read anywhere, as it is or out of JSON inside a text."""
     wires = [decode_json(ok.render(envelope)), cast("JsonValue", mcp_result.render(envelope))]
-    texts = [text for wire in wires for text in _strings(wire)]
+    texts = [text for wire in wires for text in strings_in(wire)]
     while texts:
         text = texts.pop()
         if secret in text:
@@ -79,7 +56,7 @@ def _holds(envelope: Envelope, secret: str) -> bool:
         except ValueError:
             continue
         if isinstance(inner, (dict, list)) or (isinstance(inner, str) and inner != text):
-            texts.extend(_strings(inner))
+            texts.extend(strings_in(inner))
     return False
 
 
@@ -357,46 +334,3 @@ async def test_a_binary_answer_is_cleaned_before_it_is_stored(tmp_path: Path) ->
     )
     stored = Path(str(cast("JsonObject", answer.result)["path"])).read_bytes()
     assert stored == b"\x00" + REDACTED.encode() + b'\xff"' + REDACTED.encode() + b'"'
-
-
-@st.composite
-def spelt(draw: st.DrawFn, secret: str) -> str:
-    """The secret in a JSON text, each character written in one of the ways JSON has."""
-    written = "".join(
-        "".join(f"\\u{unit:04x}" for unit in _units(one))
-        if draw(st.booleans()) or one in '"\\' or ord(one) < 32
-        else one
-        for one in secret
-    )
-    return f'{{"{draw(st.sampled_from(["a", written]))}": ["x{written}y", 1.5, null]}}'
-
-
-def _units(character: str) -> list[int]:
-    encoded = character.encode("utf-16-be")
-    return [int.from_bytes(encoded[at : at + 2], "big") for at in range(0, len(encoded), 2)]
-
-
-def test_a_secret_that_begins_in_an_escape_is_taken_out_whole() -> None:
-    text = '{"a": ["x\\u0034929123412341234y", 1]}'
-    assert json.loads(text) == {"a": ["x4929123412341234y", 1]}
-    clear = Redactor(["4929123412341234"]).written(text)
-    assert json.loads(clear) == {"a": [f"x{REDACTED}y", 1]}
-
-
-@given(st.data(), st.sampled_from(sorted(AWKWARD)), st.booleans())
-def test_a_text_that_somebody_wrote_says_no_secret_in_any_spelling(
-    data: st.DataObject, name: str, within: bool
-) -> None:
-    secret = AWKWARD[name]
-    text = data.draw(spelt(secret))
-    clear = Redactor([secret]).written(json.dumps(text) if within else text)
-    said = json.loads(clear)
-    assert all(secret not in one for one in _strings(json.loads(said) if within else said))
-    assert REDACTED in clear
-
-
-@pytest.mark.parametrize(
-    "text", ['{"a": "\\u0065"}', "[" * 5000 + '"\\u0065"', "no JSON: \\u0065", '{"a": 1}', ""]
-)
-def test_a_text_without_secrets_stays_as_it_was_written(text: str) -> None:
-    assert Redactor(["hunter2-hunter2"]).written(text) == text
