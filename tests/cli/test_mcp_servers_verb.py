@@ -235,3 +235,20 @@ def test_what_cannot_be_used_of_it_is_told_and_the_rest_counts(cli: Cli, home: P
     assert "the transport sse has been replaced" in called.out
     for words in (("plugin", "list"), ("call", "read", "path=nothing"), ("tools", "read")):
         assert "mcp server" not in cli(*words).err  # nobody asked about servers
+
+
+def test_why_a_program_was_not_found_is_told_with_its_name(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").write_text("#!/bin/sh\n", "utf-8")
+    servers = {
+        "blanks": {"command": f"{sys.executable} /srv/server.py"},
+        "none": {"command": "no-such-server"},
+        "plain": {"command": str(tmp_path / "plain")},
+    }
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}), "utf-8")
+    said = cli("mcp", "list").err
+    assert "there are blanks in command" in said
+    assert "put the rest into args" in said
+    assert "there is no program 'no-such-server'" in said
+    assert f"{tmp_path / 'plain'}' is not executable; run: chmod +x" in said

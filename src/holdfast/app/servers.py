@@ -14,8 +14,9 @@ import msgspec
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.pins import PinFile
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.program_doubts import program_doubt
 from holdfast.app.requirement_tables import requirements_of
-from holdfast.app.server_absence import Absent, held_back, is_away, left_out
+from holdfast.app.server_absence import Absent, WithoutClient, held_back, is_away, left_out
 from holdfast.app.server_programs import (
     files_named,
     guarded_variables,
@@ -145,10 +146,11 @@ class SessionServers:
     async def open(self) -> None:
         """Connect them; ConfigurationError where they cannot even be tried."""
         try:
-            self._source = mcp_servers(self._setups, self._ports)
+            try:
+                self._source = mcp_servers(self._setups, self._ports)
+            except NoClient as problem:
+                self._source = WithoutClient(self._setups, str(problem))
             await self._source.open()
-        except NoClient as problem:
-            raise ConfigurationError(str(problem)) from None
         except (OSError, ValueError) as problem:
             raise ConfigurationError(f"the pins of MCP tools: {problem}") from None
 
@@ -228,6 +230,7 @@ def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServ
         redaction=parts.redactor,
         gate=lambda setup: parts.leaves(tool_of(setup.name)).reach,
         objections=partial(_objections, parts),
+        no_program=partial(_no_program, parts),
     )
     return SessionServers(setups, ports)
 
@@ -247,6 +250,20 @@ def _objections(parts: ServerParts, meant: ServerSetup) -> Iterator[str]:
         verdict = leaves.open("read", path)
         if isinstance(verdict, Refusal):
             yield f"its command line names {path}, which it may not read: {verdict.reason}"
+
+
+def _no_program(parts: ServerParts, meant: ServerSetup) -> str:
+    """Why the program of a server was not found where it was to run."""
+    program = meant.argv[0]
+    around = {**parts.surroundings.parent_environment, **meant.env}
+    folder = Path(parts.session.workspace or "") / (meant.cwd or "")
+    doubt = program_doubt(program, around, folder)
+    if doubt is not None:
+        return doubt.text
+    return (
+        f"its program {program!r} is there and was not found in its sandbox; give command its whole"
+        f" path, and name what else it is run by in requires of [mcp.{meant.name}]"
+    )
 
 
 def _unenforceable(tool: Tool) -> str | None:
