@@ -213,10 +213,10 @@ def test_a_command_line_that_cannot_be_meant(cli: Cli, words: tuple[str, ...], s
 
 def test_a_file_that_is_no_json_is_named_and_left_alone(cli: Cli, home: Path) -> None:
     (home / "mcp.json").write_text("{", "utf-8")
-    for words in (("list",), ("add", "x", "--", "y"), ("remove", "x")):
+    for words, status in ((("list",), 1), (("add", "x", "--", "y"), 2), (("remove", "x"), 2)):
         answered = cli("mcp", *words)
-        assert answered.status == 2
-        assert "it is no JSON" in answered.err
+        assert answered.status == status
+        assert "it is no JSON (line 1, column 2: " in answered.err
     assert (home / "mcp.json").read_text("utf-8") == "{"
 
 

@@ -68,6 +68,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     who are concerned with it."""
     files: tuple[Path, ...] = ()
     """The files that were read."""
+    unread: tuple[Path, ...] = ()
+    """Files of servers that cannot be read; a notice says why."""
     kept: Path | None = None
     """The copy of a trusted project's folder, which is read in its place."""
 
@@ -149,6 +151,7 @@ def load_configuration(
         ),
         server_notices=_about(servers, theirs, trusted=trusted),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
+        unread=tuple(filter(None, (servers.unread, theirs.unread))),
         kept=kept,
     )
 
@@ -162,12 +165,7 @@ def _their_servers(file: Path | None, kept: Path | None, own: Path | None) -> Fo
     named = _beside(file, SERVERS_NAME)
     if _same(named, own):
         return FoundServers({})
-    if kept is not None:
-        return find_servers(kept / SERVERS_NAME, named)
-    try:
-        return find_servers(named)
-    except ConfigurationError as problem:  # a stranger's broken file must not stop anybody
-        return FoundServers({}, (str(problem),))
+    return find_servers(named) if kept is None else find_servers(kept / SERVERS_NAME, named)
 
 
 def _about(

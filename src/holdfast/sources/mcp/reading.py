@@ -24,6 +24,8 @@ _KNOWN = frozenset(
         *("includeTools", "excludeTools", "transport"),
     }
 )
+_NO_SERVERS = 'there is no "mcpServers" in it'
+_NOT_WRAPPED = f'{_NO_SERVERS}, and it has servers; wrap it in {{"mcpServers": ...}}'
 _SSE = (
     "the transport sse has been replaced: give the address of its streamable HTTP endpoint with"
     ' "type": "http"'
@@ -48,7 +50,7 @@ def read_servers(document: JsonValue) -> ReadServers:
         return ReadServers(problems=(f"the servers must be an object, not {type_name(document)}",))
     top = next((key for key in TOP_KEYS if key in document), None)
     if top is None:
-        return ReadServers(problems=('there is no "mcpServers" in it',))
+        return ReadServers(problems=(_NOT_WRAPPED if _has_servers(document) else _NO_SERVERS,))
     servers = document[top]
     if not isinstance(servers, dict):
         return ReadServers(problems=(f"{top} must be an object, not {type_name(servers)}",))
@@ -68,6 +70,13 @@ def read_servers(document: JsonValue) -> ReadServers:
             about[name] = said
     return ReadServers(
         setups=tuple(setups), remarks=tuple(remarks), problems=tuple(problems), about=about
+    )
+
+
+def _has_servers(document: JsonObject) -> bool:
+    """Whether its values look like servers themselves."""
+    return any(
+        isinstance(one, dict) and ("command" in one or "url" in one) for one in document.values()
     )
 
 

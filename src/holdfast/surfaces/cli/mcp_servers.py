@@ -51,7 +51,9 @@ def show_all(arguments: Namespace, screen: Screen) -> int:
             [_row(one) for one in states],
         )
         _remark(states, screen)
-    return 0 if all(one.status == "disabled" or _is_well(one) for one in states) else _NOT_WELL
+    is_read = not opened.configuration.unread
+    are_well = all(one.status == "disabled" or _is_well(one) for one in states)
+    return 0 if is_read and are_well else _NOT_WELL
 
 
 def test_one(arguments: Namespace, screen: Screen) -> int:
