@@ -54,7 +54,7 @@ def _without_comma(found: re.Match[str]) -> str:
 
 
 def _placed(said: str, text: str) -> str:
-    """What is wrong, with the line and column where it is; a text that ends too early ends there."""
+    """What is wrong, with the line and column where it is, or where the text ends."""
     at = _BYTE.search(said)
     whole = text.encode()
     before = (whole if at is None else whole[: int(at[1])]).decode(errors="ignore")

@@ -117,8 +117,8 @@ class ServerFile:
             ) from None
         if not is_plain:
             raise ConfigurationError(
-                f"{self.path}: it has comments or last commas, which would be lost if it was written"
-                " anew; nothing was changed; edit it there, or take them out"
+                f"{self.path}: it has comments or last commas, which would be lost if it was"
+                " written anew; nothing was changed; edit it there, or take them out"
             )
         if not isinstance(document, dict):
             raise ConfigurationError(f"{self.path}: it is no object; nothing was changed")
