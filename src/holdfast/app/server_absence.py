@@ -135,6 +135,17 @@ def _away(state: ServerState) -> Failure:
     )
 
 
+def held_in(states: Sequence[ServerState]) -> dict[str, Failure]:
+    """By name, what to say of the tools that are quarantined."""
+    return {
+        tool.id: held_back(state.name, held)
+        for state in states
+        for held in state.quarantined
+        for tool in state.tools
+        if tool.name == held.tool
+    }
+
+
 def held_back(server: str, held: Quarantined) -> Failure:
     """What a call of a tool that is quarantined is answered with."""
     return failure_of(

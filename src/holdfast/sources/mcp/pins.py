@@ -62,6 +62,10 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
     """In one line."""
     diff: str
     """From the pinned definition to the one there is now."""
+    of_server: str = ""
+    """What of that is about its server, which all of its tools have in common; empty: nothing."""
+    of_tool: str = ""
+    """What of that is about the tool itself; empty: nothing."""
 
 
 PinsOfServer = Mapping[str, Pin]
@@ -99,10 +103,12 @@ def quarantine(
     if own.sha256 == digest(definition):
         return None
     fields = ", ".join(changed_fields(own.definition, definition)) or "its form"
+    diff = difference(own.definition, definition, definition.name)
     return Quarantined(
         tool=definition.name,
         summary=f"its definition changed: {fields}",
-        diff=difference(own.definition, definition, definition.name),
+        diff=diff,
+        of_tool=diff,
     )
 
 
@@ -117,4 +123,6 @@ def _other_server(definition: Definition, identity: JsonObject, pin: Pin) -> Qua
         if was != now
         else f"its server is started or reached in another way: {now}",
         diff=difference(old, new, definition.name),
+        of_server=difference({"server": pin.identity}, {"server": identity}, pin.server),
+        of_tool=difference(old["definition"], definition, definition.name),
     )

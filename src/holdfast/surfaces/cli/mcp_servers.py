@@ -144,9 +144,14 @@ def _row(state: ServerState) -> tuple[str, ...]:
         printable(state.name),
         state.status,
         state.protocol_version or "-",
-        str(len(state.tools)),
+        _tools(state),
         printable(state.where),
     )
+
+
+def _tools(state: ServerState) -> str:
+    held = len(state.quarantined)
+    return f"{len(state.tools)} ({held} held)" if held else str(len(state.tools))
 
 
 def _show(state: ServerState, table: McpSettings, screen: Screen) -> None:
