@@ -252,3 +252,17 @@ def test_why_a_program_was_not_found_is_told_with_its_name(
     assert "put the rest into args" in said
     assert "there is no program 'no-such-server'" in said
     assert f"{tmp_path / 'plain'}' is not executable; run: chmod +x" in said
+
+
+def test_a_server_that_is_disabled_can_be_enabled_as_it_says(
+    cli: Cli, home: Path, script: str
+) -> None:
+    off = {"command": sys.executable, "args": [script], "disabled": True}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"off": off}}), "utf-8")
+    tested = cli("mcp", "test", "off")
+    assert tested.status == 1
+    assert "write disabled = false in [mcp.off]" in tested.err
+    (home / "config.toml").write_text("[mcp.off]\ndisabled = false\n", "utf-8")
+    enabled = cli("mcp", "test", "off")
+    assert enabled.status == 0
+    assert "disabled" not in enabled.err

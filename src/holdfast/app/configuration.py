@@ -118,11 +118,13 @@ def load_configuration(
     later = [*_from_variables(told), *_from_overrides(overrides)]
     homes = _homes((stranger, project), (own_file, own))
 
-    instead: tuple[Notice, ...] = ()
     if trusted:
-        instead = _replaced(settings, wanted, str(stranger))
+        aside = _replaced(settings, wanted, str(stranger))
         _merge(settings, wanted)
         wanted = {}
+    else:  # each file answers for what it says itself
+        wanted = project or {}
+        aside = narrow({}, theirs.table, (), str(theirs.file)).notices
     narrowed = _narrowed(settings, wanted, later, str(stranger))
     _merge(settings, narrowed.table)
     for layer in later:
@@ -144,7 +146,7 @@ def load_configuration(
         notices=(
             *servers.notices,
             *theirs.notices,
-            *instead,
+            *aside,
             *narrowed.notices,
             *rules.notices,
             *left_out,

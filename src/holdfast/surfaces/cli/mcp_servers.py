@@ -65,6 +65,11 @@ def test_one(arguments: Namespace, screen: Screen) -> int:
         screen.document(_document(state, table))
     else:
         _show(state, table, screen)
+    if state.status == "disabled":
+        screen.remark(
+            f"{name} is disabled; to enable it write disabled = false in [mcp.{name}], or take"
+            ' "disabled", or "enabled": false, out of its entry in mcp.json'
+        )
     return 0 if _is_well(state) else _NOT_WELL
 
 
