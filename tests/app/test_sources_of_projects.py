@@ -46,6 +46,9 @@ def test_until_then_nothing_of_it_counts_and_it_is_told(places: Places) -> None:
     settings = loaded.settings
     assert (settings.mcp, settings.manifest, settings.plugins.load) == ({}, {}, ())
     told = "\n".join(loaded.notices)
+    assert f"{places.project_file.with_name('mcp.json')}: mcp.json: " in told
+    assert f"{places.project_file}: mcp.toml: " in told
+    assert f"{places.project_file}: mcp.json: " not in told
     for name in ("mcp.json", "mcp.toml", "manifest.theirs", "plugins.load"):
         assert name in told
 

@@ -32,14 +32,15 @@ def test_files_are_named_in_full_and_nothing_else_is(cli: Cli, home: Path, tmp_p
         "args": [full, "data", ".", "-v", "none.py", full],
     }
     assert f"note: server.py is written as {full}" in added.err
-    assert "data" not in added.err
+    assert "'data'" not in added.err
+    assert "note: there is no file 'none.py'" in added.err
     assert cli("mcp", "add", "b", "--", "./run").status == 0
     assert written(home, "b")["command"] == str(tmp_path / "run")
 
 
 def test_a_word_that_can_be_no_path_stays(cli: Cli, home: Path) -> None:
     odd = "x" * 5000
-    assert cli("mcp", "add", "a", "--", "x", odd).err == ""
+    assert cli("mcp", "add", "a", "--", "sh", odd).err == ""
     assert written(home, "a")["args"] == [odd]
 
 
@@ -107,3 +108,61 @@ def test_a_strangers_file_can_be_anything(cli: Cli, tmp_path: Path) -> None:
     answered = cli("mcp", "test", "x")
     assert answered.status == 2
     assert "No MCP server is configured" in answered.err
+
+
+@pytest.mark.parametrize("word", ["htp://y", "ftp://y/z", "ws://y", "://"])
+def test_an_address_of_another_kind_is_refused(cli: Cli, home: Path, word: str) -> None:
+    for words in ((word,), ("--", word)):
+        answered = cli("mcp", "add", "x", *words)
+        assert answered.status == 2
+        assert "reached by http:// and https:// alone" in answered.err
+    assert not (home / "mcp.json").exists()
+
+
+def test_without_two_hyphens_a_program_has_to_be_there(cli: Cli, home: Path) -> None:
+    refused = cli("mcp", "add", "two", "no-such-a", "b c")
+    assert refused.status == 2
+    assert "there is no program 'no-such-a'" in refused.err
+    assert "holdfast mcp add two -- no-such-a 'b c'" in refused.err
+    assert not (home / "mcp.json").exists()
+    assert cli("mcp", "add", "two", "sh", "b").err == ""
+    assert written(home, "two") == {"command": "sh", "args": ["b"]}
+
+
+def test_what_will_not_start_is_written_down_with_a_note(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "run").write_text("#!/bin/sh\n", "utf-8")
+    assert "note: there is no program 'no-such-a'" in cli("mcp", "add", "a", "--", "no-such-a").err
+    assert "run' is not executable; run: chmod +x" in cli("mcp", "add", "b", "--", "./run").err
+    missing = cli("mcp", "add", "c", "--", "sh", "x/y.py", "-v", "z.js", "https://a/b.js").err
+    assert "there is no file 'x/y.py'" in missing
+    assert "there is no file 'z.js'" in missing
+    assert missing.count("there is no file") == 2
+    assert [written(home, name)["command"] for name in "abc"] == [
+        "no-such-a",
+        str(tmp_path / "run"),
+        "sh",
+    ]
+
+
+def test_a_variable_that_is_not_set_here_is_nobodys_fault(cli: Cli) -> None:
+    assert cli("mcp", "add", "a", "--", "${NO_SUCH_VARIABLE}/x").err == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("https://me:word@a.example/mcp", "give them as a header"),
+        ("http://[", "its url is no address"),
+        ("HTTPS://a.example/mcp", ""),
+    ],
+)
+def test_an_address_that_is_doubtful_is_written_down_with_a_note(
+    cli: Cli, home: Path, address: str, said: str
+) -> None:
+    added = cli("mcp", "add", "a", address)
+    assert added.status == 0
+    assert said in added.err
+    assert bool(said) == bool(added.err)
+    assert written(home, "a")["url"] == address

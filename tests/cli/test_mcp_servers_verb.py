@@ -213,10 +213,10 @@ def test_a_command_line_that_cannot_be_meant(cli: Cli, words: tuple[str, ...], s
 
 def test_a_file_that_is_no_json_is_named_and_left_alone(cli: Cli, home: Path) -> None:
     (home / "mcp.json").write_text("{", "utf-8")
-    for words in (("list",), ("add", "x", "--", "y"), ("remove", "x")):
+    for words, status in ((("list",), 1), (("add", "x", "--", "y"), 2), (("remove", "x"), 2)):
         answered = cli("mcp", *words)
-        assert answered.status == 2
-        assert "it is no JSON" in answered.err
+        assert answered.status == status
+        assert "it is no JSON (line 1, column 2: " in answered.err
     assert (home / "mcp.json").read_text("utf-8") == "{"
 
 
@@ -235,3 +235,34 @@ def test_what_cannot_be_used_of_it_is_told_and_the_rest_counts(cli: Cli, home: P
     assert "the transport sse has been replaced" in called.out
     for words in (("plugin", "list"), ("call", "read", "path=nothing"), ("tools", "read")):
         assert "mcp server" not in cli(*words).err  # nobody asked about servers
+
+
+def test_why_a_program_was_not_found_is_told_with_its_name(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").write_text("#!/bin/sh\n", "utf-8")
+    servers = {
+        "blanks": {"command": f"{sys.executable} /srv/server.py"},
+        "none": {"command": "no-such-server"},
+        "plain": {"command": str(tmp_path / "plain")},
+    }
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}), "utf-8")
+    said = cli("mcp", "list").err
+    assert "there are blanks in command" in said
+    assert "put the rest into args" in said
+    assert "there is no program 'no-such-server'" in said
+    assert f"{tmp_path / 'plain'}' is not executable; run: chmod +x" in said
+
+
+def test_a_server_that_is_disabled_can_be_enabled_as_it_says(
+    cli: Cli, home: Path, script: str
+) -> None:
+    off = {"command": sys.executable, "args": [script], "disabled": True}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"off": off}}), "utf-8")
+    tested = cli("mcp", "test", "off")
+    assert tested.status == 1
+    assert "write disabled = false in [mcp.off]" in tested.err
+    (home / "config.toml").write_text("[mcp.off]\ndisabled = false\n", "utf-8")
+    enabled = cli("mcp", "test", "off")
+    assert enabled.status == 0
+    assert "disabled" not in enabled.err

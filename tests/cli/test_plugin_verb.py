@@ -26,6 +26,7 @@ def test_what_it_makes_conforms_and_can_be_called(cli: Cli, tmp_path: Path) -> N
 def test_its_package_announces_it(cli: Cli, tmp_path: Path) -> None:
     assert cli("plugin", "init", "my-plugin").status == 0
     written = (tmp_path / "my-plugin" / "pyproject.toml").read_text("utf-8")
+    assert 'name = "holdfast-my-plugin"' in written
     assert '[project.entry-points."holdfast.tools"]\nmy_plugin = "holdfast_my_plugin"' in written
 
 
@@ -92,3 +93,20 @@ def test_a_plugin_that_is_broken_is_listed_as_broken(cli: Cli, home: Path, tmp_p
     told = {one["name"]: one for one in json.loads(cli("plugin", "list", "--json").out)}
     assert "no luck" in told[str(tmp_path / "bad")]["problem"]
     assert told[str(tmp_path / "good")]["problem"] is None
+
+
+def test_two_plugins_with_one_tool_name_are_both_named(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        assert cli("plugin", "init", name).status == 0
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    (home / "config.toml").write_text(f"[plugins]\nload = {json.dumps([one, two])}\n", "utf-8")
+    said = f"the tool 'greeting' is both in {one} and in {two}; rename one of them, or take one"
+    refused = cli("tools")
+    assert refused.status == 2
+    assert said in refused.err
+    listed = cli("plugin", "list")
+    assert listed.status == 1
+    assert [line.split()[-1] for line in listed.out.splitlines()[1:]] == ["broken", "broken"]
+    assert listed.err.count(said) == 1

@@ -24,12 +24,25 @@ def found(cli: Cli) -> dict[str, tuple[str, str]]:
 def test_what_a_server_needs_and_is_not_there_is_told(cli: Cli, home: Path) -> None:
     (home / "mcp.json").write_text(json.dumps({"mcpServers": SERVERS}), "utf-8")
     told = found(cli)
-    assert told["mcp.there"] == ("OK", "started as sh")
+    connects = "holdfast mcp test {} connects it"
+    assert told["mcp.there"] == ("OK", f"to be started as sh; {connects.format('there')}")
     assert told["mcp.gone"] == ("WARN", "there is no program 'no-such-server'")
     assert told["mcp.off"] == ("OK", "disabled")
-    assert told["mcp.far"] == ("OK", "reached at mcp.example.com")
+    assert told["mcp.far"] == ("OK", f"at mcp.example.com; {connects.format('far')}")
     assert told["mcp.odd"] == ("WARN", "its url is no address")
     assert told["mcp.unset"] == ("WARN", "the environment variable NO_SUCH_VARIABLE is not set")
+
+
+def test_a_server_that_was_left_out_is_told_of(cli: Cli, home: Path) -> None:
+    servers = {"old": {"type": "sse", "url": "http://a"}, "new": {"command": "sh", "odd": 1}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}), "utf-8")
+    checks = json.loads(cli("doctor", "--json").out)["checks"]
+    told = [(one["name"], one["status"], one["detail"]) for one in checks]
+    assert any(
+        (name, status) == ("mcp.old", "WARN") and "the transport sse has been replaced" in detail
+        for name, status, detail in told
+    )
+    assert any(name == "mcp.new" and "'odd' is not known" in detail for name, _, detail in told)
 
 
 def test_a_table_that_makes_no_server_fails(cli: Cli, home: Path) -> None:

@@ -66,6 +66,11 @@ def test_a_person_is_shown_what_would_be_started(
     assert "it would start or reach: https://b.example (MCP server b)" in told
     assert "it would start or reach: npx -y c (MCP server c)" in told
     assert "it would load and run: p" in told
+    # What would be read with comments in it has to be shown with them.
+    (folder / "mcp.json").write_text(f"\ufeff// mine\n{json.dumps(servers)}", "utf-8")
+    monkeypatch.setattr("sys.stdin", Terminal("\n"))
+    told = cli("trust", str(project)).err
+    assert "it would start or reach: npx -y c (MCP server c)" in told
     (folder / "mcp.json").write_text("{", "utf-8")
     monkeypatch.setattr("sys.stdin", Terminal("\n"))
     assert "mcp.json is no JSON" in cli("trust", str(project)).err

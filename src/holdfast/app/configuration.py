@@ -68,6 +68,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     who are concerned with it."""
     files: tuple[Path, ...] = ()
     """The files that were read."""
+    unread: tuple[Path, ...] = ()
+    """Files of servers that cannot be read; a notice says why."""
     kept: Path | None = None
     """The copy of a trusted project's folder, which is read in its place."""
 
@@ -116,11 +118,13 @@ def load_configuration(
     later = [*_from_variables(told), *_from_overrides(overrides)]
     homes = _homes((stranger, project), (own_file, own))
 
-    instead: tuple[Notice, ...] = ()
     if trusted:
-        instead = _replaced(settings, wanted, str(stranger))
+        aside = _replaced(settings, wanted, str(stranger))
         _merge(settings, wanted)
         wanted = {}
+    else:  # each file answers for what it says itself
+        wanted = project or {}
+        aside = narrow({}, theirs.table, (), str(theirs.file)).notices
     narrowed = _narrowed(settings, wanted, later, str(stranger))
     _merge(settings, narrowed.table)
     for layer in later:
@@ -142,13 +146,14 @@ def load_configuration(
         notices=(
             *servers.notices,
             *theirs.notices,
-            *instead,
+            *aside,
             *narrowed.notices,
             *rules.notices,
             *left_out,
         ),
         server_notices=_about(servers, theirs, trusted=trusted),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),
+        unread=tuple(filter(None, (servers.unread, theirs.unread))),
         kept=kept,
     )
 
@@ -162,12 +167,7 @@ def _their_servers(file: Path | None, kept: Path | None, own: Path | None) -> Fo
     named = _beside(file, SERVERS_NAME)
     if _same(named, own):
         return FoundServers({})
-    if kept is not None:
-        return find_servers(kept / SERVERS_NAME, named)
-    try:
-        return find_servers(named)
-    except ConfigurationError as problem:  # a stranger's broken file must not stop anybody
-        return FoundServers({}, (str(problem),))
+    return find_servers(named) if kept is None else find_servers(kept / SERVERS_NAME, named)
 
 
 def _about(

@@ -60,7 +60,7 @@ requires = ["hatchling"]
 build-backend = "hatchling.build"
 
 [project]
-name = "holdfast-@NAME@"
+name = "holdfast-@PACKAGE@"
 version = "0.1.0"
 description = "Tools for holdfast."
 requires-python = ">=3.11"
@@ -81,6 +81,8 @@ def begin_plugin(folder: Path, name: str) -> tuple[Path, ...]:
             f"{name!r} is no name of a plugin; take small letters, digits and underscores"
         )
     project = PROJECT.replace("@NAME@", name).replace("@GROUP@", GROUP)
+    # Packages are named with hyphens, modules with underscores.
+    project = project.replace("@PACKAGE@", name.replace("_", "-"))
     files = {FOLDER_FILE: TOOLS, "test_plugin.py": TEST, "pyproject.toml": project}
     paths = tuple(folder / file for file in files)
     for path in paths:

@@ -8,8 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.tool import Tool
+from holdfast.sources.mcp.identity import where
 from holdfast.sources.mcp.naming import owners_of
 from holdfast.sources.mcp.pins import Quarantined
+from holdfast.sources.mcp.setup import ServerSetup
 from holdfast.sources.mcp.states import ServerState
 
 
@@ -36,6 +39,54 @@ def left_out(
         for name, said in notices.items()
         if name not in configured
     )
+
+
+class WithoutClient:
+    """Servers that nobody here can speak with: each of them is not there, and says why."""
+
+    def __init__(self, setups: Sequence[ServerSetup], why: str) -> None:
+        self._setups = setups
+        self._why = why
+
+    async def open(self, _patience: float = 0.0, /) -> None:
+        """Nothing is connected."""
+
+    async def settled(self) -> None:
+        """Nothing is waited for."""
+
+    async def close(self) -> None:
+        """Nothing was."""
+
+    def changed(self) -> bool:
+        """Never."""
+        return False
+
+    def take_changes(self) -> bool:
+        """There are none."""
+        return False
+
+    def tools(self, _taken: Collection[str] = (), /) -> tuple[Tool, ...]:
+        """None."""
+        return ()
+
+    def states(self, _taken: Collection[str] = (), /) -> tuple[ServerState, ...]:
+        """All of them, as they are."""
+        return tuple(map(self._state, self._setups))
+
+    async def pin(
+        self, _server: str, _tool: str | None = None, _seen: Mapping[str, str] | None = None, /
+    ) -> tuple[str, ...]:
+        """LookupError: nothing is known that could be accepted."""
+        raise LookupError(self._why)
+
+    def _state(self, setup: ServerSetup) -> ServerState:
+        if setup.disabled:
+            status, why = "disabled", "it is disabled"
+        else:
+            status, why = "failed", self._why
+        return ServerState(
+            name=setup.name, status=status, where=where(setup), problem=why, lasting=True
+        )
 
 
 class Absent(Mapping[str, Failure]):
@@ -85,6 +136,17 @@ def _away(state: ServerState) -> Failure:
         retryable=not lasting,
         extras={"server": state.name},
     )
+
+
+def held_in(states: Sequence[ServerState]) -> dict[str, Failure]:
+    """By name, what to say of the tools that are quarantined."""
+    return {
+        tool.id: held_back(state.name, held)
+        for state in states
+        for held in state.quarantined
+        for tool in state.tools
+        if tool.name == held.tool
+    }
 
 
 def held_back(server: str, held: Quarantined) -> Failure:

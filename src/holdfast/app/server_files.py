@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from holdfast.app.commented_json import NoJson, read_json
 from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.state_file import locked, read_bytes, replace
-from holdfast.app.toml_text import read_text
-from holdfast.contract.json_value import JsonObject, decode_json, encode_json
+from holdfast.app.toml_text import decode_text, read_text
+from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.sources.mcp import reading
 from holdfast.sources.mcp.setup import CALL_SECONDS, STARTUP_SECONDS, ServerSetup
 
@@ -31,27 +32,32 @@ class FoundServers(NamedTuple):
     """What is wrong with the file."""
     file: Path | None = None
     """None: there is none."""
+    unread: Path | None = None
+    """The file, where it cannot be read: its servers are left out."""
     about: Mapping[str, tuple[str, ...]] = {}
     """By server, what is doubtful about it, or why it was left out."""
 
 
 def find_servers(path: Path | None, copy_of: Path | None = None) -> FoundServers:
-    """Read the file, if there is one; ConfigurationError for one that is no JSON."""
-    text = None if path is None else read_text(path, copy_of)
-    if path is None or text is None:
+    """Read the file, if there is one. One that cannot be read stops nothing: a notice says so."""
+    if path is None:
         return FoundServers({})
     named = copy_of or path
     try:
-        document = decode_json(text.encode())
-    except (ValueError, RecursionError) as problem:
-        raise ConfigurationError(
-            f"{named}: it is no JSON ({problem}); correct it, or remove it to have no such servers"
-        ) from None
+        text = read_text(path, copy_of)
+        if text is None:
+            return FoundServers({})
+        document, _ = read_json(text)
+    except NoJson as problem:
+        said = f"{named}: it is no JSON ({problem}), and its servers are left out; correct it there"
+        return FoundServers({}, (said,), unread=named)
+    except ConfigurationError as problem:
+        return FoundServers({}, (f"{problem}; until then its servers are left out",), unread=named)
     read = reading.read_servers(document)
     about = {name: tuple(f"{named}: {one}" for one in said) for name, said in read.about.items()}
     notices = () if read.about else tuple(f"{named}: {said}" for said in read.problems)
     tables: Table = {setup.name: table_of(setup) for setup in read.setups}
-    return FoundServers({"mcp": tables} if tables else {}, notices, named, about)
+    return FoundServers({"mcp": tables} if tables else {}, notices, named, about=about)
 
 
 def table_of(setup: ServerSetup) -> Table:
@@ -81,7 +87,8 @@ class ServerFile:
 
     def put(self, name: str, entry: JsonObject, *, instead: bool) -> bool:
         """Write a server down; False, and nothing is changed, where it is there already and this
-        is not to stand in its place. OSError; ConfigurationError for a file that is no JSON."""
+        is not to stand in its place. OSError; ConfigurationError for a file that is no JSON, or
+        that has what would be lost."""
         with locked(self.path):
             document, servers = self._read()
             if name in servers and not instead:
@@ -102,11 +109,17 @@ class ServerFile:
     def _read(self) -> tuple[JsonObject, JsonObject]:
         content = read_bytes(self.path)
         try:
-            document = {} if content is None else decode_json(content)
-        except ValueError as problem:
+            text = "{}" if content is None else decode_text(content, self.path)
+            document, is_plain = read_json(text)
+        except NoJson as problem:
             raise ConfigurationError(
                 f"{self.path}: it is no JSON ({problem}); nothing was changed; correct it there"
             ) from None
+        if not is_plain:
+            raise ConfigurationError(
+                f"{self.path}: it has comments or last commas, which would be lost if it was"
+                " written anew; nothing was changed; edit it there, or take them out"
+            )
         if not isinstance(document, dict):
             raise ConfigurationError(f"{self.path}: it is no object; nothing was changed")
         key = next((one for one in reading.TOP_KEYS if one in document), reading.TOP_KEYS[0])

@@ -14,8 +14,9 @@ import msgspec
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.pins import PinFile
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.program_doubts import program_doubt
 from holdfast.app.requirement_tables import requirements_of
-from holdfast.app.server_absence import Absent, held_back, is_away, left_out
+from holdfast.app.server_absence import Absent, WithoutClient, held_in, is_away, left_out
 from holdfast.app.server_programs import (
     files_named,
     guarded_variables,
@@ -65,6 +66,8 @@ __all__ = [
     "with_secrets",
 ]
 
+_NAMED = 5
+"""So many tools are named in one sentence."""
 LONGEST_TOKEN_FILE = 64 * 1024
 
 
@@ -145,10 +148,11 @@ class SessionServers:
     async def open(self, patience: float) -> None:
         """Connect them, and wait so long; ConfigurationError where they cannot even be tried."""
         try:
-            self._source = mcp_servers(self._setups, self._ports)
+            try:
+                self._source = mcp_servers(self._setups, self._ports)
+            except NoClient as problem:
+                self._source = WithoutClient(self._setups, str(problem))
             await self._source.open(patience)
-        except NoClient as problem:
-            raise ConfigurationError(str(problem)) from None
         except (OSError, ValueError) as problem:
             raise ConfigurationError(f"the pins of MCP tools: {problem}") from None
 
@@ -179,16 +183,7 @@ class SessionServers:
         """By name, what to say of tools that cannot be called: those that are quarantined, and
         whatever is called like the tools of a server that is not there."""
         configured = self._ports.configured or tuple(one.name for one in self._setups)
-        return Absent(self._held(), configured, notices, self.states)
-
-    def _held(self) -> dict[str, Failure]:
-        return {
-            tool.id: held_back(state.name, held)
-            for state in self.states()
-            for held in state.quarantined
-            for tool in state.tools
-            if tool.name == held.tool
-        }
+        return Absent(held_in(self.states()), configured, notices, self.states)
 
     async def pin(
         self, server: str, tool: str | None, seen: Mapping[str, str] | None
@@ -209,12 +204,24 @@ def remarks_on(state: ServerState) -> Iterator[str]:
     whose = f"mcp server {state.name}"
     if state.status not in ("connected", "disabled"):
         yield f"{whose} is {state.status}: {state.problem}"
+    by_reason: dict[str, list[str]] = {}
     for held in state.quarantined:
+        by_reason.setdefault(held.summary, []).append(held.tool)
+    for reason, tools in by_reason.items():
         yield (
-            f"{whose}: the tool {held.tool!r} is quarantined ({held.summary}); holdfast mcp pin"
+            f"{whose}: {_named(tools)} quarantined ({reason}); holdfast mcp pin"
             f" {state.name} shows the change and accepts it"
         )
     yield from (f"{whose}: {remark}" for remark in state.remarks)
+
+
+def _named(tools: Sequence[str]) -> str:
+    """Tools as the beginning of a sentence."""
+    if len(tools) == 1:
+        return f"the tool {tools[0]!r} is"
+    more = len(tools) - _NAMED
+    named = ", ".join(map(repr, tools[:_NAMED]))
+    return f"the tools {named} and {more} more are" if more > 0 else f"the tools {named} are"
 
 
 def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServers:
@@ -233,6 +240,7 @@ def servers_of(setups: Sequence[ServerSetup], parts: ServerParts) -> SessionServ
         redaction=parts.redactor,
         gate=lambda setup: parts.leaves(tool_of(setup.name)).reach,
         objections=partial(_objections, parts),
+        no_program=partial(_no_program, parts),
     )
     return SessionServers(setups, ports)
 
@@ -252,6 +260,20 @@ def _objections(parts: ServerParts, meant: ServerSetup) -> Iterator[str]:
         verdict = leaves.open("read", path)
         if isinstance(verdict, Refusal):
             yield f"its command line names {path}, which it may not read: {verdict.reason}"
+
+
+def _no_program(parts: ServerParts, meant: ServerSetup) -> str:
+    """Why the program of a server was not found where it was to run."""
+    program = meant.argv[0]
+    around = {**parts.surroundings.parent_environment, **meant.env}
+    folder = Path(parts.session.workspace or "") / (meant.cwd or "")
+    doubt = program_doubt(program, around, folder)
+    if doubt is not None:
+        return doubt.text
+    return (
+        f"its program {program!r} is there and was not found in its sandbox; give command its whole"
+        f" path, and name what else it is run by in requires of [mcp.{meant.name}]"
+    )
 
 
 def _unenforceable(tool: Tool) -> str | None:

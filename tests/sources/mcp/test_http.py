@@ -177,6 +177,8 @@ async def test_headers_come_from_variables_and_are_shown_nowhere(
             (state,) = servers.states()
             assert state.status == "failed"
             assert "refused the credentials (HTTP 401)" in str(state.problem)
+            assert f"headers and token_file of [mcp.{state.name}]" in str(state.problem)
+            assert f"holdfast mcp add {state.name} URL --replace --header" in str(state.problem)
             told = f"{state!r} {setup!r}"
             assert "s3cr3t" not in told
             assert "hush" not in told

@@ -129,6 +129,16 @@ def test_what_is_not_known_is_remarked() -> None:
     assert len(unasked) == 2
 
 
+@pytest.mark.parametrize(
+    ("key", "said"), [("timeout", "seconds"), ("seconds", "seconds"), ("requires", "requires")]
+)
+def test_what_a_table_says_is_pointed_there(key: str, said: str) -> None:
+    read = read_servers({"mcpServers": {"s": {"command": "x", key: 5}}})
+    assert read.remarks == (
+        f"mcp server s: {key!r} is not known here and was left out; write {said} in [mcp.s]",
+    )
+
+
 @pytest.mark.parametrize("document", [[], {}, {"mcpServers": []}, None])
 def test_a_file_of_another_form_is_a_problem(document: Any) -> None:
     read = read_servers(document)

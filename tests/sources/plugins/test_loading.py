@@ -113,3 +113,12 @@ def test_a_folder_without_one_and_a_broken_one(tmp_path: Path) -> None:
     (tmp_path / "plugin.py").write_text("x = (\n", "utf-8")
     with pytest.raises(PluginProblem, match=rf"^{tmp_path}/plugin.py:1: .*correct that line"):
         load_plugin(f"{tmp_path}/")
+
+
+def test_a_name_that_is_nearly_right_is_recognized(site: Site) -> None:
+    site.install("shouting", "of_a_name", TOOLS, my_plugin="of_a_name")
+    for name in ("my-plugin", "My_Plugin", "my_plugn"):
+        with pytest.raises(PluginProblem, match="did you mean 'my_plugin'"):
+            load_plugin(name)
+    with pytest.raises(PluginProblem, match=r"my_plugin\); install the package"):
+        load_plugin("weather")

@@ -146,8 +146,10 @@ class Connection:
         """What went wrong, in words; an address or a header is never among them."""
         status = self._credentials.status
         if self._credentials.refused:
-            where = f"look at headers, or token_file, of [mcp.{self._setup.name}]"
-            return f"it refused the credentials (HTTP {status}): {where}"
+            name = self._setup.name
+            where = f"look at its headers in mcp.json, or at headers and token_file of [mcp.{name}]"
+            anew = f"holdfast mcp add {name} URL --replace --header 'NAME: VALUE' writes them anew"
+            return f"it refused the credentials (HTTP {status}): {where}; {anew}"
         if self._program is not None and self._program.how:
             return self._program.how
         first = _first(problem)

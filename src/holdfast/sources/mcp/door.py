@@ -6,12 +6,21 @@ The SDK is an extra, and slow to load. Whoever composes imports this module alon
 import math
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Protocol
 
 from holdfast.contract.tool import Tool
 from holdfast.sources.mcp.ports import Ports
 from holdfast.sources.mcp.setup import ServerSetup
 from holdfast.sources.mcp.states import ServerState
+
+NO_CLIENT = "the client of MCP servers is not installed"
+INSTALL = "run: pip install 'holdfast[mcp]', or in holdfast's own folder: pip install '.[mcp]'"
+
+
+def has_client() -> bool:
+    """Whether the client is installed. It is not loaded."""
+    return find_spec("mcp") is not None
 
 
 class NoClient(RuntimeError):
@@ -42,16 +51,16 @@ class McpSource(Protocol):
         """From here on, offer what the servers list now; whether that is something else."""
         ...
 
-    def tools(self, taken: Collection[str] = ()) -> tuple[Tool, ...]:
+    def tools(self, taken: Collection[str] = (), /) -> tuple[Tool, ...]:
         """The tools that can be used; ``taken``: names that others have."""
         ...
 
-    def states(self, taken: Collection[str] = ()) -> tuple[ServerState, ...]:
+    def states(self, taken: Collection[str] = (), /) -> tuple[ServerState, ...]:
         """How each server stands."""
         ...
 
     async def pin(
-        self, server: str, tool: str | None = None, seen: Mapping[str, str] | None = None
+        self, server: str, tool: str | None = None, seen: Mapping[str, str] | None = None, /
     ) -> tuple[str, ...]:
         """Accept definitions, if they are those that were seen; LookupError, OSError."""
         ...
@@ -63,9 +72,6 @@ def mcp_servers(setups: Iterable[ServerSetup], ports: Ports) -> McpSource:
     try:
         behind = import_module("holdfast.sources.mcp.servers")
     except ImportError as problem:
-        raise NoClient(
-            f"MCP servers need a package more ({problem}); install it with:"
-            " pip install 'holdfast[mcp]'"
-        ) from None
+        raise NoClient(f"{NO_CLIENT} ({problem}); {INSTALL}") from None
     servers: McpSource = behind.McpServers(setups, ports)
     return servers

@@ -58,6 +58,10 @@ class Quarantined(msgspec.Struct, frozen=True, kw_only=True):
     """In one line, also for a model: nothing of the server's command or address."""
     diff: str
     """From the pinned definition to the one there is now."""
+    of_server: str = ""
+    """What of that is about its server, which all of its tools have in common; empty: nothing."""
+    of_tool: str = ""
+    """What of that is about the tool itself; empty: nothing."""
 
 
 PinsOfServer = Mapping[str, Pin]
@@ -95,10 +99,12 @@ def quarantine(
     if own.sha256 == digest(definition):
         return None
     fields = ", ".join(changed_fields(own.definition, definition)) or "its form"
+    diff = difference(own.definition, definition, definition.name)
     return Quarantined(
         tool=definition.name,
         summary=f"its definition changed: {fields}",
-        diff=difference(own.definition, definition, definition.name),
+        diff=diff,
+        of_tool=diff,
     )
 
 
@@ -113,4 +119,6 @@ def _other_server(definition: Definition, identity: JsonObject, pin: Pin) -> Qua
         if looks_same
         else "its server is another one",
         diff=difference(old, new, definition.name),
+        of_server=difference({"server": pin.identity}, {"server": identity}, pin.server),
+        of_tool=difference(old["definition"], definition, definition.name),
     )

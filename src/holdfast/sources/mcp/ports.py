@@ -29,6 +29,11 @@ def anywhere(host: str, /) -> HostLeave:
     return HostLeave(host, None, lambda _address: True)
 
 
+def not_found(setup: ServerSetup) -> str:
+    """All that can be said where nobody looks at the disk."""
+    return f"its program {setup.command!r} was not found; install it, or correct its command"
+
+
 def no_objections(_setup: ServerSetup) -> tuple[str, ...]:
     """Nothing speaks against a server as it is."""
     return ()
@@ -91,6 +96,8 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     """Who is asked, with every request, whether a server at an address may be reached."""
     objections: Callable[[ServerSetup], Iterable[str]] = no_objections
     """What speaks against a server as it is about to be started; it is said, and it is tried."""
+    no_program: Callable[[ServerSetup], str] = not_found
+    """Why a program that was to be started was not found, and what to do."""
     configured: tuple[str, ...] = ()
     """The names of all servers there are, also of those that are not wanted here: what a tool is
     called depends on them. None: those that are wanted are all."""

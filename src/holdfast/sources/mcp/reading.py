@@ -24,6 +24,13 @@ _KNOWN = frozenset(
         *("includeTools", "excludeTools", "transport"),
     }
 )
+_IN_TABLES = {
+    **dict.fromkeys(("timeout", "seconds", "timeout_sec", "timeout_seconds"), "seconds"),
+    **{key: key for key in ("startup_seconds", "token_file", "era", "requires", "allow", "deny")},
+}
+"""What people write into such a file, and how a table of the configuration says it."""
+_NO_SERVERS = 'there is no "mcpServers" in it'
+_NOT_WRAPPED = f'{_NO_SERVERS}, and it has servers; wrap it in {{"mcpServers": ...}}'
 _SSE = (
     "the transport sse has been replaced: give the address of its streamable HTTP endpoint with"
     ' "type": "http"'
@@ -48,7 +55,7 @@ def read_servers(document: JsonValue) -> ReadServers:
         return ReadServers(problems=(f"the servers must be an object, not {type_name(document)}",))
     top = next((key for key in TOP_KEYS if key in document), None)
     if top is None:
-        return ReadServers(problems=('there is no "mcpServers" in it',))
+        return ReadServers(problems=(_NOT_WRAPPED if _has_servers(document) else _NO_SERVERS,))
     servers = document[top]
     if not isinstance(servers, dict):
         return ReadServers(problems=(f"{top} must be an object, not {type_name(servers)}",))
@@ -71,6 +78,13 @@ def read_servers(document: JsonValue) -> ReadServers:
     )
 
 
+def _has_servers(document: JsonObject) -> bool:
+    """Whether its values look like servers themselves."""
+    return any(
+        isinstance(one, dict) and ("command" in one or "url" in one) for one in document.values()
+    )
+
+
 def _named(name: str, said: str) -> str:
     return said if said.startswith(f"mcp server {name}:") else f"mcp server {name}: {said}"
 
@@ -79,7 +93,7 @@ def _server(name: str, given: JsonValue, remarks: list[str]) -> ServerSetup:
     if not isinstance(given, dict):
         raise BadSetup(f"it must be an object, not {type_name(given)}")
     fields = _Fields(given)
-    remarks += [_named(name, _unknown(key)) for key in given if key not in _KNOWN]
+    remarks += [_named(name, _unknown(name, key)) for key in given if key not in _KNOWN]
     kind = fields.text("type") or fields.text("transport")
     url = fields.text("url") or fields.text("serverUrl")
     if kind == "sse":
@@ -119,9 +133,12 @@ def _either(fields: "_Fields", *keys: str) -> tuple[str, ...] | None:
     return next((found for key in keys if (found := fields.texts(key)) is not None), None)
 
 
-def _unknown(key: str) -> str:
+def _unknown(server: str, key: str) -> str:
     if key in ("trust", "alwaysAllow", "autoApprove"):
         return f"{key!r} is not read from such a file: a rule of yours says what may run unasked"
+    said = _IN_TABLES.get(key)
+    if said is not None:
+        return f"{key!r} is not known here and was left out; write {said} in [mcp.{server}]"
     near = difflib.get_close_matches(key, sorted(_KNOWN), n=1)
     return f"{key!r} is not known and was left out" + (f"; {near[0]!r} is" if near else "")
 

@@ -28,12 +28,6 @@ _AT_ONCE = 64
 """So many messages are read before others have a turn."""
 
 
-_NO_PROGRAM = (
-    "its program, or the interpreter in its first line, was not found or may not be executed:"
-    " install it, make it executable, or give command its whole path"
-)
-
-
 class ServerProgram:
     """The conversation with one program; both streams of the SDK's transport."""
 
@@ -95,8 +89,10 @@ class ServerProgram:
         if not self._stopped and not self.how:
             # What follows is the last line it printed, maybe cut in the middle of a secret.
             ended = how.partition(": ")[0]
-            is_missing = ended.startswith(f"[Errno {ENOENT}]")
-            self.how = _NO_PROGRAM if is_missing else f"it ended ({ended}){self.last_words()}"
+            if ended.startswith(f"[Errno {ENOENT}]"):
+                self.how = self._ports.no_program(self._setup)
+            else:
+                self.how = f"it ended ({ended}){self.last_words()}"
         self._tell()
 
     def last_words(self) -> str:

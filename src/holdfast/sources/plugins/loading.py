@@ -4,6 +4,7 @@ Loading runs a plugin's code, so only what a person named may come here: that a 
 adds nothing. What is done with the tools is not known here.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -68,10 +69,13 @@ def _announced_as(name: str) -> EntryPoint:
         both = " and ".join(sorted({_origin(entry) for entry in found}))
         raise PluginProblem(f"{name}: announced by {both}; uninstall one of them")
     if not found:
-        known = ", ".join(sorted(announced())) or "none"
+        names = sorted(announced())
+        near = difflib.get_close_matches(name.casefold(), names, n=1)
+        meant = f"did you mean {near[0]!r}? Otherwise " if near else ""
         raise PluginProblem(
-            f"{name}: no installed package announces it (announced: {known}); install the package"
-            " into holdfast's environment, or name a folder with a slash, as in ./my-plugin"
+            f"{name}: no installed package announces it (announced: {', '.join(names) or 'none'});"
+            f" {meant}install the package into holdfast's environment, or name a folder with a"
+            " slash, as in ./my-plugin"
         )
     return found[0]
 

@@ -23,6 +23,7 @@ from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.policy_checks import check_policy
 from holdfast.surfaces.cli.screen import one_line
 from holdfast.surfaces.cli.setup_checks import check_setup
+from holdfast.surfaces.cli.source_checks import check_notices
 from holdfast.surfaces.cli.tool_checks import check_tools
 
 OLDEST_PYTHON = (3, 11)
@@ -97,6 +98,7 @@ def check_configuration(workspace: str, overrides: Mapping[str, str]) -> Iterato
         yield Finding("WARN", name, f"not applied: {what}", step)
     yield from check_tools(loaded)
     yield from check_policy(loaded)
+    yield from check_notices(loaded.server_notices)
     yield from check_setup(loaded.settings)
 
 

@@ -6,19 +6,25 @@ What is written has the common form, so that other programs read it, too.
 import os
 import re
 from argparse import Namespace
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import join
+from urllib.parse import urlsplit
 
 from holdfast.app.configuration import load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import CONFIG_NAME, HOME_VARIABLE, state_home, user_file
 from holdfast.app.own_files import check_home
 from holdfast.app.pins import PinFile
+from holdfast.app.program_doubts import missing_scripts, program_doubt
 from holdfast.app.server_files import SERVERS_NAME, ServerFile
 from holdfast.app.server_tables import take_table_out
 from holdfast.contract.json_value import JsonObject
+from holdfast.sources.mcp.door import INSTALL, NO_CLIENT, has_client
+from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.reading import read_servers
+from holdfast.sources.mcp.setup import BadSetup, ServerSetup, host_of
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError, workspace_in
@@ -42,14 +48,7 @@ def add(arguments: Namespace, screen: Screen) -> int:
             f"{name!r} cannot be a server's name; take up to 64 letters, digits, hyphens and"
             " underscores, and begin with a letter or digit"
         )
-    entry: JsonObject
-    if first.startswith(_ADDRESSES):
-        if rest:
-            raise UsageError(f"{first} is an address, and {rest[0]!r} is too much; {_ADD}")
-        entry = {"type": "http", "url": first}
-    else:
-        command, *args = _from_anywhere(first, rest, screen)
-        entry = {"command": command, "args": [*args]}
+    entry = _entry(first, rest, arguments, screen)
     for key, pairs, belongs in (
         ("env", arguments.env, "command"),
         ("headers", arguments.header, "url"),
@@ -69,7 +68,59 @@ def add(arguments: Namespace, screen: Screen) -> int:
             f"{file.path} has a server {name!r}; nothing was changed; give --replace to have this"
             " one instead"
         )
+    (setup,) = read.setups
+    for note in _notes(setup):
+        screen.remark(f"note: {note}")
     return _told(arguments, screen, f"added {name} to {file.path}", name, file)
+
+
+def _entry(first: str, rest: list[str], arguments: Namespace, screen: Screen) -> JsonObject:
+    """What the words say of a server."""
+    if first.lower().startswith(_ADDRESSES):
+        if rest:
+            raise UsageError(f"{first} is an address, and {rest[0]!r} is too much; {_ADD}")
+        return {"type": "http", "url": first}
+    if "://" in first:
+        raise UsageError(
+            f"{first} is an address, and servers are reached by http:// and https:// alone;"
+            " nothing was changed; correct it"
+        )
+    doubt = None if arguments.set_apart else program_doubt(first, variables())
+    if doubt is not None:
+        meant = join(("holdfast", "mcp", "add", arguments.words[0], "--", first, *rest))
+        raise UsageError(
+            f"{doubt.what}, and {first!r} is no address; nothing was changed; write https://... for"
+            f" an address, or to have the program all the same: {meant}"
+        )
+    command, *args = _from_anywhere(first, rest, screen)
+    return {"command": command, "args": [*args]}
+
+
+def _notes(setup: ServerSetup) -> Iterator[str]:
+    """What will keep a server that was written down from working, as far as it is seen here."""
+    if not has_client():
+        yield f"{NO_CLIENT}; {INSTALL}"
+    try:
+        meant = expanded(setup, variables())
+    except BadSetup:
+        return  # a variable may be set where the server is used
+    if meant.url is not None:
+        try:
+            host_of(meant.url, setup.name)
+        except BadSetup as problem:
+            yield str(problem)
+            return
+        if "@" in urlsplit(meant.url).netloc:
+            yield (
+                "credentials in an address are seen by everybody who sees it; give them as a header"
+                " instead: --header 'Authorization: Bearer ${TOKEN}'"
+            )
+        return
+    doubt = program_doubt(meant.argv[0], variables())
+    if doubt is not None:
+        yield doubt.text
+    for script in missing_scripts(meant.argv):
+        yield f"there is no file {script!r}; a server starts in the workspace: name its whole path"
 
 
 def remove(arguments: Namespace, screen: Screen) -> int:

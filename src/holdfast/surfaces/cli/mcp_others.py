@@ -7,7 +7,6 @@ from pathlib import Path
 
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
-from holdfast.app.problems import ConfigurationError
 from holdfast.app.server_files import SERVERS_NAME, find_servers
 
 _PLACES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
@@ -17,10 +16,7 @@ def hint_at_others(workspace: str, name: str | None = None) -> str | None:
     """What to do with a server that such a file has, or with any; None: none has it."""
     for place in _PLACES:
         file = Path(workspace).absolute() / place
-        try:
-            found = find_servers(file).table.get("mcp")
-        except ConfigurationError:
-            continue
+        found = find_servers(file).table.get("mcp")
         if isinstance(found, dict) and (name is None or name in found):
             which = "servers" if name is None else "it"
             return (

@@ -15,6 +15,7 @@ from holdfast.app.holdfast import Holdfast
 from holdfast.app.spelling import nearest
 from holdfast.contract.json_value import plain
 from holdfast.sources.mcp.naming import alias_of
+from holdfast.sources.mcp.pins import Quarantined
 from holdfast.sources.mcp.states import ServerState
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
@@ -91,12 +92,30 @@ def _tool_of(state: ServerState, wanted: str) -> str:
 def _show_changes(state: ServerState, tool: str | None, screen: Screen) -> bool:
     """To a person; programs read the same in the document. Gives whether there are any."""
     held = [one for one in state.quarantined if tool in (None, one.tool)]
+    for (summary, diff), tools in _by_server(held).items():
+        screen.remark(f"{', '.join(tools)}: {summary}")
+        _show(diff)
     for one in held:
-        screen.remark(f"{one.tool}: {one.summary}")
-        sys.stderr.writelines(f"{printable(line)}\n" for line in one.diff.splitlines())
+        if one.of_tool or not one.of_server:
+            both = "its definition is another one, too" if one.of_server else one.summary
+            screen.remark(f"{one.tool}: {both}")
+            _show(one.of_tool)
     fresh = [one.name for one in state.tools if not one.pinned and tool in (None, one.name)]
     if fresh:
         screen.remark(f"accepted for the first time: {', '.join(map(printable, fresh))}")
     if not held and not fresh:
         screen.remark("nothing has changed since it was accepted")
     return bool(held or fresh)
+
+
+def _by_server(held: Sequence[Quarantined]) -> dict[tuple[str, str], list[str]]:
+    """The tools whose server is another one, by what is to be said of it: once for all of them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in held:
+        if one.of_server:
+            found.setdefault((one.summary, one.of_server), []).append(one.tool)
+    return found
+
+
+def _show(diff: str) -> None:
+    sys.stderr.writelines(f"{printable(line)}\n" for line in diff.splitlines())

@@ -51,7 +51,9 @@ def show_all(arguments: Namespace, screen: Screen) -> int:
             [_row(one) for one in states],
         )
         _remark(states, screen)
-    return 0 if all(one.status == "disabled" or _is_well(one) for one in states) else _NOT_WELL
+    is_read = not opened.configuration.unread
+    are_well = all(one.status == "disabled" or _is_well(one) for one in states)
+    return 0 if is_read and are_well else _NOT_WELL
 
 
 def test_one(arguments: Namespace, screen: Screen) -> int:
@@ -63,6 +65,11 @@ def test_one(arguments: Namespace, screen: Screen) -> int:
         screen.document(_document(state, table))
     else:
         _show(state, table, screen)
+    if state.status == "disabled":
+        screen.remark(
+            f"{name} is disabled; to enable it write disabled = false in [mcp.{name}], or take"
+            ' "disabled", or "enabled": false, out of its entry in mcp.json'
+        )
     return 0 if _is_well(state) else _NOT_WELL
 
 
@@ -142,9 +149,14 @@ def _row(state: ServerState) -> tuple[str, ...]:
         printable(state.name),
         state.status,
         state.protocol_version or "-",
-        str(len(state.tools)),
+        _tools(state),
         printable(state.where),
     )
+
+
+def _tools(state: ServerState) -> str:
+    held = len(state.quarantined)
+    return f"{len(state.tools)} ({held} held)" if held else str(len(state.tools))
 
 
 def _show(state: ServerState, table: McpSettings, screen: Screen) -> None:

@@ -6,14 +6,21 @@ of the plugins which the configuration names.
 
 import shlex
 from argparse import Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import anyio
 
+from holdfast.app import plugins
 from holdfast.app.plugin_start import begin_plugin
 from holdfast.app.spelling import advice
-from holdfast.sources.plugins.loading import PluginProblem, announced, is_folder, load_plugin
+from holdfast.sources.plugins.loading import (
+    Plugin,
+    PluginProblem,
+    announced,
+    is_folder,
+    load_plugin,
+)
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import configured
 from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_settings_options
@@ -98,7 +105,7 @@ def _list(arguments: Namespace, screen: Screen) -> int:
         raise UsageError(f"plugin list takes no {arguments.words[0]!r}")
     loaded = dict.fromkeys(configured(arguments, screen).settings.plugins.load)
     known = announced()
-    broken = {name: said for name in loaded if (said := _fault(name)) is not None}
+    broken = _faults(loaded)
 
     def row(name: str, origin: str) -> tuple[str, str, str]:
         return name, origin, "broken" if name in broken else "yes" if name in loaded else "no"
@@ -115,18 +122,21 @@ def _list(arguments: Namespace, screen: Screen) -> int:
         screen.look.table(("NAME", "FROM", "LOADED"), [tuple(map(printable, row)) for row in rows])
     else:
         screen.look.text("No installed package announces tools, and no folder is named.")
-    for said in broken.values():
+    for said in dict.fromkeys(broken.values()):
         screen.remark(said)
     return _FAILED if broken else 0
 
 
-def _fault(name: str) -> str | None:
-    """Why a plugin that is named cannot be loaded; None: it can be."""
-    try:
-        load_plugin(name)
-    except PluginProblem as problem:
-        return str(problem)
-    return None
+def _faults(names: Iterable[str]) -> dict[str, str]:
+    """By plugin, why one that is named cannot be used."""
+    found: dict[str, str] = {}
+    loaded: list[Plugin] = []
+    for name in names:
+        try:
+            loaded.append(load_plugin(name))
+        except PluginProblem as problem:
+            found[name] = str(problem)
+    return {**found, **plugins.conflicts(loaded)}
 
 
 def _one(arguments: Namespace, usage: str) -> str:

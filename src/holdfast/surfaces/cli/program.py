@@ -92,6 +92,8 @@ def _answer(words: list[str], screen: Screen) -> int:
     except HelpAsked as asked:
         screen.raw(parser.help_about(words[1]) or asked.text)
         return DONE
+    # The parser takes the two hyphens away; whether words were set apart can matter.
+    arguments.set_apart = "--" in words
     return module.run(arguments, screen)
 
 

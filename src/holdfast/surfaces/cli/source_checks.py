@@ -4,16 +4,28 @@ Plugins and manifests are loaded by another check, as a session would; whether a
 `holdfast mcp list`.
 """
 
-import shutil
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 
 from holdfast.app import servers
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.program_doubts import program_doubt
 from holdfast.app.settings import Settings
+from holdfast.sources.mcp.door import INSTALL, NO_CLIENT, has_client
 from holdfast.sources.mcp.expansion import expanded
 from holdfast.sources.mcp.setup import BadSetup, ServerSetup, host_of
 from holdfast.surfaces.cli.looks import Finding
+
+
+def check_notices(notices: Mapping[str, tuple[str, ...]]) -> Iterator[Finding]:
+    """What was left out of the configuration of servers, and what is doubtful about it."""
+    for server, said in notices.items():
+        for notice in said:
+            what, _, step = notice.partition("; ")
+            yield Finding("WARN", f"mcp.{server}", what, step or "correct it there")
+
+
+def _tried(setup: ServerSetup) -> str:
+    return f"holdfast mcp test {setup.name} connects it"
 
 
 def check_sources(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -26,9 +38,8 @@ def check_sources(settings: Settings, environment: Mapping[str, str]) -> Iterato
         what, _, step = str(problem).rpartition("; ")
         yield Finding("FAIL", "mcp", what, step)
         return
-    if find_spec("mcp") is None:
-        step = "run: pip install 'holdfast[mcp]'"
-        yield Finding("FAIL", "mcp", "the client of MCP servers is not installed", step)
+    if not has_client():
+        yield Finding("FAIL", "mcp", NO_CLIENT, INSTALL)
         return
     for setup in setups:
         yield _server(setup, environment)
@@ -41,12 +52,11 @@ def _server(setup: ServerSetup, environment: Mapping[str, str]) -> Finding:
     try:
         meant = expanded(setup, environment)
         if meant.url is not None:
-            return Finding("OK", name, f"reached at {host_of(meant.url, setup.name)}")
+            return Finding("OK", name, f"at {host_of(meant.url, setup.name)}; {_tried(setup)}")
     except BadSetup as problem:
         what, _, step = str(problem).removeprefix(f"mcp server {setup.name}: ").partition("; ")
         return Finding("WARN", name, what, step or "correct it there")
-    program = meant.argv[0]
-    if shutil.which(program, path=environment.get("PATH")) is None:
-        step = "install it, or correct its command"
-        return Finding("WARN", name, f"there is no program {program!r}", step)
-    return Finding("OK", name, f"started as {program}")
+    doubt = program_doubt(meant.argv[0], {**environment, **meant.env})
+    if doubt is not None:
+        return Finding("WARN", name, doubt.what, doubt.step)
+    return Finding("OK", name, f"to be started as {meant.argv[0]}; {_tried(setup)}")

@@ -5,10 +5,12 @@ from argparse import Namespace
 import anyio
 
 from holdfast.app.holdfast import Holdfast
+from holdfast.app.server_absence import Absent, held_in
 from holdfast.app.spelling import advice
 from holdfast.contract.json_value import JsonValue, encode_json, plain
 from holdfast.contract.tool import Tool
 from holdfast.runtime.definitions import full_definition, published_results
+from holdfast.sources.mcp.states import ServerState
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
@@ -32,9 +34,11 @@ def run(arguments: Namespace, screen: Screen) -> int:
         configuration=opened.configuration,
         **opened.sources,
     )
-    doubts = anyio.run(_connected, holdfast) if holdfast.waits_for_servers else ()
+    doubts, servers = (
+        anyio.run(_connected, holdfast) if holdfast.waits_for_servers else ((), holdfast.servers)
+    )
     if arguments.name is not None:
-        _show_one(_named(arguments.name, opened, holdfast), holdfast, screen, arguments)
+        _show_one(_named(arguments.name, opened, holdfast, servers), holdfast, screen, arguments)
         return 0
     for remark in doubts:
         screen.remark(remark)
@@ -50,14 +54,15 @@ def run(arguments: Namespace, screen: Screen) -> int:
     return 0
 
 
-async def _connected(holdfast: Holdfast) -> tuple[str, ...]:
-    """The tools of servers are known once they have been asked; gives what is doubtful of them."""
+async def _connected(holdfast: Holdfast) -> tuple[tuple[str, ...], tuple[ServerState, ...]]:
+    """The tools of servers are known once they have been asked; gives what is doubtful of them,
+    and how they stood."""
     async with holdfast:
-        return holdfast.remarks_on_sources
+        return holdfast.remarks_on_sources, holdfast.servers
 
 
-def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
-    meant = name_here(name, holdfast.tools, holdfast.servers)
+def _named(name: str, opened: Chosen, holdfast: Holdfast, servers: tuple[ServerState, ...]) -> Tool:
+    meant = name_here(name, holdfast.tools, servers)
     for tool in holdfast.tools:
         if tool.name == meant:
             return tool
@@ -67,6 +72,9 @@ def _named(name: str, opened: Chosen, holdfast: Holdfast) -> Tool:
         )
     if (elsewhere := opened.elsewhere(name)) is not None:
         raise UsageError(elsewhere)
+    away = Absent(held_in(servers), [one.name for one in servers], {}, lambda: servers).get(meant)
+    if away is not None:
+        raise UsageError(away.message)
     known = (tool.name for tool in holdfast.tools)
     raise UsageError(f"there is no tool {name!r}; {advice(name, known)}")
 
@@ -83,7 +91,7 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
         {
             "flags": _flags(tool) or "-",
             "limits": _limits(tool),
-            "permission": tool.permission_policy,
+            "permission": _permission(tool),
             "requires": _requires(tool),
         }
     )
@@ -99,7 +107,14 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
 def _definition(tool: Tool, holdfast: Holdfast) -> dict[str, object]:
     """A tool as plain data: everything but its body, and what is doubtful about it."""
     told = {"seconds": _seconds(tool), "warnings": holdfast.remarks_on(tool)}
-    return {**full_definition(tool), **told}
+    return {**full_definition(tool), **told, "permission": _permission(tool)}
+
+
+def _permission(tool: Tool) -> str:
+    """What holds where no rule speaks of a tool. A server's word about its own does not count."""
+    if tool.ownership != "mcp":
+        return tool.permission_policy
+    return f"asked until a rule allows it, by the name {tool.alias}"
 
 
 def _flags(tool: Tool) -> str:

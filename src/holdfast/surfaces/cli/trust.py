@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from holdfast.app import project_folder
+from holdfast.app.commented_json import read_json
 from holdfast.app.environment import variables
 from holdfast.app.keys import Table
 from holdfast.app.locations import (
@@ -23,7 +24,6 @@ from holdfast.app.server_files import SERVERS_NAME
 from holdfast.app.skill_places import PLACES
 from holdfast.app.toml_text import decode_text, parse_toml
 from holdfast.app.trust import TrustFile
-from holdfast.contract.json_value import decode_json
 from holdfast.policy.rule_file import read_rule_file
 from holdfast.sources.mcp.reading import read_servers
 from holdfast.surfaces.cli.looks import printable
@@ -140,7 +140,7 @@ def _allowed(rules: str) -> Iterator[str]:
 
 def _connected(servers: bytes, path: Path) -> Iterator[str]:
     try:
-        read = read_servers(decode_json(servers))
+        read = read_servers(read_json(decode_text(servers, path))[0])
     except ValueError:
         yield f"it would not be read: {path} is no JSON"
         return
