@@ -37,6 +37,8 @@ class ManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Names of variables of the parent's environment."""
     requires: RequirementSet | None = None
     """None: it says nothing, and the default of manifests counts."""
+    names_reads: bool = False
+    """Whether it says what it reads, and be it nothing; else the default of manifests counts."""
 
 
 class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,7 +148,8 @@ def _entry(written: WrittenEntry, folder: str) -> ManifestEntry:
     """An entry in which nothing is wrong."""
     program, *fixed = written.command or ("",)
     seconds = written.timeout_sec
-    requires = written.requires
+    declared: JsonObject | None = written.requires
+    requires = None if declared is None else requirement_set(declared)
     return ManifestEntry(
         name=written.name or "",
         description=written.description or None,
@@ -154,5 +157,12 @@ def _entry(written: WrittenEntry, folder: str) -> ManifestEntry:
         command=(program_path(program, folder), *fixed),
         timeout_seconds=seconds if seconds is not None and seconds > 0 else None,
         passed=variable_names(written.env_passthrough or ()),
-        requires=None if requires is None else requirement_set(requires),
+        requires=requires,
+        # One that requires nothing at all says thereby that it reads nothing.
+        names_reads=requires is not None and (requires.empty or _names_reads(declared)),
     )
+
+
+def _names_reads(declared: JsonObject | None) -> bool:
+    files = (declared or {}).get("fs")
+    return isinstance(files, dict) and files.get("read") is not None

@@ -60,7 +60,7 @@ def seconds_of(entry: ManifestEntry, defaults: ManifestDefaults) -> float:
 
 def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool:
     seconds = seconds_of(entry, defaults)
-    requires = _required(entry.requires, defaults.requires)
+    requires = _required(entry, defaults.requires)
     return Tool(
         name=entry.name,
         description=entry.description,
@@ -79,14 +79,15 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
     )
 
 
-def _required(own: RequirementSet | None, usual: RequirementSet) -> RequirementSet:
-    """What an entry says; one that writes and says nothing of reading reads what all may.
+def _required(entry: ManifestEntry, usual: RequirementSet) -> RequirementSet:
+    """What an entry says; one that says nothing of reading reads what all may.
 
-    Without that it would begin in a folder of its own, and what it writes there is lost.
+    Without that it would begin in an empty folder of its own, and what it writes there is lost.
     """
+    own = entry.requires
     if own is None:
         return usual
-    if not own.fs.write or own.fs.read:
+    if entry.names_reads:
         return own
     reading = msgspec.structs.replace(own.fs, read=usual.fs.read)
     return msgspec.structs.replace(own, fs=reading)
