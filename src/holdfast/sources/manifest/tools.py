@@ -65,7 +65,7 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
         name=entry.name,
         description=entry.description,
         requires=requires,
-        body=_body(entry, seconds, folder),
+        body=_body(entry, Allowed(seconds, folder, requires)),
         input_schema=entry.schema or {},
         ownership="managed",
         alone=Alone(
@@ -104,16 +104,16 @@ def _started_from(program: str, folder: str) -> tuple[str, ...]:
     return (own, program) if program.startswith(f"{own}/") else (program,)
 
 
-def _body(entry: ManifestEntry, seconds: float, folder: str) -> Body:
+def _body(entry: ManifestEntry, allowed: Allowed) -> Body:
     program = DeclaredProgram(argv=entry.command, passed=entry.passed)
-    limits = CommandLimits(wall=seconds, grace=GRACE_SECONDS)
+    limits = CommandLimits(wall=allowed.seconds, grace=GRACE_SECONDS)
 
     async def call(values: Mapping[str, object], runtime: Runtime) -> object:
         told = values[_STDIN]
         stdin = told if isinstance(told, bytes) else NOTHING
         work = runtime.port(Programs).run(program, stdin=stdin, limits=limits)
         report = await _with_signs_of_life(work, runtime)
-        return answer_of(report, entry, Allowed(seconds, folder))
+        return answer_of(report, entry, allowed)
 
     return Body(style="async", invoke=call, decode=_as_object, read=_as_sent, verbatim=True)
 
