@@ -62,9 +62,9 @@ class Place:
         for folder in (self.workspace, self.home):
             folder.mkdir()
 
-    def opened(self) -> Holdfast:
+    def opened(self, *tools: object) -> Holdfast:
         return Holdfast(
-            tools=[run, job, wait, go_on],
+            tools=[*(tools or (run, job, wait, go_on))],
             workspace=self.workspace,
             settings=Settings(),
             surroundings=Surroundings(
@@ -205,3 +205,37 @@ async def test_what_a_killed_runtime_left_is_removed_by_the_next(place: Place) -
             while dead.exists():  # noqa: ASYNC110 - a folder tells nobody
                 await anyio.sleep(0.01)
         assert (place.home / "sessions" / hf.session_id / "scratch").exists()
+
+
+async def test_a_granted_file_that_is_made_later_is_shown_and_no_shell_is_left_for_it(
+    place: Place,
+) -> None:
+    needs = {
+        "fs": {"read": ["**"], "write": ["later.txt"]},
+        "shell": [{"cmd": "*"}],
+    }
+
+    @tool(requires=needs)
+    async def once(rt: Runtime) -> int | None:
+        """Write it."""
+        report = await rt.shell.run("echo x >> later.txt")
+        REPORTS.append(report)
+        return report.exit_code
+
+    @tool(requires=needs)
+    async def shell(rt: Runtime, command: str) -> str:
+        """Run it in the persistent shell."""
+        return (await rt.shell.persistent.run(command)).report.stdout.text()
+
+    async with place.opened(once, shell) as hf:
+        assert (await hf.settle("once", {})).result != 0
+        (place.workspace / "later.txt").touch()
+        assert (await hf.settle("once", {})).result == 0
+        (place.workspace / "later.txt").unlink()
+    async with place.opened(once, shell) as hf:
+        await hf.settle("shell", {"command": "kept=here"})
+        (place.workspace / "later.txt").touch()
+        assert (await hf.settle("once", {})).result != 0
+        (refusal,) = REPORTS[-1].refusals
+        assert "only if it was there before" in refusal.reason
+        assert (await hf.settle("shell", {"command": "echo $kept"})).result == {"text": "here\n"}

@@ -253,8 +253,7 @@ async def test_a_command_reaches_granted_hosts_through_the_proxy_alone(
         return report.stdout.text()
 
     async with place.opened(web) as hf:
-        # curl does not ask a proxy for the loopback unless it is told to.
-        through = f"curl -sS --noproxy '' http://{origin}/y"
+        through = f"curl -sS http://{origin}/y"
         envelope = await hf.settle("web", {"command": through})
         if envelope.failure is not None:
             assert envelope.failure.kind == FailureKind.UNAVAILABLE

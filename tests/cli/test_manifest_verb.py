@@ -126,6 +126,33 @@ def test_everything_that_is_wrong_is_said_with_its_place(cli: Cli, tmp_path: Pat
     ]  # fmt: skip
 
 
+def test_what_is_wrong_with_one_entry_hides_nothing_of_the_others(cli: Cli, tmp_path: Path) -> None:
+    program(tmp_path, "closed").chmod(0o644)
+    program(tmp_path, "plain", "echo hi\n")
+    path = write(
+        tmp_path,
+        entry(name="elsewhere", command=["x"]),
+        entry(name="gone", command=["./tools/bin/gone"]),
+        entry(name="closed", command=["./tools/bin/closed"]),
+        entry(name="bash"),
+        entry(name="a b", command=["./tools/bin/plain"]),
+    )
+    told = json.loads(cli("manifest", "check", str(path), "--json").out)
+    assert [one["index"] for one in told["problems"]] == [0, 1, 2, 3]
+    for one, said in zip(
+        told["problems"],
+        ("must start with ./tools/bin/", "no such file", "chmod +x", "this name is locked"),
+        strict=True,
+    ):
+        assert said in one["message"]
+    refuses, starts = told["warnings"]
+    assert "refuse this name" in refuses
+    assert "begin with #!" in starts
+    assert told["tools"] == []
+    exported = json.loads(cli("manifest", "export", str(path), "--json").out)
+    assert "must start with ./tools/bin/" in exported["error"]
+
+
 def test_what_the_format_lets_pass_and_does_not_work_is_found(cli: Cli, tmp_path: Path) -> None:
     path = write(
         tmp_path,

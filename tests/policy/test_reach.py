@@ -72,6 +72,9 @@ def test_a_link_has_two_spellings(tmp_path: Path) -> None:
         ("fs.write", "src/a", "requires.fs.write = ['src/a']"),
         ("fs.read", "../x", "requires.fs.read"),
         ("net.fetch", "https://evil.example/x", "requires.net.hosts = ['evil.example']"),
+        ("net.fetch", "http://evil.example:8080/", "requires.net.hosts = ['evil.example:8080']"),
+        ("net.fetch", "http://[::1]:8080/", "requires.net.hosts = ['[::1]:8080']"),
+        ("net.fetch", "http://[::1]/", "requires.net.hosts = ['::1']"),
         ("shell.run", "rm x", "requires.shell = [{'cmd': 'rm'}]"),
     ],
 )

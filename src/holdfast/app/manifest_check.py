@@ -71,26 +71,28 @@ def checked_manifest(path: Path) -> ManifestCheck:
     content = content_of(path)
     if isinstance(content, ManifestProblem):
         return ManifestCheck(problems=(content,))
-    found = look_through(content, folder_of(path))
-    keys = key_doubts(content)
-    if not isinstance(found, Manifest):
-        return ManifestCheck(problems=found, warnings=keys)
+    folder = folder_of(path)
+    faults, entries = look_through(content, folder)
+    found = Manifest(folder=folder, entries=tuple(entries.values()))
     tools = manifest_tools(found, DEFAULTS)
     places = places_of({"workspace": [str(Path.cwd())]}, DiskPaths())
     wrong = (
         (index, entry, words)
-        for index, (entry, tool) in enumerate(zip(found.entries, tools, strict=True))
+        for (index, entry), tool in zip(entries.items(), tools, strict=True)
         for words in _wrong_with(entry, tool, places)
     )
+    unworkable = (
+        ManifestProblem(
+            text=f"tool[{index}] {quoted(entry.name)}: {words}", index=index, name=entry.name
+        )
+        for index, entry, words in wrong
+    )
+    doubts = (text for tool in tools for text in _doubts(tool))
     return ManifestCheck(
-        problems=tuple(
-            ManifestProblem(
-                text=f"tool[{index}] {quoted(entry.name)}: {words}", index=index, name=entry.name
-            )
-            for index, entry, words in wrong
-        ),
-        warnings=(*keys, *(text for tool in tools for text in _doubts(tool)), *_starts(found)),
-        tools=tuple(map(_checked, found.entries, tools)),
+        problems=(*faults, *unworkable),
+        warnings=(*key_doubts(content), *doubts, *_starts(found)),
+        # One entry that is no entry leaves a manifest without tools.
+        tools=() if faults else tuple(map(_checked, found.entries, tools)),
     )
 
 

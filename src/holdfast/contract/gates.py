@@ -11,6 +11,9 @@ import msgspec
 
 Access = Literal["read", "write"]
 
+_USUAL_PORTS = (None, 80, 443)
+"""Those of the web."""
+
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why something is out of reach, and which requirement would change that."""
@@ -37,6 +40,14 @@ class HostLeave(msgspec.Struct, frozen=True):
     port: int | None
     reaches: Callable[[str], bool]
     """Whether an address that the name was resolved to may be connected to."""
+
+
+def host_requirement(name: str, port: int | None) -> str:
+    """What would admit a host: on the port it was asked for at, where that is no usual one."""
+    shown = name
+    if port not in _USUAL_PORTS:
+        shown = f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+    return f"requires.net.hosts = [{shown!r}]"
 
 
 class PathGate(Protocol):

@@ -87,6 +87,11 @@ class CommandReport(msgspec.Struct, frozen=True, kw_only=True):
 _WRITES = "requires.fs.write"
 
 
+def first_refusal(refusals: Sequence[Refusal]) -> Refusal:
+    """The one to speak of: what is known counts more than what a command says."""
+    return min(refusals, key=lambda one: one.basis == "said")
+
+
 def denial_of(report: CommandReport) -> PolicyDenied | None:
     """What a tool raises for a command that failed because of the sandbox; None: it did not.
 
@@ -96,7 +101,7 @@ def denial_of(report: CommandReport) -> PolicyDenied | None:
     """
     if report.exit_code == 0 or not report.refusals:
         return None
-    first = min(report.refusals, key=lambda one: one.basis == "said")
+    first = first_refusal(report.refusals)
     said = f"The command says it could not reach {first.target!r}, which this session may not:"
     known = "The sandbox refused it:"
     wanted = [one.requirement for one in report.refusals if one.requirement is not None]

@@ -10,7 +10,7 @@ from typing import cast
 
 import msgspec
 
-from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal
+from holdfast.contract.gates import Access, HostLeave, PathLeave, Refusal, host_requirement
 from holdfast.contract.ports import PathFacts, PathProblem, PathView
 from holdfast.contract.rules import Use
 from holdfast.contract.tool import Tool
@@ -224,7 +224,7 @@ class Reach:
             return Refusal(
                 target=host.name, reason=f"{verdict.reason} {command_gate.BOUND_FROM_ABOVE}"
             )
-        wanted = f"requires.net.hosts = [{host.name!r}]"
+        wanted = host_requirement(host.name, host.port)
         return Refusal(target=host.name, reason=verdict.reason, requirement=wanted)
 
     def _of_command(self, scope: EffectiveScope, use: Use) -> Looked:

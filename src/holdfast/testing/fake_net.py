@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from holdfast.contract.errors import OperationFailed, PolicyDenied, Unavailable
+from holdfast.contract.gates import host_requirement
 from holdfast.contract.net import USUAL_LIMITS, Fetched, FetchLimits
 from holdfast.execution.network.web_request import (
     WebRequest,
@@ -93,7 +94,7 @@ class FakeNet:
                 f"{url.place} is out of reach.",
                 extras={
                     "target": url.place,
-                    "requirement": f"requires.net.hosts = ['{url.host}']",
+                    "requirement": host_requirement(url.host, url.port),
                 },
             )
         asked = Asked(request.method, str(url), dict(request.headers), request.body)

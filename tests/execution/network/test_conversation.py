@@ -146,6 +146,8 @@ async def test_a_name_that_leads_inside_is_refused_though_the_name_is_granted() 
         assert b"site.example leads to 10.0.0.7, which is not granted." in answer
         assert town.told[0].requirement == "requires.net.hosts = ['10.0.0.7']"
         assert _code(await town.ask(_socks(b"site.example", 443))) == 2
+        await town.ask(b"CONNECT site.example:8443 HTTP/1.1\r\n\r\n")
+        assert town.told[-1].requirement == "requires.net.hosts = ['10.0.0.7:8443']"
 
 
 async def test_of_several_addresses_only_checked_ones_are_dialled_in_order() -> None:

@@ -14,7 +14,7 @@ from holdfast.contract.net import HostAttempt
 from holdfast.execution.network.attempts import Attempts
 from holdfast.execution.network.conversation import Ways
 from holdfast.execution.network.egress_proxy import EgressProxy
-from holdfast.execution.network.proxy_environment import proxy_environment
+from holdfast.execution.network.proxy_environment import proxy_environment, with_proxy
 from holdfast.testing.fakes import FakeClock
 
 REFUSED = b"CONNECT other.example:1 HTTP/1.1\r\n\r\n"
@@ -147,6 +147,39 @@ def test_programs_are_told_of_the_proxy_in_every_spelling() -> None:
         "NO_PROXY",
     }
     assert len(variables) == 8
+
+
+@pytest.mark.parametrize(
+    ("hosts", "direct"),
+    [
+        ((), "localhost,127.0.0.1,::1"),
+        ((("*", "api.example"),), "localhost,127.0.0.1,::1"),
+        ((("127.0.0.1:8080", "api.example"),), "localhost,::1"),
+        ((("[::1]:8080", "localhost"),), "127.0.0.1"),
+        ((("::1",), ("127.0.0.1", "[::1]:1")), "localhost,127.0.0.1"),
+        ((("127.0.0.1",), ("127.0.0.2",)), "localhost,127.0.0.1,::1"),
+        ((("127.0.0.1", "::1", "localhost:1"),), ""),
+    ],
+)
+def test_a_loopback_that_is_granted_is_asked_of_the_proxy(
+    hosts: tuple[tuple[str, ...], ...], direct: str
+) -> None:
+    variables = proxy_environment(4000, hosts)
+    assert variables["NO_PROXY"] == variables["no_proxy"] == direct
+
+
+def test_variables_that_are_given_on_purpose_outweigh_those_of_the_proxy() -> None:
+    door = proxy_environment(4000)
+    passed = {"HTTP_PROXY": "http://corporate:1", "NO_PROXY": "corporate", "A": "a"}
+    assert with_proxy({}, door) == door
+    found = with_proxy(passed, door)
+    assert found["HTTP_PROXY"] == found["http_proxy"] == "http://127.0.0.1:4000"
+    assert (found["NO_PROXY"], found["A"]) == ("corporate", "a")
+    assert "no_proxy" not in found
+    given = with_proxy(passed, door, passed)
+    assert given["HTTP_PROXY"] == "http://corporate:1"
+    assert "http_proxy" not in given
+    assert given["https_proxy"] == "http://127.0.0.1:4000"
 
 
 async def test_many_connections_leave_no_file_behind() -> None:

@@ -36,13 +36,13 @@ def may_reach(host: str) -> HostLeave | Refusal:
     return Refusal(reason="no host", target=host, requirement="requires.net.hosts")
 
 
-CONFINED = Confined(POLICY, "/tmp", "/w/sub", may_open, may_reach)
-WITH_HOSTS = Confined(
-    msgspec.structs.replace(POLICY, network="hosts"), "/tmp", "/w/sub", may_open, may_reach
-)
-WITHOUT_BOUNDS = Confined(
-    msgspec.structs.replace(POLICY, network="open"), "/tmp", "/w/sub", may_open, may_reach
-)
+def is_there(path: str) -> bool:
+    return not path.endswith("new")
+
+
+CONFINED = Confined(POLICY, "/tmp", "/w/sub", may_open, may_reach, is_there)
+WITH_HOSTS = CONFINED._replace(policy=msgspec.structs.replace(POLICY, network="hosts"))
+WITHOUT_BOUNDS = CONFINED._replace(policy=msgspec.structs.replace(POLICY, network="open"))
 
 READ, WRITE = "requires.fs.read", "requires.fs.write"
 EITHER = f"{READ} or {WRITE}"
@@ -279,10 +279,38 @@ def test_a_host_that_is_named_is_what_is_told_of() -> None:
 def test_the_own_loopback_of_a_sandbox_is_told_from_the_machines() -> None:
     said = "curl: (7) Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect"
     (found,) = denials(WITH_HOSTS, said)
-    assert "NO_PROXY" in found.reason
-    assert found.requirement is None
+    assert "this address is the sandbox's own" in found.reason
+    assert (found.target, found.requirement) == ("127.0.0.1:8080", HOSTS)
     (none,) = denials(CONFINED, said)
-    assert none.requirement == HOSTS
+    assert (none.reason, none.requirement) == ("no host", HOSTS)
+
+
+def test_a_granted_server_of_the_machine_is_reached_through_the_proxy_alone() -> None:
+    def granted(host: str) -> HostLeave:
+        return HostLeave(host, None, lambda _address: True)
+
+    said = "dial tcp: connect to localhost:8080 failed"
+    (found,) = denials(WITH_HOSTS._replace(may_reach=granted), said)
+    assert "through the proxy that HTTP_PROXY names" in found.reason
+    assert (found.target, found.requirement) == ("localhost:8080", None)
+    assert denials(CONFINED._replace(may_reach=granted), said) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "target"),
+    [
+        ("Failed to connect to 192.0.2.7 port 8080 after 3 ms", "192.0.2.7:8080"),
+        ("could not connect to db.example:5432", "db.example:5432"),
+        ("unable to access 'http://git.example:3000/x.git/': oh", "git.example:3000"),
+        ("unable to access 'https://git.example:443/x.git/': oh", "git.example"),
+        ("Failed to connect to 192.0.2.7 port", "192.0.2.7"),
+        ("Failed to connect to 192.0.2.7 port 0x50", "192.0.2.7"),
+        ("could not connect to db.example:123456", "db.example"),
+    ],
+)
+def test_a_port_that_was_named_is_named_again(said: str, target: str) -> None:
+    (found,) = denials(CONFINED, said)
+    assert found.target == target
 
 
 NOWHERE = Confined(SandboxPolicy(), "/tmp", "/srv/own", may_open, may_reach)
@@ -306,14 +334,3 @@ NOWHERE = Confined(SandboxPolicy(), "/tmp", "/srv/own", may_open, may_reach)
 )
 def test_what_the_system_says_of_a_name_is_no_name(line: str, targets: list[str]) -> None:
     assert [one.target for one in denials(NOWHERE, line)] == targets
-
-
-def test_a_file_that_is_granted_and_not_there_is_given_with_its_folder() -> None:
-    def leave(_access: Access, path: str) -> PathLeave:
-        return PathLeave(path)
-
-    granted = NOWHERE._replace(may_open=leave)
-    (one,) = denials(granted, "OSError: [Errno 30] Read-only file system: '/srv/out/x.txt'")
-    assert one.requirement == "requires.fs.write = ['/srv/out/**']"
-    assert "only if it was there before" in one.reason
-    assert denials(granted, "cat: /srv/out/x.txt: Permission denied") == ()

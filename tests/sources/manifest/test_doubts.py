@@ -50,6 +50,33 @@ def test_keys_of_other_loaders_are_their_own_business() -> None:
     assert key_doubts(content) == ()
 
 
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (
+            {"requires.net.hosts": ["127.0.0.1:80"]},
+            '"requires.net.hosts" is no key of a manifest and is passed over; write'
+            ' "requires": {"net": {"hosts": ["127.0.0.1:80"]}}',
+        ),
+        (
+            {"fs.read": ["ä"], "requires": {"fs": {"write": ["out/**"]}, "shell": []}},
+            '"fs.read" is no key of a manifest and is passed over; write'
+            ' "requires": {"fs": {"write": ["out/**"], "read": ["ä"]}, "shell": []}',
+        ),
+        (
+            {"requires.net.hosts": "a\u200b", "requires.fs.write": None, "requires": 1},
+            '"requires.net.hosts", "requires.fs.write" are no keys of a manifest and are passed'
+            ' over; write "requires": {"net": {"hosts": "a\\u200b"}, "fs": {"write": null}}',
+        ),
+    ],
+)
+def test_a_requirement_as_it_is_spoken_of_is_shown_as_it_is_written(
+    keys: dict[str, object], said: str
+) -> None:
+    found = key_doubts(json.dumps({"tools": [{"name": "t", **keys}]}).encode())
+    assert found == (f'tool[0] "t": {said}',)
+
+
 def test_a_root_without_tools_is_told_of() -> None:
     assert key_doubts(b'{"tool": []}') == (
         '"tool" is no key of a manifest and is passed over; write "tools"',
@@ -88,7 +115,9 @@ def test_no_place_is_told_in_bytes(content: bytes) -> None:
         assert "(byte " not in problem.text
 
 
-@pytest.mark.parametrize("requires", [{"read": ["/srv"]}, {"hosts": ["a.example"], "fs": {}}])
+@pytest.mark.parametrize(
+    "requires", [{"read": ["/srv"]}, {"hosts": ["a.example"], "fs": {}}, {"net.hosts": []}]
+)
 def test_requirements_in_the_form_of_a_configuration_are_told_the_right_one(
     requires: dict[str, object],
 ) -> None:

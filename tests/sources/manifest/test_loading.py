@@ -321,9 +321,19 @@ def test_the_first_failure_counts_entries_in_order_and_checks_in_theirs() -> Non
 def test_somebody_who_checks_is_told_everything() -> None:
     worst: JsonObject = {"name": "t", "command": ["x"], "envPassthrough": ["-"], "schema": 1}
     found = look_through(json.dumps({"tools": [entry(), worst, {}]}).encode(), FOLDER)
-    assert isinstance(found, tuple)
-    assert [(one.index, one.name) for one in found] == [(1, "t")] * 4 + [(2, None)]
-    assert found[-1].text == "tool[2]: name is required"
+    problems = found.problems
+    assert [(one.index, one.name) for one in problems] == [(1, "t")] * 4 + [(2, None)]
+    assert problems[-1].text == "tool[2]: name is required"
+    assert [(at, one.name) for at, one in found.entries.items()] == [(0, "t")]
+
+
+def test_what_cannot_be_called_is_told_after_everything_else() -> None:
+    unnamed: JsonObject = {"command": ["/bin/true"]}
+    entries = [entry(name="a\n"), unnamed, entry(name="fine")]
+    found = look_through(json.dumps({"tools": entries}).encode(), FOLDER)
+    assert [one.index for one in found.problems] == [1, 0]
+    assert [*found.entries] == [2]
+    assert refused(*entries) == "tool[1]: name is required"
 
 
 @pytest.mark.req("CLI-ROO-10")

@@ -104,6 +104,29 @@ def test_a_program_that_may_only_read_is_told_as_such(
     assert tool.alone.seconds == 10
 
 
+@pytest.mark.parametrize(
+    ("requires", "reads"),
+    [
+        ({"net": {"hosts": ["a.example"]}}, True),
+        ({"fs": {"write": ["out/*"]}}, True),
+        ({"fs": {"read": None, "write": ["out/*"]}}, True),
+        ({"fs": None, "capabilities": ["memory.read"]}, True),
+        ({"fs": {"read": []}, "net": {"hosts": ["a.example"]}}, False),
+        ({"fs": {"read": [], "write": ["out/*"]}}, False),
+        ({"fs": {}, "net": {"hosts": []}}, False),
+    ],
+)
+def test_an_entry_that_says_nothing_of_reading_reads_what_all_may(
+    tmp_path: Path, requires: JsonObject, *, reads: bool
+) -> None:
+    path = tmp_path / "tools.json"
+    write(path, entry(requires=requires))
+    (tool,) = ManifestSource(path, DEFAULTS).tools()
+    declared = requirement_set(requires)
+    assert tool.requires.fs.read == (("{workspace}/**",) if reads else ())
+    assert (tool.requires.fs.write, tool.requires.net) == (declared.fs.write, declared.net)
+
+
 def test_a_change_is_seen_and_a_broken_one_keeps_the_tools_from_before(tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     source = ManifestSource(path, DEFAULTS)

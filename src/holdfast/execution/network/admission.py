@@ -8,7 +8,7 @@ import asyncio
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from holdfast.contract.gates import HostGate, Refusal
+from holdfast.contract.gates import HostGate, Refusal, host_requirement
 from holdfast.contract.net import Resolver
 
 RESOLVING_SECONDS = 10.0
@@ -55,7 +55,7 @@ async def admit(
     return Refusal(
         reason=f"{leave.name} leads to {found[0]}, which is not granted.",
         target=leave.name,
-        requirement=f"requires.net.hosts = ['{found[0]}']",
+        requirement=host_requirement(found[0], port),
     )
 
 

@@ -73,7 +73,12 @@ class Aftermath:
             return ()
         sandbox = self._sandbox
         confined = Confined(
-            sandbox.parts.policy, sandbox.temporary, cwd, self._leaves.open, self._leaves.reach
+            sandbox.parts.policy,
+            sandbox.temporary,
+            cwd,
+            self._leaves.open,
+            self._leaves.reach,
+            sandbox.appearances.shows,
         )
         said = report.unstarted or report.stderr.text()
         return denials(confined, said if program is None else said.replace(f"{program}: ", ""))

@@ -31,6 +31,8 @@ class Appearances:
     def __init__(self, policy: SandboxPolicy) -> None:
         self._watched = tuple(dict.fromkeys(_watched(policy)))
         self._absent = tuple(path for path in self._watched if _wrongly_there(path) is None)
+        granted = dict.fromkeys((*policy.readable, *policy.writable))
+        self._not_shown = tuple(path for path in granted if not os.path.lexists(path))
 
     def absent(self) -> tuple[str, ...]:
         """Those that are not there now: what appears until a command has ended is the command's."""
@@ -39,6 +41,14 @@ class Appearances:
     def outdated(self) -> bool:
         """Whether somebody made one meanwhile: only a new sandbox can keep commands from it."""
         return any(_wrongly_there(path) is not None for path in self._absent)
+
+    def shows(self, path: str) -> bool:
+        """Whether it is there, and was when the sandbox was made."""
+        return path not in self._not_shown and os.path.lexists(path)
+
+    def more_to_show(self) -> bool:
+        """Whether a granted place is there now that was not: only a new sandbox can show it."""
+        return any(os.path.lexists(path) for path in self._not_shown)
 
 
 class Watch:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.programs import DeclaredProgram, Listener
 from holdfast.contract.shell import NO_LIMITS, CommandLimits, CommandReport
+from holdfast.execution.network.proxy_environment import with_proxy
 from holdfast.execution.processes.call_processes import Asked, CallProcesses
 from holdfast.execution.processes.piped import Piped
 from holdfast.execution.processes.sandbox import Sandbox
@@ -44,8 +45,8 @@ class CallPrograms:
         own = found.variables | {**program.variables}
 
         def environment(sandbox: Sandbox) -> Mapping[str, str]:
-            # The door comes last: where hosts are granted, there is no other way to them.
-            return own | sandbox.door()
+            # What is passed on leads to the parent's proxy, and the door is the only way out.
+            return with_proxy(own, sandbox.door(), program.variables)
 
         return Asked(
             command=program.argv,

@@ -2,15 +2,16 @@
 
 A program says in its own words that it could not open something. The words only suggest a path or
 a host; it is named as refused when the policy really does not admit it, and marked as said, since a
-command can print anything. Whether it exists is not looked at: what lies outside is refused in one
-way.
+command can print anything. Whether it exists is looked at only where the command may see that
+itself: what lies outside is refused in one way.
 
 What is printed may be hostile, and it is read on the event loop: so much of it is looked at and no
 more, and every step of looking takes as long as the line.
 """
 
+import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -56,7 +57,8 @@ _WRITERS = frozenset({"touch", "mkdir", "rmdir", "tee", "rm", "truncate", "mktem
 
 _QUOTE = late_pattern("['\"`\u2018\u2019]")
 _BETWEEN_WORDS = late_pattern(r"[\s:,;()]")
-_HOST = late_pattern(r"\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
+_HOST = late_pattern(r"localhost|\d+(?:\.\d+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}")
+_DIGITS = late_pattern(r"[1-9][0-9]{0,4}")
 _NETWORK = ("resolve", "lookup", "connect to", "not known", "access", "getaddrinfo", "host address")
 _ANSWERED = "returned error"
 """Whoever is told of by these words was reached."""
@@ -76,11 +78,17 @@ _PAST_THE_PROXY = Refusal(
     target="the network",
     basis="said",
 )
-_LOOPBACK = "127."
-_OWN_LOOPBACK = (
-    "This address is the sandbox's own. A server of the machine that is granted is reached through"
-    " the proxy alone, and NO_PROXY leaves it out: have the program pass NO_PROXY by, as"
-    " curl --noproxy '' does."
+_LOOPBACK = ("127.", "localhost")
+_OWN_LOOPBACK = "Until it is granted, this address is the sandbox's own; then, the machine's."
+_LOOPBACK_PAST_THE_PROXY = (
+    "This address is the sandbox's own. The server of the machine that is granted is reached"
+    " through the proxy that HTTP_PROXY names, and in no other way: let the program use it."
+)
+_PORT = "port"
+_USUAL_PORTS = ("80", "443")
+_NOT_THERE_YET = (
+    "It is not there yet, and a program is given a single file or folder only if it was there"
+    " before: make it, or name the folder that it is in."
 )
 _BEFORE_A_HOST = frozenset(
     {
@@ -101,6 +109,8 @@ class Confined(NamedTuple):
     cwd: str
     may_open: PathGate
     may_reach: HostGate
+    shows: Callable[[str], bool] = os.path.lexists
+    """Whether a path is there for it; asked only of what it may see."""
 
 
 def denials(confined: Confined, stderr: str) -> tuple[Refusal, ...]:
@@ -183,14 +193,22 @@ def _wanted(lower: str) -> _Wanted:
 def _hosts(lower: str) -> Iterator[str]:
     """What stands behind the words of a failed connection."""
     before, last = "", ""
-    for piece in _QUOTE.sub(" ", lower).split():
-        word = piece.strip(".,:;()[]")
+    words = [piece.strip(".,:;()[]") for piece in _QUOTE.sub(" ", lower).split()]
+    for at, word in enumerate(words):
         if last == "lookup" or before == "getaddrinfo" or (before, last) in _BEFORE_A_HOST:
             name = word.partition("://")[2] or word
-            host = name.partition("/")[0].partition(":")[0]
+            host, _, port = name.partition("/")[0].partition(":")
             if len(host) <= _LONGEST_HOST and _HOST.fullmatch(host):
-                yield host
+                yield _with_port(host, port, words[at + 1 : at + 3])
         before, last = last, word
+
+
+def _with_port(host: str, port: str, behind: list[str]) -> str:
+    """The port stands behind a colon or in words; the usual ones need not be named."""
+    if not port and behind[:1] == [_PORT]:
+        port = "".join(behind[1:])
+    named = _DIGITS.fullmatch(port) and port not in _USUAL_PORTS
+    return f"{host}:{port}" if named else host
 
 
 def _paths(line: str) -> Iterator[str]:
@@ -198,6 +216,7 @@ def _paths(line: str) -> Iterator[str]:
     _, program, before = line.rpartition(": ")[0].rpartition(": ")
     # Without a program before it, only one word is a name: more are a sentence.
     is_name = before == before.strip() and (program or not _BETWEEN_WORDS.search(before))
+    is_name = is_name and not _QUOTE.search(before)
     if before and "/" not in before and is_name and not _are_the_systems(before):
         yield before
     segments = _QUOTE.split(line)
@@ -236,21 +255,53 @@ class _Judge:
         read = None if said.wanted == "write" else self._of_path("read", path)
         # What is only missing could be read, and nobody said that it was to be written.
         may_be_write = said.wanted == "write" or read is not None or not said.is_missing
-        write = self._of_path("write", path) if said.wanted != "read" and may_be_write else None
-        if said.wanted == "write" and write is None and not self._is_admitted("write", path):
-            write = _not_there_before(path)
+        write = self._of_writing(said, path) if said.wanted != "read" and may_be_write else None
         return _told(said.target, read, write)
+
+    def _of_writing(self, said: _Suggestion, path: str) -> Refusal | None:
+        if self._is_admitted("write", path):
+            named = path in self._confined.policy.writable
+            return (
+                self._not_there_before(path) if named and not self._confined.shows(path) else None
+            )
+        refused = self._refused("write", path)
+        if refused is None:
+            return self._not_there_before(path) if said.wanted == "write" else None
+        if refused.requirement is None or not self._is_seen_to_be_missing(path):
+            return refused
+        folder = self._refused("write", _all_beside(path))
+        if folder is None or folder.requirement is None:
+            return refused
+        reason = f"{refused.reason} {_NOT_THERE_YET}"
+        return msgspec.structs.replace(refused, reason=reason, requirement=folder.requirement)
+
+    def _is_seen_to_be_missing(self, path: str) -> bool:
+        """Only where the command may see so much: behind a link it may not."""
+        policy = self._confined.policy
+        if not policy.reads(path) or self._confined.shows(path):
+            return False
+        return policy.reads(os.path.realpath(path))
+
+    def _not_there_before(self, path: str) -> Refusal:
+        """The kernel is told of what is there, and of all that is in a folder."""
+        folder = _all_beside(path)
+        # Where the policy refuses the folder, it names it as people write it.
+        verdict = self._refused("write", folder)
+        written = f"requires.fs.write = [{folder!r}]" if verdict is None else verdict.requirement
+        return Refusal(reason=_NOT_THERE_YET, target=path, requirement=written)
 
     def _of_host(self, host: str) -> Refusal | None:
         mode = self._confined.policy.network
         if mode == "open":
             return None
-        if mode == "hosts" and host.startswith(_LOOPBACK):
-            return Refusal(reason=_OWN_LOOPBACK, target=host, basis="said")
         self.asked += 1
         verdict = self._confined.may_reach(host)
+        is_own = mode == "hosts" and host.startswith(_LOOPBACK)
         if isinstance(verdict, Refusal):
-            return msgspec.structs.replace(verdict, basis="said")
+            reason = f"{verdict.reason} {_OWN_LOOPBACK}" if is_own else verdict.reason
+            return msgspec.structs.replace(verdict, reason=reason, target=host, basis="said")
+        if is_own:
+            return Refusal(reason=_LOOPBACK_PAST_THE_PROXY, target=host, basis="said")
         return None
 
     def of_network(self, stderr: str) -> Refusal | None:
@@ -261,8 +312,9 @@ class _Judge:
         return _NO_HOSTS if mode == "none" else _PAST_THE_PROXY
 
     def _of_path(self, access: Access, path: str) -> Refusal | None:
-        if self._is_admitted(access, path):
-            return None
+        return None if self._is_admitted(access, path) else self._refused(access, path)
+
+    def _refused(self, access: Access, path: str) -> Refusal | None:
         self.asked += 1
         verdict = self._confined.may_open(access, path)
         return verdict if isinstance(verdict, Refusal) else None
@@ -282,14 +334,8 @@ class _Judge:
         )
 
 
-def _not_there_before(path: str) -> Refusal:
-    """The policy admits it, and the kernel, which knows what there was, was not told of it."""
-    folder = f"{posixpath.dirname(path).rstrip('/')}/**"
-    return Refusal(
-        reason="A program is given a single file only if it was there before.",
-        target=path,
-        requirement=f"requires.fs.write = [{folder!r}]",
-    )
+def _all_beside(path: str) -> str:
+    return f"{posixpath.dirname(path).rstrip('/')}/**"
 
 
 def _told(target: str, read: Refusal | None, write: Refusal | None) -> Refusal | None:

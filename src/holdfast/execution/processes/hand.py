@@ -250,8 +250,12 @@ class SessionHand:
 
 
 def _outdated(found: Processes) -> bool:
-    """Whether what it keeps from commands is no longer all there is to be kept."""
-    return not found.watch.unsure and found.sandbox.appearances.outdated()
+    """Whether what it keeps from commands is no longer all there is to be kept; or, where nothing
+    runs in it that would be left behind, what it shows them no longer all that is granted."""
+    places = found.sandbox.appearances
+    if found.watch.unsure:
+        return False
+    return places.outdated() or (places.more_to_show() and not found.sandbox.busy)
 
 
 async def _closed(part: SessionShell | SessionJobs | PipedProcesses | Sandbox | Views) -> None:

@@ -12,7 +12,7 @@ from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.shell import Confinement
 from holdfast.execution.network.conversation import Ways
 from holdfast.execution.network.egress_proxy import EgressProxy
-from holdfast.execution.network.proxy_environment import proxy_environment
+from holdfast.execution.network.proxy_environment import proxy_environment, with_proxy
 from holdfast.execution.processes.appearances import Appearances
 from holdfast.execution.processes.capture import Capture, Scrubber
 from holdfast.execution.processes.confinement import Scratch, temporary_of
@@ -134,11 +134,13 @@ class Sandbox:
         base = {name: parent[name] for name in _BASE if parent.get(name)}
         places = {"HOME": f"{temporary}/home", "TMPDIR": temporary}
         told = {**self.parts.variables} | {**(own or {})}
-        return {"LANG": "C.UTF-8"} | base | places | self.door() | told
+        return {"LANG": "C.UTF-8"} | base | places | with_proxy(told, self.door(), told)
 
     def door(self) -> dict[str, str]:
         """The variables by which its processes find the way to granted hosts; none: no host is."""
-        return {} if self._proxy is None else proxy_environment(self._proxy.port)
+        if self._proxy is None:
+            return {}
+        return proxy_environment(self._proxy.port, self.parts.policy.hosts)
 
     def capture(self, name: str) -> Callable[[Callable[[], None]], Capture]:
         """Makes the capture of one command, whose whole output is kept under the name."""

@@ -1,9 +1,10 @@
 """What a manifest's program did, as the answer to its call.
 
 A program that exits with nought has succeeded with what it printed; every other end is a failure
-that says what to do next.
+that says what to do next. What it was refused meanwhile is told in either case.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from signal import Signals
@@ -13,11 +14,19 @@ import msgspec
 
 from holdfast.contract import kept_report
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.errors import Cancelled, SandboxNotRunning, Unavailable, UserDenied
+from holdfast.contract.errors import (
+    Cancelled,
+    PolicyDenied,
+    SandboxNotRunning,
+    Unavailable,
+    UserDenied,
+)
 from holdfast.contract.json_value import JsonValue
 from holdfast.contract.program_exit import ProgramExit, envelope_from
-from holdfast.contract.shell import CommandReport, denial_of
+from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet
+from holdfast.contract.shell import CommandReport, denial_of, first_refusal
 from holdfast.contract.told import Told
+from holdfast.sources.manifest.advice import wider_entry
 from holdfast.sources.manifest.entries import ManifestEntry
 
 _ENDED = {
@@ -28,10 +37,13 @@ _ENDED = {
 
 
 _TMP = "/tmp"
-_TMP_FILE = re.compile(r"/tmp/[^\s'\":,;()]+")
+_TMP_FILE = re.compile(r"(?<![^\s'\"`\u2018:,;(=])/tmp/[^\s'\"`\u2019:,;()]+")
+"""At the beginning of a word: further inside it is another folder's."""
 _MISSING = "No such file or directory"
 _OWN_TMP = ("namespaces", "bubblewrap")
 _LOOKED_AT = 32 * 1024
+_MOST_LOOKED_FOR = 8
+"""In one line."""
 
 
 class Allowed(NamedTuple):
@@ -39,6 +51,8 @@ class Allowed(NamedTuple):
 
     seconds: float
     folder: str
+    requires: RequirementSet = NOTHING_REQUIRED
+    """What it may reach, the default included."""
 
 
 def answer_of(
@@ -55,36 +69,63 @@ def answer_of(
     if report.unstarted is not None:
         raise _unstarted(report, entry)
     if report.killed_by is None and (denial := denial_of(report)) is not None:
-        raise denial
+        raise _with_advice(denial, first_refusal(report.refusals).requirement, entry, allowed)
+    warnings = (
+        *report.warnings,
+        *_refused_meanwhile(report, entry, allowed),
+        *_hidden_files(report, entry),
+    )
     if report.exit_code == 0 and not report.stdout.complete:
         # Memory does not hold all of it, so that nobody can say whether it is JSON.
         text: object = {"text": printed["stdout"]}
-        return Told(result=text, warnings=report.warnings, output=kept_report.kept_output(report))
+        return Told(result=text, warnings=warnings, output=kept_report.kept_output(report))
     answer = envelope_from(_exit(report))
     if report.killed_by is not None and answer.failure is not None:
         hint: dict[str, JsonValue] = {"hint": _longer(entry, allowed)}
         failure = msgspec.structs.replace(answer.failure, extras=answer.failure.extras | hint)
         answer = msgspec.structs.replace(answer, failure=failure)
-    warnings = (*report.warnings, *_hidden_files(report, entry))
     return msgspec.structs.replace(answer, warnings=warnings) if warnings else answer
 
 
-def _hidden_files(report: CommandReport, entry: ManifestEntry) -> Iterator[str]:
-    """What to say where a program did not find a file below the temporary directory.
+def _with_advice(
+    denial: PolicyDenied, wanted: str | None, entry: ManifestEntry, allowed: Allowed
+) -> PolicyDenied:
+    """The same, with what to write into the entry where that can be told."""
+    advised = wider_entry(wanted, allowed.requires, names_reads=entry.names_reads)
+    if advised is None:
+        return denial
+    hint = f"In the entry {entry.name} of the manifest in {allowed.folder}: {advised}"
+    return PolicyDenied(str(denial), extras={**denial.extras, "hint": hint})
 
-    Whether there is one on the machine is not looked at.
-    """
+
+def _refused_meanwhile(
+    report: CommandReport, entry: ManifestEntry, allowed: Allowed
+) -> Iterator[str]:
+    """What a program was kept from that went on all the same: it may not have noticed."""
+    for one in report.refusals:
+        if one.basis == "said" or one.reason in report.warnings:
+            continue
+        told = f"The program was refused {one.target} meanwhile: {one.reason}"
+        if one.requirement is not None:
+            told += f" {one.requirement} would admit it."
+        advised = wider_entry(one.requirement, allowed.requires, names_reads=entry.names_reads)
+        yield told if advised is None else f"{told} In the manifest: {advised}"
+
+
+def _hidden_files(report: CommandReport, entry: ManifestEntry) -> Iterator[str]:
+    """What to say where a program did not find a file that the machine has in that place."""
     asked_for = (
         () if entry.requires is None else (*entry.requires.fs.read, *entry.requires.fs.write)
     )
     if report.confinement not in _OWN_TMP or report.exit_code == 0:
         return
     for line in report.stderr.text()[-_LOOKED_AT:].splitlines():
-        found = _TMP_FILE.search(line) if _MISSING in line else None
+        said = _TMP_FILE.findall(line)[:_MOST_LOOKED_FOR] if _MISSING in line else ()
+        found = next(filter(os.path.lexists, said), None)
         if found is not None and not any(one.startswith(_TMP) for one in asked_for):
             yield (
                 f"The program has a {_TMP} of its own, in which no file of the machine is: it sees"
-                f" {found[0]} once requires.fs.read names that; or put the file into the workspace."
+                f" {found} once requires.fs.read names that; or put the file into the workspace."
             )
             return
 

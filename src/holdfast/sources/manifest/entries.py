@@ -4,20 +4,21 @@ Pure: the text and the folder it lies in are handed in, and nothing else is look
 the checks and the words of their errors are the format's.
 """
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, cast
 
 import msgspec
 
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.requirements import RequirementSet, requirement_set
+from holdfast.sources.manifest.advice import DOTTED
 from holdfast.sources.manifest.blanks import trimmed
 from holdfast.sources.manifest.parsing import Unparsed, WrittenEntry, parsed
 from holdfast.sources.manifest.program_path import PathFault, program_path
 from holdfast.sources.manifest.quoting import quoted
 from holdfast.sources.manifest.variable_names import NameFault, variable_names
 
-_FLAT = frozenset({"read", "write", "hosts"})
+_FLAT = frozenset({"read", "write", "hosts", *DOTTED})
 _FORM = 'write {"fs": {"read": [...], "write": [...]}, "net": {"hosts": [...]}} in a manifest'
 _NUL = "\x00"
 
@@ -37,6 +38,8 @@ class ManifestEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Names of variables of the parent's environment."""
     requires: RequirementSet | None = None
     """None: it says nothing, and the default of manifests counts."""
+    names_reads: bool = False
+    """Whether it says what it reads, and be it nothing; else the default of manifests counts."""
 
 
 class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,32 +58,38 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[ManifestEntry, ...] = ()
 
 
+class LookedThrough(NamedTuple):
+    """A manifest from beginning to end."""
+
+    problems: tuple[ManifestProblem, ...]
+    """Everything that is wrong, in the order in which it is checked."""
+    entries: Mapping[int, ManifestEntry]
+    """Those in which nothing is wrong, by where they stand."""
+
+
 def load_manifest(content: bytes, folder: str) -> Manifest | ManifestProblem:
     """All entries, or the first thing that is wrong. ``folder`` is absolute."""
-    looked = look_through(content, folder)
-    return looked if isinstance(looked, Manifest) else looked[0]
+    problems, entries = look_through(content, folder)
+    return problems[0] if problems else Manifest(folder=folder, entries=tuple(entries.values()))
 
 
-def look_through(content: bytes, folder: str) -> Manifest | tuple[ManifestProblem, ...]:
-    """All entries, or everything that is wrong, in the order in which it is checked."""
+def look_through(content: bytes, folder: str) -> LookedThrough:
+    """Everything that is wrong, and what is not."""
     try:
         written = parsed(content)
     except Unparsed as problem:
-        return (ManifestProblem(text=f"parse manifest: {problem}"),)
+        return LookedThrough((ManifestProblem(text=f"parse manifest: {problem}"),), {})
     problems: list[ManifestProblem] = []
     taken: set[str] = set()
     for index, entry in enumerate(written):
         problems += [_problem(index, entry, fault) for fault in _faults(entry, taken, folder)]
         taken.add(entry.name or "")
-    if not problems:
-        problems = [
-            _problem(index, entry, fault)
-            for index, entry in enumerate(written)
-            for fault in _uncallable(entry)
-        ]
-    if problems:
-        return tuple(problems)
-    return Manifest(folder=folder, entries=tuple(_entry(one, folder) for one in written))
+    # A loader tells of these only where nothing else is wrong anywhere.
+    for index, entry in enumerate(written):
+        problems += [_problem(index, entry, fault) for fault in _uncallable(entry)]
+    wrong = {problem.index for problem in problems}
+    right = {at: _entry(one, folder) for at, one in enumerate(written) if at not in wrong}
+    return LookedThrough(tuple(problems), right)
 
 
 def _problem(index: int, entry: WrittenEntry, fault: str) -> ManifestProblem:
@@ -146,7 +155,8 @@ def _entry(written: WrittenEntry, folder: str) -> ManifestEntry:
     """An entry in which nothing is wrong."""
     program, *fixed = written.command or ("",)
     seconds = written.timeout_sec
-    requires = written.requires
+    declared: JsonObject | None = written.requires
+    requires = None if declared is None else requirement_set(declared)
     return ManifestEntry(
         name=written.name or "",
         description=written.description or None,
@@ -154,5 +164,12 @@ def _entry(written: WrittenEntry, folder: str) -> ManifestEntry:
         command=(program_path(program, folder), *fixed),
         timeout_seconds=seconds if seconds is not None and seconds > 0 else None,
         passed=variable_names(written.env_passthrough or ()),
-        requires=None if requires is None else requirement_set(requires),
+        requires=requires,
+        # One that requires nothing at all says thereby that it reads nothing.
+        names_reads=requires is not None and (requires.empty or _names_reads(declared)),
     )
+
+
+def _names_reads(declared: JsonObject | None) -> bool:
+    files = (declared or {}).get("fs")
+    return isinstance(files, dict) and files.get("read") is not None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from holdfast.contract.json_value import JsonObject, decode_json
+from holdfast.sources.manifest.advice import DOTTED, nested, written
 from holdfast.sources.manifest.parsing import WrittenEntry
 from holdfast.sources.manifest.quoting import quoted
 
@@ -60,7 +61,22 @@ def _of_entries(document: JsonObject) -> Iterator[str]:
         if isinstance(entry, dict):
             name = entry.get("name")
             named = f" {quoted(name)}" if isinstance(name, str) else ""
-            yield from (f"tool[{index}]{named}: {said}" for said in _passed_over(entry, _ENTRY))
+            doubts = (*_passed_over(entry, _ENTRY), *_dotted(entry))
+            yield from (f"tool[{index}]{named}: {said}" for said in doubts)
+
+
+def _dotted(entry: JsonObject) -> Iterator[str]:
+    """Requirements are spoken of as requires.net.hosts, and written in another way."""
+    found = {f"requires.{name}": name for name in DOTTED} | {name: name for name in DOTTED}
+    keys = [key for key in entry if key in found]
+    if keys:
+        inside = entry.get("requires")
+        lists = {found[key]: entry[key] for key in keys}
+        meant = nested(lists, inside if isinstance(inside, dict) else None)
+        listed = ", ".join(map(quoted, keys))
+        is_one = len(keys) == 1
+        said = "is no key of a manifest and is" if is_one else "are no keys of a manifest and are"
+        yield f"{listed} {said} passed over; write {written(meant)}"
 
 
 def _passed_over(found: JsonObject, known: tuple[str, ...]) -> Iterator[str]:

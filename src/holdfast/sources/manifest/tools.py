@@ -60,12 +60,12 @@ def seconds_of(entry: ManifestEntry, defaults: ManifestDefaults) -> float:
 
 def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool:
     seconds = seconds_of(entry, defaults)
-    requires = _required(entry.requires, defaults.requires)
+    requires = _required(entry, defaults.requires)
     return Tool(
         name=entry.name,
         description=entry.description,
         requires=requires,
-        body=_body(entry, seconds, folder),
+        body=_body(entry, Allowed(seconds, folder, requires)),
         input_schema=entry.schema or {},
         ownership="managed",
         alone=Alone(
@@ -79,14 +79,15 @@ def _tool(entry: ManifestEntry, folder: str, defaults: ManifestDefaults) -> Tool
     )
 
 
-def _required(own: RequirementSet | None, usual: RequirementSet) -> RequirementSet:
-    """What an entry says; one that writes and says nothing of reading reads what all may.
+def _required(entry: ManifestEntry, usual: RequirementSet) -> RequirementSet:
+    """What an entry says; one that says nothing of reading reads what all may.
 
-    Without that it would begin in a folder of its own, and what it writes there is lost.
+    Without that it would begin in an empty folder of its own, and what it writes there is lost.
     """
+    own = entry.requires
     if own is None:
         return usual
-    if not own.fs.write or own.fs.read:
+    if entry.names_reads:
         return own
     reading = msgspec.structs.replace(own.fs, read=usual.fs.read)
     return msgspec.structs.replace(own, fs=reading)
@@ -103,16 +104,16 @@ def _started_from(program: str, folder: str) -> tuple[str, ...]:
     return (own, program) if program.startswith(f"{own}/") else (program,)
 
 
-def _body(entry: ManifestEntry, seconds: float, folder: str) -> Body:
+def _body(entry: ManifestEntry, allowed: Allowed) -> Body:
     program = DeclaredProgram(argv=entry.command, passed=entry.passed)
-    limits = CommandLimits(wall=seconds, grace=GRACE_SECONDS)
+    limits = CommandLimits(wall=allowed.seconds, grace=GRACE_SECONDS)
 
     async def call(values: Mapping[str, object], runtime: Runtime) -> object:
         told = values[_STDIN]
         stdin = told if isinstance(told, bytes) else NOTHING
         work = runtime.port(Programs).run(program, stdin=stdin, limits=limits)
         report = await _with_signs_of_life(work, runtime)
-        return answer_of(report, entry, Allowed(seconds, folder))
+        return answer_of(report, entry, allowed)
 
     return Body(style="async", invoke=call, decode=_as_object, read=_as_sent, verbatim=True)
 
