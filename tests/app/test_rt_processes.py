@@ -6,6 +6,7 @@ from typing import cast
 
 import anyio
 import pytest
+from interrupts import until
 
 from holdfast import Holdfast, Runtime, tool
 from holdfast.app.settings import Settings, Surroundings
@@ -233,9 +234,14 @@ async def test_a_granted_file_that_is_made_later_is_shown_and_no_shell_is_left_f
         assert (await hf.settle("once", {})).result == 0
         (place.workspace / "later.txt").unlink()
     async with place.opened(once, shell) as hf:
-        await hf.settle("shell", {"command": "kept=here"})
-        (place.workspace / "later.txt").touch()
-        assert (await hf.settle("once", {})).result != 0
+        waits = "kept=here; until [ -e go ]; do sleep 0.05; done"
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hf.settle, "shell", {"command": waits})
+            with anyio.fail_after(15):
+                await until(lambda: any(one.state == "running" for one in hf.commands.all()))
+            (place.workspace / "later.txt").touch()
+            assert (await hf.settle("once", {})).result != 0
+            (place.workspace / "go").touch()
         (refusal,) = REPORTS[-1].refusals
         assert "only if it was there before" in refusal.reason
         assert (await hf.settle("shell", {"command": "echo $kept"})).result == {"text": "here\n"}
