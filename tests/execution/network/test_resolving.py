@@ -67,6 +67,25 @@ async def test_lookups_are_limited_and_an_abandoned_one_keeps_its_place(
     assert tasks[0].cancelled()
 
 
+async def test_the_place_of_an_abandoned_lookup_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered, begun = threading.Event(), threading.Event()
+
+    def slow(*_: object, **__: object) -> Found:
+        begun.set()
+        answered.wait(10)
+        return [(0, 0, 0, "", ("192.0.2.1", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    resolver = SystemResolver(1)
+    abandoned = asyncio.create_task(resolver("a"))
+    await asyncio.to_thread(begun.wait, 10)
+    abandoned.cancel()
+    await asyncio.sleep(0)
+    answered.set()
+    assert await resolver("b") == ("192.0.2.1",)  # there is one place, and it was taken
+    assert abandoned.cancelled()
+
+
 def test_a_loop_that_has_ended_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     answered, done = threading.Event(), threading.Event()
 
