@@ -96,3 +96,16 @@ def test_removing_says_that_pins_stay(cli: Cli, script: str) -> None:
     assert cli("mcp", "add", "raw", "--", sys.executable, script).status == 0
     again = json.loads(cli("mcp", "test", "raw", "--json").out)
     assert (again["quarantined"], {one["pinned"] for one in again["tools"]}) == ([], {True})
+
+
+def test_only_pins_of_that_name_are_spoken_of_and_only_once_it_is_gone(
+    cli: Cli, home: Path, script: str
+) -> None:
+    pinned(cli, sys.executable, script)
+    assert cli("mcp", "add", "other", "--", sys.executable, script).status == 0
+    assert "stay accepted" not in cli("mcp", "remove", "other").err
+    table = f"[mcp.raw]\ncommand = {json.dumps([sys.executable, script])}\n"
+    (home / "config.toml").write_text(table, "utf-8")
+    removed = cli("mcp", "remove", "raw")
+    assert "the configuration has a server 'raw' still" in removed.err
+    assert "stay accepted" not in removed.err

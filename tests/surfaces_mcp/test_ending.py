@@ -1,13 +1,17 @@
 """How it ends: everybody has their last word, and nobody can hold it up."""
 
 import signal
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from mcp_peer import MODERN, peer
-from mcp_pipe import Piped
+from mcp_pipe import GREETING, Piped
+from mcp_process import serving
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -61,3 +65,43 @@ def test_a_tool_that_is_hard_to_end_holds_no_process_up(
         pass
     piped_stubborn.process.send_signal(signal.SIGTERM)
     assert piped_stubborn.process.wait(40) is not None
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_over_http_it_holds_nobody_up_either(
+    stubborn_file: Path, tmp_path: Path, era: str
+) -> None:
+    home, work, marks = (tmp_path / name for name in ("home", "work", "marks"))
+    home.mkdir(mode=0o700)
+    for folder in (work, marks):
+        folder.mkdir()
+    call: dict[str, Any] = {"name": "stay", "arguments": {"marks": str(marks), "times": 4}}
+    async with serving(home, work, "--from", str(stubborn_file)) as server:
+        headers = {"Authorization": f"Bearer {server.token}", "Accept": "application/json"}
+        headers["Accept"] += ", text/event-stream"
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as client,
+            anyio.create_task_group() as calls,
+        ):
+            if era == "legacy":
+                greeted = await client.post(server.url, json=GREETING)
+                client.headers["Mcp-Session-Id"] = greeted.headers["mcp-session-id"]
+            else:
+                call["_meta"] = MODERN
+                client.headers["MCP-Protocol-Version"] = "2026-07-28"
+                client.headers["Mcp-Method"], client.headers["Mcp-Name"] = "tools/call", "stay"
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+            calls.start_soon(partial(_sent, client, server.url, asked))
+            with anyio.fail_after(20):
+                while not (marks / "began").exists():  # noqa: ASYNC110 - the tool tells nobody
+                    await anyio.sleep(0.01)
+            server.process.terminate()
+            with anyio.fail_after(40):
+                await server.process.wait()
+            calls.cancel_scope.cancel()
+
+
+async def _sent(client: httpx2.AsyncClient, url: str, asked: dict[str, Any]) -> None:
+    with suppress(httpx2.HTTPError):  # the server may end first
+        await client.post(url, json=asked)

@@ -30,27 +30,28 @@ def sign(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, sign: Path) -> Settings:
+def impatient(tmp_path: Path, sign: Path) -> dict[str, Any]:
+    """Options of a session with a server that is there once the sign is, and that nobody awaits."""
     script = tmp_path / "late.py"
     script.write_text(LATE + RAW.read_text("utf-8"), "utf-8")
     sign.parent.mkdir()
     command = [sys.executable, str(script), str(sign)]
     reads = {"read": [f"{sign.parent}/**"]}
     table = {"command": command, "era": "2025-11-25", "requires": reads, "startup_seconds": 3600}
-    return Settings(mcp={"late": msgspec.convert(table, McpSettings)})
-
-
-async def test_a_client_has_everything_else_at_once_and_is_told_of_the_rest(
-    tool_file: Path, settings: Settings, sign: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(served_module, "PATIENCE_SECONDS", 0.1)
-    options: dict[str, Any] = {
+    settings = Settings(mcp={"late": msgspec.convert(table, McpSettings)})
+    return {
         "settings": settings,
         "profile": "locked",
         "workspace": sign.parent,
         "server_patience": 0.0,
     }
-    async with peer(tool_file, **options) as one, anyio.create_task_group() as watching:
+
+
+async def test_a_client_has_everything_else_at_once_and_is_told_of_the_rest(
+    tool_file: Path, impatient: dict[str, Any], sign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served_module, "PATIENCE_SECONDS", 0.1)
+    async with peer(tool_file, **impatient) as one, anyio.create_task_group() as watching:
         one.client.listed_to(one)
         watching.start_soon(one.served.watch)
         await one.greet()
@@ -71,16 +72,10 @@ async def test_a_client_has_everything_else_at_once_and_is_told_of_the_rest(
 
 
 async def test_a_list_waits_a_moment_for_those_that_are_there_soon(
-    tool_file: Path, settings: Settings, sign: Path, monkeypatch: pytest.MonkeyPatch
+    tool_file: Path, impatient: dict[str, Any], sign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served_module, "PATIENCE_SECONDS", 45.0)
-    options: dict[str, Any] = {
-        "settings": settings,
-        "profile": "locked",
-        "workspace": sign.parent,
-        "server_patience": 0.0,
-    }
-    async with peer(tool_file, **options) as one:
+    async with peer(tool_file, **impatient) as one:
         await one.greet()
         own = one.ask("tools/list")
         assert (await one.asked("ping"))["result"] == {}  # nothing else waits

@@ -90,7 +90,8 @@ class Silent:
         self.ended_by = by
 
 
-async def test_short_lines_are_counted_with_what_they_cost(tmp_path: Path) -> None:
+async def started(state: Path) -> tuple[ServerProgram, Listener, Silent]:
+    """A program that says what the listener is told."""
     heard: list[Listener] = []
     silent = Silent()
 
@@ -98,11 +99,16 @@ async def test_short_lines_are_counted_with_what_they_cost(tmp_path: Path) -> No
         heard.append(listener)
         return silent
 
-    program = ServerProgram(ServerSetup(name="a", command="b"), ports(tmp_path, start), print)
+    program = ServerProgram(ServerSetup(name="a", command="b"), ports(state, start), print)
     await program.start()
+    return program, heard[0], silent
+
+
+async def test_short_lines_are_counted_with_what_they_cost(tmp_path: Path) -> None:
+    program, heard, silent = await started(tmp_path)
     piece, sent = b"1\n" * 32_768, 0
     while silent.ended_by is None:
-        heard[0].printed(piece)
+        heard.printed(piece)
         sent += len(piece)
         assert sent < MOST_UNREAD / 50
     assert silent.ended_by == "lost"
@@ -113,17 +119,9 @@ async def test_what_was_read_counts_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "MOST_UNREAD", 10_000)
-    heard: list[Listener] = []
-    silent = Silent()
-
-    async def start(_setup: ServerSetup, listener: Listener) -> Conversation:
-        heard.append(listener)
-        return silent
-
-    program = ServerProgram(ServerSetup(name="a", command="b"), ports(tmp_path, start), print)
-    await program.start()
+    program, heard, silent = await started(tmp_path)
     for _ in range(100):
-        heard[0].printed(b'{"jsonrpc": "2.0", "method": "x"}\n' * 10)
+        heard.printed(b'{"jsonrpc": "2.0", "method": "x"}\n' * 10)
         for _ in range(10):
             await program.receive()
     assert silent.ended_by is None
