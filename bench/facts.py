@@ -11,7 +11,7 @@ import environment
 
 def main() -> None:
     ours = [needed.split("==")[0] for needed in environment.own_dependencies()]
-    names = ["holdfast", *ours, *environment.peer_names(), "pydantic-core", "openai"]
+    names = ["holdfast", *ours, *environment.peer_names(), "pydantic-core"]
     print(json.dumps({"machine": machine(), "versions": {name: version(name) for name in names}}))
 
 

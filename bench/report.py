@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import agent_report
 import file_report
 import journal_report
 import mcp_report
@@ -81,6 +82,7 @@ def written(told: dict) -> str:
         *search_report.tables(told["search"], table),
         *file_report.tables(told["files"], table),
         *mcp_report.tables(told["mcp"], table),
+        *agent_report.tables(told["agents"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -221,6 +223,7 @@ def _targets(told: dict) -> str:
         *search_report.targets(told["search"]),
         *file_report.targets(told["files"]),
         *mcp_report.targets(told["mcp"]),
+        *agent_report.targets(told["agents"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

@@ -31,6 +31,7 @@ def main() -> None:
         "search": _told("tools_search.py", *["--quick"] * quick),
         "files": _told("tools_files.py", *["--quick"] * quick),
         "mcp": _told("mcp_servers.py", *["--quick"] * quick),
+        "agents": _told("agent_loop.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)

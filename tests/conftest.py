@@ -1,4 +1,7 @@
-"""What every test gets: the event loop anyio should use, and loud skips for missing packages."""
+"""What every test gets: the event loop anyio should use, and loud skips for missing packages.
+
+And which of them have the processes they start measured where coverage runs: the marked ones.
+"""
 
 import os
 import shutil
@@ -8,12 +11,19 @@ from collections.abc import Generator
 import coverage
 import hypothesis
 import pytest
-from tracing import be_patient
+from tracing import be_patient, lock_nothing
+
+MEASURES = "COVERAGE_PROCESS_START"
+"""Where coverage finds its settings; an interpreter that starts without it is not measured."""
+settings: str | None = None
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # One of several processes that share a measured run: before anything of ours is imported.
     coverage.process_startup()
     be_patient()
+    lock_nothing(coverage.Coverage.current())
+    # Being measured costs most processes more than what they do: only marked tests ask for it.
+    settings = os.environ.pop(MEASURES, None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a script: programs of the tests would ignore interrupts, too.
@@ -40,6 +50,18 @@ def state_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Generator[No
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--run-soak", action="store_true", help="run the long seeded soak tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Some code of ours runs only in processes that tests start."""
+    if settings is None or item.get_closest_marker("measured") is None:
+        return (yield)
+    os.environ[MEASURES] = settings
+    try:
+        return (yield)
+    finally:
+        del os.environ[MEASURES]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -10,11 +10,14 @@ from holdfast import _later
 from holdfast._version import __version__
 
 if TYPE_CHECKING:
+    from holdfast.agent.models.scripted import ScriptedModel
+    from holdfast.app.agent_session import AgentSession
     from holdfast.app.answering import answer_question, open_questions
     from holdfast.app.holdfast import Holdfast
     from holdfast.app.inquiring import answer_inquiry, open_inquiries
     from holdfast.app.problems import ConfigurationError
     from holdfast.app.subagents import Subagent
+    from holdfast.contract.agents import Agent, ManifestRule, RunLimits, Visibility
     from holdfast.contract.arguments import (
         optional_string,
         require_arguments,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.contract.call import Ask
     from holdfast.contract.envelope import Envelope
     from holdfast.contract.failure import Failure, FailureKind
+    from holdfast.contract.model import ModelError
     from holdfast.contract.person import Inquiry, PersonQuestion, Replies
     from holdfast.contract.ports import Answer
     from holdfast.contract.question import Question
@@ -42,6 +46,9 @@ if TYPE_CHECKING:
     from holdfast.sources.functions import tool
 
 _HOME = {
+    "AgentSession": "holdfast.app.agent_session",
+    "ScriptedModel": "holdfast.agent.models.scripted",
+    "ModelError": "holdfast.contract.model",
     "Holdfast": "holdfast.app.holdfast",
     "tool": "holdfast.sources.functions",
     "Tool": "holdfast.contract.tool",
@@ -62,6 +69,10 @@ _HOME = {
     "open_inquiries": "holdfast.app.inquiring",
     "answer_inquiry": "holdfast.app.inquiring",
     "Subagent": "holdfast.app.subagents",
+    "Agent": "holdfast.contract.agents",
+    "ManifestRule": "holdfast.contract.agents",
+    "RunLimits": "holdfast.contract.agents",
+    "Visibility": "holdfast.contract.agents",
     "Rule": "holdfast.contract.rules",
     "Inspection": "holdfast.contract.watchdog",
     "Opinion": "holdfast.contract.watchdog",
@@ -106,6 +117,13 @@ __all__ = [
     "open_inquiries",
     "answer_inquiry",
     "Subagent",
+    "Agent",
+    "ManifestRule",
+    "RunLimits",
+    "AgentSession",
+    "ScriptedModel",
+    "ModelError",
+    "Visibility",
     "Rule",
     "Inspection",
     "Opinion",

@@ -8,11 +8,12 @@ How a call is settled is not known here.
 """
 
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Self, TypeVar, Unpack
 
@@ -21,23 +22,28 @@ import msgspec
 from anyio import get_cancelled_exc_class
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from holdfast.app import answering, any_session
+from holdfast.app import agent_session, answering, any_session, telling
 from holdfast.app.holdfast import Holdfast as AsyncHoldfast
 from holdfast.app.options import Options
 from holdfast.app.settings import DEFAULT_PROFILE
+from holdfast.contract.agents import Agent
 from holdfast.contract.call import RawArguments
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.events import Event
 from holdfast.contract.failure import Failure
+from holdfast.contract.model import ChatModel
 from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.session_state import CustomRequest
 from holdfast.contract.shell import LiveCommand
 from holdfast.contract.tool import Tool
+from holdfast.contract.wakes import WakeEnd
 from holdfast.policy.explain import Explanation
 from holdfast.sources.mcp.states import ServerState
 
-__all__ = ["Holdfast", "answer_question", "open_questions"]
+__all__ = ["AgentSession", "Holdfast", "answer_question", "open_questions"]
 
 _T = TypeVar("_T")
 
@@ -84,6 +90,17 @@ class _InThread:
         except RuntimeError:
             if not self._ended:
                 raise
+
+    def new_session(
+        self,
+        *,
+        agent: str | Agent | None = None,
+        model: str | ChatModel | None = None,
+        session: str | None = None,
+    ) -> "AgentSession":
+        """A session that an agent runs in; see `holdfast.Holdfast.new_session`."""
+        new = partial(self._inner.new_session, agent=agent, model=model, session=session)
+        return AgentSession(self._opened().call(new), self._opened)
 
     def _opened(self) -> BlockingPortal:
         if self._portal is None:
@@ -195,6 +212,105 @@ class Holdfast(_InThread):
         return self._result(self._inner.resume)
 
 
+class AgentSession:
+    """An agent at work in one session, for synchronous code. May be used from several threads."""
+
+    def __init__(
+        self, inner: "agent_session.AgentSession", opened: Callable[[], BlockingPortal]
+    ) -> None:
+        """``opened``: what reaches the event loop that it lives on."""
+        self._inner = inner
+        self._opened = opened
+
+    @property
+    def id(self) -> str:
+        """The session's own id."""
+        return self._inner.id
+
+    @property
+    def last(self) -> WakeEnd | None:
+        """How the last run ended."""
+        return self._inner.last
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is under way."""
+        return self._inner.running
+
+    def run(
+        self, message: str | None = None, *, goes_on: bool = False
+    ) -> "Generator[telling.Told]":
+        """Say something, run until the agent rests, and tell what happens meanwhile.
+
+        Whoever stops listening, or is interrupted, stops the run, and waits until it has ended.
+        """
+        told: SimpleQueue[telling.Told | _Mark] = SimpleQueue()
+
+        async def listen() -> None:
+            told.put(_Mark(begins=True))
+            try:
+                async for one in self._inner.run(message, goes_on=goes_on):
+                    told.put(one)
+            finally:
+                told.put(_Mark(begins=False))
+
+        work = self._opened().start_task_soon(listen)
+        ends = True
+        try:
+            while not (isinstance(one := told.get(), _Mark) and not one.begins):
+                if isinstance(one, _Mark):
+                    ends = False
+                else:
+                    yield one
+            ends = True
+            work.result()
+        finally:
+            work.cancel()
+            while not ends:
+                one = told.get()
+                ends = isinstance(one, _Mark)
+
+    def send(self, message: str) -> Event:
+        """Say something; the next run, or the one under way, takes it into account."""
+        return self._opened().call(self._inner.send, message)
+
+    def interrupt(self, note: str | None = None) -> None:
+        """Stop what runs, is blocked or scheduled; a note is what to do instead."""
+        self._opened().call(self._inner.interrupt, note)
+
+    def interrupt_call(self) -> bool:
+        """Stop the calls that run now, and let the agent go on; whether there were any."""
+        return self._opened().call(self._inner.interrupt_call)
+
+    def questions(self) -> tuple[Question, ...]:
+        """The calls that wait for a person's leave, the oldest first."""
+        return self._opened().call(self._inner.questions)
+
+    def answer(self, question: Question | str, answer: Answer) -> None:
+        """Answer one, or the approval of this id; NotFitting when it waits not, or no more."""
+        self._opened().call(self._inner.answer, question, answer)
+
+    def inquiries(self) -> tuple[Inquiry, ...]:
+        """What tools ask a person, the oldest first."""
+        return self._opened().call(self._inner.inquiries)
+
+    def reply(self, inquiry: Inquiry | str, replies: Replies) -> None:
+        """Reply to one, or to the call of this id; NotFitting when it waits not, or no more."""
+        self._opened().call(self._inner.reply, inquiry, replies)
+
+    def request(self) -> CustomRequest | None:
+        """The call of a tool of the application's own that waits for what the application gives."""
+        return self._opened().call(self._inner.request)
+
+    def give(self, request: CustomRequest | str, output: str) -> None:
+        """Give what the application has for it; NotFitting when it waits not, or no more."""
+        self._opened().call(self._inner.give, request, output)
+
+    def close(self) -> None:
+        """Stop what runs, and let go of the session."""
+        self._opened().call(self._inner.close)
+
+
 def open_questions(
     session: str | None = None, **options: "Unpack[any_session.StoreOptions]"
 ) -> tuple[Question, ...]:
@@ -207,6 +323,12 @@ def answer_question(
 ) -> None:
     """Answer a question of a session that anybody or nobody runs; see `holdfast`."""
     anyio.run(partial(answering.answer_question, session, approval, answer, **options))
+
+
+class _Mark(msgspec.Struct, frozen=True):
+    """Where a run begins to be told, and where it has ended."""
+
+    begins: bool
 
 
 class _Escaped(msgspec.Struct, frozen=True):

@@ -1,8 +1,18 @@
-"""The class-and-session face: flow tools and their table, sessions, the sandboxes they run in."""
+"""The class-and-session face: flow tools, sessions, loops, workflows, sandboxes they run in."""
 
 from collections.abc import Iterable
 
+from holdfast.agent.flow.loop_session import LoopSession
+from holdfast.agent.flow.ports import Executor
+from holdfast.agent.flow.workflow import AgentParam, Workflow
 from holdfast.app.audit import audit_log_of_this_process
+from holdfast.app.flow_agents import Agent, Compressor
+from holdfast.app.flow_loop import (
+    run_session_compress,
+    run_session_compress_async,
+    run_session_loop,
+    run_session_loop_async,
+)
 from holdfast.contract.backend import (
     Backend,
     BackendCapabilities,
@@ -37,6 +47,7 @@ from holdfast.contract.chunks import (
     UserChunk,
 )
 from holdfast.contract.flow import FlowSandbox, FlowSession, FlowToolCall
+from holdfast.contract.model import ChatModel, ModelReply, ModelRequest, ModelUsage
 from holdfast.contract.transcript import TokenUsage, Transcript
 from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.execution.backends.binding import SandboxBinding, SandboxTarget
@@ -53,6 +64,20 @@ from holdfast.sources.mcp.flow import mcp_flow_tools
 from holdfast.tools.flow import FLOW_BUILTINS
 
 __all__ = [
+    "run_session_loop",
+    "run_session_loop_async",
+    "run_session_compress",
+    "run_session_compress_async",
+    "Agent",
+    "AgentParam",
+    "Compressor",
+    "Workflow",
+    "Executor",
+    "LoopSession",
+    "ChatModel",
+    "ModelReply",
+    "ModelRequest",
+    "ModelUsage",
     "FlowToolCall",
     "Session",
     "ChunkTable",

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 from places import Places, make_places
+from record.conftest import place, postgres_server, postgres_url
+
+__all__ = ["place", "places", "postgres_server", "postgres_url", "workspace"]
 
 
 @pytest.fixture
@@ -13,7 +16,7 @@ def places(tmp_path: Path) -> Places:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    place = tmp_path / "ws"
-    place.mkdir()
-    (place / "notes.txt").write_text("of the workspace", "utf-8")
-    return place
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "notes.txt").write_text("of the workspace", "utf-8")
+    return root

@@ -6,10 +6,11 @@ from typing import Any
 
 import anyio
 
-from holdfast import Holdfast, Image, Limits, OutputBound, tool
+from holdfast import Agent, Holdfast, Image, Limits, OutputBound, tool
+from holdfast.app.agent_settings import RuleSettings
 from holdfast.app.configuration import Configuration
 from holdfast.app.replaying import Now, recording, replay_strictly
-from holdfast.app.settings import ProfileSettings, RuleSettings, Settings, Surroundings
+from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.store import journal_key, open_store
 from holdfast.contract.events import Event
 from holdfast.execution.no_effects import no_effects
@@ -110,6 +111,7 @@ async def strictly(
     tools: Sequence[object] = TOOLS,
     now: Settings | None = None,
     secrets: Sequence[str] = (),
+    agents: Sequence[Agent] = (),
 ) -> Replayed:
     events = await recorded(home, session)
     ran = list(RAN)
@@ -121,6 +123,7 @@ async def strictly(
                 configuration=Configuration(settings=now or Settings()),
                 surroundings=around(home, *secrets),
                 chain=Chain(journal_key(home / "state")),
+                agents=agents,
             ),
         )
     assert ran == RAN, "a body was run"

@@ -209,7 +209,7 @@ class Pages:
         self.written: list[object] = []
 
     async def session(self, _session_id: str) -> object:
-        return SimpleNamespace(state=SimpleNamespace(calls={}))
+        return SimpleNamespace(state=SimpleNamespace(calls={}, confirmation=None))
 
     async def find(self, _session_id: str, _query: EventQuery) -> list[object]:
         page = next(self._pages, list[str]())

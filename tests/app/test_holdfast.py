@@ -13,8 +13,8 @@ from holdfast.app.settings import (
     Surroundings,
     ToolLimitSettings,
 )
+from holdfast.contract.agents import Visibility
 from holdfast.contract.failure import FailureKind
-from holdfast.runtime.visibility import Visibility
 
 SMALL = Settings(limits=LimitSettings(tool={"pages": ToolLimitSettings(max_bytes=10)}))
 

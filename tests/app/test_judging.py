@@ -12,6 +12,7 @@ from holdfast import Answer, Ask, Holdfast, tool
 from holdfast.app.configuration import Configuration, ConfigurationError, load_configuration
 from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.contract.agents import AgentManifest
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
 from holdfast.contract.ports import Approver
@@ -373,7 +374,7 @@ async def test_a_hook_is_passed_tool_arguments_manifest_and_session(places: Plac
     (one,) = seen
     assert (one.tool, one.session_id) == ("put", hf.session_id)
     assert one.arguments == {"path": "out/a", "text": "x"}
-    assert one.manifest == {"agent": "bare", "tools": ["question", "put", "fetch", "sh"]}
+    assert one.manifest == AgentManifest(agent="bare", tools=("question", "put", "fetch", "sh"))
 
 
 async def test_no_call_writes_holdfasts_own_files(places: Places) -> None:

@@ -16,7 +16,7 @@ from holdfast.app.settings import Settings
     [
         ("aprover", "did you mean approver="),
         ("profil", "did you mean profile="),
-        ("zzz", "known: approver, clock"),
+        ("zzz", "known: agent, agents, application, approver, clock"),
     ],
 )
 def test_an_option_that_does_not_exist_is_refused(made: type, option: str, hint: str) -> None:

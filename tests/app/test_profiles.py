@@ -13,12 +13,12 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import PROFILES, TOOLSETS, profile_settings
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.settings import ProfileSettings, Settings, StoreSettings, Surroundings
+from holdfast.contract.agents import Visibility
 from holdfast.contract.builtin import builtin
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.person import Asker, Inquiry, Replies
 from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
-from holdfast.runtime.visibility import Visibility
 
 
 def names(tmp_path: Path, profile: str, **table: ProfileSettings) -> list[str]:

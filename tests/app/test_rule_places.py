@@ -181,6 +181,71 @@ def test_what_climbs_out_is_left_as_it_stands() -> None:
     assert patterns("save", "/w [x]/../y//z", "deny") == ["../y//z"]
 
 
+def in_roots(
+    pattern: str, *roots: str, permission: str = "fs.write", remembered: bool = False
+) -> list[tuple[str, str | None]]:
+    """What a rule says of further roots, beside what it says of the workspace."""
+    rule = Rule(
+        permission=permission,
+        pattern=pattern,
+        action="deny",
+        scope="project",
+        source="here",
+        remembered=remembered,
+    )
+    found = from_the_workspace([rule], Path("/srv/app"), (), DiskPaths(), roots)
+    usual = from_the_workspace([rule], Path("/srv/app"), (), DiskPaths())
+    return [(one.pattern, one.capability) for one in found if one not in usual]
+
+
+def both(pattern: str) -> list[tuple[str, str]]:
+    return [(pattern, "fs.read"), (pattern, "fs.write")]
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("secrets/**", "/x9/secrets/**"),
+        ("./secrets//a", "/x9/secrets/a"),
+        ("secrets/", "/x9/secrets/**"),
+        ("*.pem", "/x9/*.pem"),
+        (".", "/x9"),
+    ],
+)
+def test_a_pattern_without_a_beginning_is_told_for_every_further_root(
+    written: str, told: str
+) -> None:
+    assert in_roots(written, "/x9") == both(told)
+    assert in_roots(written) == []
+
+
+def test_what_begins_somewhere_fits_everything_or_was_remembered_is_told_once() -> None:
+    for written in ("/x9/secrets/**", "/srv/app/x", "**", "*"):
+        assert in_roots(written, "/x9") == [], written
+    assert in_roots("a.txt", "/x9", remembered=True) == []
+    assert in_roots("../a", "/x9", permission="save") == [], "it climbs out"
+    assert in_roots("a.txt", "/x9", permission="save") == both("/x9/a.txt")
+    assert in_roots("make *", "/x9", permission="shell.run") == []
+
+
+def test_a_root_is_plain_text_and_may_lie_around_the_workspace() -> None:
+    assert in_roots("a", "/l*b") == both(r"/l\*b/a")
+    assert in_roots("app/a", "/srv") == [*both("/srv/app/a"), *both("a")]
+
+
+@given(
+    pattern=st.lists(_SEGMENT, min_size=1, max_size=4).map("/".join),
+    told=st.lists(_NAME, min_size=1, max_size=4).map("/".join),
+)
+def test_a_pattern_says_of_a_root_what_it_says_of_the_workspace(pattern: str, told: str) -> None:
+    if pattern.startswith("/") or not pattern.strip("*./"):
+        return
+    roots = [(one, kind) for one, kind in in_roots(pattern, "/x9") if kind == "fs.write"]
+    fits_there = any(compile_glob(one, "path")(f"/x9/{told}") for one, _ in roots)
+    assert fits_there == fits(pattern, told, Path("/srv/app"))
+    assert not any(compile_glob(one, "path")(told) for one, _ in roots)
+
+
 @tool(requires={"fs": {"write": ["**"]}}, uses={"path": "fs.write"})
 def save(path: str) -> str:
     """Write a file, e.g. path='a.txt'."""

@@ -212,6 +212,7 @@ async def test_one_that_is_closed_for_its_user_refuses_everything(tmp_path: Path
         await call(hf)
 
 
+@pytest.mark.measured
 async def test_a_forked_child_opens_its_own(tmp_path: Path) -> None:
     async with opened(tmp_path) as hf:
         await call(hf)

@@ -284,3 +284,39 @@ def test_a_place_that_a_variable_names_is_none_of_the_folders(places: Places, ke
     trust(places)
     with pytest.raises(ConfigurationError, match="which is all that trust covers"):
         places.load()
+
+
+MODELS = """
+[model.played]
+kind = "scripted"
+file = "turns.toml"
+
+[model.weights]
+kind = "local"
+file = "/opt/models/small.gguf"
+
+[model.shared]
+kind = "openai"
+model = "theirs"
+base_url = "https://models.example/v1"
+"""
+
+
+def test_models_of_a_trusted_project_count_and_take_nothing_of_yours(places: Places) -> None:
+    own = '[model.shared]\nkind = "openai"\nmodel = "mine"\nkey_variable = "MY_KEY"\n'
+    places.load(user=own, project=MODELS)
+    (places.project_file.parent / "turns.toml").write_text("", "utf-8")
+    kept = trust(places)
+    loaded = places.load(user=own, project=MODELS)
+    models = loaded.settings.model
+    assert models["played"].file == str(kept / "turns.toml")
+    assert models["weights"].file == "/opt/models/small.gguf"
+    assert (models["shared"].model, models["shared"].key_variable) == ("theirs", None)
+    assert any("model.shared: the model of this name that you" in one for one in loaded.notices)
+
+
+def test_a_script_outside_of_a_trusted_folder_is_refused(places: Places) -> None:
+    places.load(project='[model.played]\nkind = "scripted"\nfile = "/tmp/turns.toml"\n')
+    trust(places)
+    with pytest.raises(ConfigurationError, match=r"model\.played\.file: .* is not in"):
+        places.load()

@@ -22,10 +22,11 @@ from app.replay_kit import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast import Abort, Answer, Holdfast, tool
+from holdfast import Abort, Agent, Answer, Holdfast, ManifestRule, Visibility, tool
+from holdfast.app.agent_settings import AgentSettings, RuleSettings
 from holdfast.app.configuration import Configuration
 from holdfast.app.replaying import Now, replay_strictly
-from holdfast.app.settings import ProfileSettings, RuleSettings, Settings
+from holdfast.app.settings import ProfileSettings, Settings
 from holdfast.app.store import journal_key
 from holdfast.contract.call import Ask
 from holdfast.contract.events import SessionCreated, UserMessage
@@ -320,3 +321,30 @@ def test_whatever_was_recorded_is_the_same_again(
         assert (await strictly(home, session)).divergence is None
 
     anyio.run(main)
+
+
+async def test_a_session_under_an_agent_is_held_against_the_agent_of_now(
+    home: Path, tmp_path: Path
+) -> None:
+    lib = tmp_path / "lib"
+    workspace = tmp_path / "ws"
+    for place in (lib, workspace):
+        place.mkdir()
+    deny = ManifestRule(permission="save", pattern="b.txt", action="deny")
+    then = Agent(id="coder", roots=(str(lib),), rules=(deny,), tools=Visibility(deny=("wipe",)))
+    calls = [
+        ("save", {"path": f"{lib}/a.txt"}),
+        ("save", {"path": f"{lib}/b.txt"}),
+        ("wipe", {"path": "x"}),
+    ]
+    session = await record(home, calls, agent=then, workspace=workspace)
+    assert (await strictly(home, session, agents=[then])).divergence is None
+    table = AgentSettings(
+        roots=(str(lib),),
+        rules=(RuleSettings(permission="save", pattern="b.txt", action="deny"),),
+        tools=Visibility(deny=("wipe",)),
+    )
+    again = await strictly(home, session, now=Settings(agent={"coder": table}))
+    assert again.divergence is None, "a table that says the same is the same"
+    for now in ((), [Agent(id="coder")], [Agent(id="other", roots=(str(lib),))]):
+        assert (await strictly(home, session, agents=now)).divergence is not None

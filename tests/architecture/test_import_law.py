@@ -46,6 +46,8 @@ def test_every_contract_is_kept(copy: Path) -> None:
         ("contract/failure.py", "import os"),
         ("record/sqlite/schema.py", "import psycopg"),
         ("app/keys.py", "import psycopg_pool"),
+        ("agent/models/wire.py", "import aiohttp"),
+        ("agent/models/exchange.py", "import socket"),
         ("record/postgres/versions.py", "import socket"),
         (
             "preflight/literals.py",

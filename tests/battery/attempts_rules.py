@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from battery.kit import By, allow, ask, deny
 
-from holdfast.app.settings import RuleSettings
+from holdfast.app.agent_settings import RuleSettings
 from holdfast.contract.rules import Action, Rule, RuleScope
 
 

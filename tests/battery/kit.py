@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from holdfast import Answer, Ask, Holdfast, tool
+from holdfast.app.agent_settings import RuleSettings
 from holdfast.app.settings import (
     PolicySettings,
     ProfileSettings,
-    RuleSettings,
     Settings,
     Surroundings,
     WatchdogSettings,

@@ -24,7 +24,8 @@ SETTLED = events.CallSettled(
     envelope=Raw(b'{"kind":"timeout","message":"the tests took too long","ok":false}'),
 )
 TALK: tuple[Payload, ...] = (
-    events.SessionCreated(agent_id="coder", profile="code", workspace="/ws"),
+    # Of no workspace: it is the last one wherever somebody asks for that.
+    events.SessionCreated(agent_id="coder", profile="code"),
     events.UserMessage(message="Fix the flaky test\nplease"),
     ASKED,
     SETTLED,

@@ -213,6 +213,7 @@ def test_anything_but_yes_is_a_refusal(
     assert (status, json.loads(answer)["kind"]) == (3, kind)
 
 
+@pytest.mark.measured
 def test_an_interrupt_while_asked_ends_the_command(home: Path, tool_file: Path) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(

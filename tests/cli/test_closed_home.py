@@ -36,6 +36,7 @@ def as_an_ordinary_user(home: Path, *words: str) -> Answered:
     return Answered(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("inner", "status"), [("", 2), ("state", 2), ("data", 1)])
 def test_the_folder_is_named_and_whose_it_is(stored: Path, inner: str, status: int) -> None:
     folder = stored / inner

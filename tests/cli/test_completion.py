@@ -78,7 +78,7 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
         (["sessions", "--status", "w"], ["waiting_on_approval", "waiting_on_user_input"]),
         (["sessions", "--to", "my"], ["my tools.py"]),
         (["policy", "l"], ["list"]),
-        (["policy", "--a"], ["--arguments", "--all"]),
+        (["policy", "--a"], ["--arguments", "--all", "--agent"]),
         (["tools", "--from", "my"], ["my tools.py"]),
         (["tools", "--profile", ""], [""]),
         (["nonsense", "x"], [""]),

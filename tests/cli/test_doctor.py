@@ -26,8 +26,8 @@ def test_a_healthy_machine_is_all_ok(cli: Cli) -> None:
     assert names[:2] == ["python", "system"]
     assert {"anyio", "jsonschema-rs", "msgspec", "rich"} <= set(names)
     first = names.index("configuration")
-    assert names[first:][:6] == [
-        "configuration", "trust", "grants", "lsp", "data directory", "state directory"
+    assert names[first:][:7] == [
+        "configuration", "trust", "grants", "lsp", "telemetry", "data directory", "state directory"
     ]  # fmt: skip
     assert "sandbox" in names[first + 5 :]
 

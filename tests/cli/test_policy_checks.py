@@ -1,6 +1,7 @@
 """`holdfast doctor` about policy: trust, remembered answers, programs of the watchdog."""
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -14,26 +15,35 @@ from holdfast.surfaces.cli.policy_checks import check_program
 GRANT = Rule(permission="sh", pattern="ls", action="allow", scope="project", source="answer of a")
 
 
-def found(cli: Cli, name: str) -> list[tuple[str, str, str | None]]:
-    document = json.loads(cli("doctor", "--json").out)
-    return [
-        (one["status"], one["detail"], one["next_step"])
-        for one in document["checks"]
-        if one["name"] == name
-    ]
+Found = list[tuple[str, str, str | None]]
+"""Status, detail and next step of every check of one name."""
+
+
+def all_found(cli: Cli) -> dict[str, Found]:
+    """What one run of the doctor says, by the names of its checks."""
+    told: dict[str, Found] = defaultdict(list)
+    for one in json.loads(cli("doctor", "--json").out)["checks"]:
+        told[one["name"]].append((one["status"], one["detail"], one["next_step"]))
+    return told
+
+
+def found(cli: Cli, name: str) -> Found:
+    return all_found(cli)[name]
 
 
 def test_whose_files_count_is_said(cli: Cli, tmp_path: Path) -> None:
-    assert found(cli, "project") == []
-    assert found(cli, "trust") == [("OK", "no projects trusted", None)]
+    told = all_found(cli)
+    assert told["project"] == []
+    assert told["trust"] == [("OK", "no projects trusted", None)]
     (tmp_path / ".holdfast").mkdir()
     (tmp_path / ".holdfast" / "policy.toml").touch()
     ((status, detail, step),) = found(cli, "project")
     assert (status, detail) == ("OK", f"{tmp_path} is not trusted; its files can only narrow")
     assert step == "run holdfast trust to see its files and let them count"
     assert cli("trust", "--yes").status == 0
-    assert found(cli, "project") == [("OK", f"{tmp_path} is trusted as it is now", None)]
-    assert found(cli, "trust") == [("OK", "1 project trusted", None)]
+    told = all_found(cli)
+    assert told["project"] == [("OK", f"{tmp_path} is trusted as it is now", None)]
+    assert told["trust"] == [("OK", "1 project trusted", None)]
     (tmp_path / ".holdfast" / "policy.toml").write_text("# more\n", "utf-8")
     assert found(cli, "trust") == [("OK", f"1 project trusted; changed since: {tmp_path}", None)]
 

@@ -19,6 +19,9 @@ READING = (
     ("audit", "decisions"),
     ("prune", "--keep", "0", "--dry-run"),
 )
+WAYS = (("sessions",), ("audit", "verify"))
+"""One of each way to open a store: the others take the same, and need not be measured."""
+MEASURED = pytest.mark.measured
 ORDINARY = ("setpriv", "--bounding-set=-dac_override") if os.geteuid() == 0 else ()
 """Modes of files count for root, too."""
 
@@ -47,7 +50,10 @@ def as_an_ordinary_user(home: Path, *words: str) -> Answered:
     return Answered(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-@pytest.mark.parametrize("words", READING)
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(words, marks=MEASURED if words in WAYS else ()) for words in READING],
+)
 def test_it_says_to_make_a_copy(backup: Path, words: tuple[str, ...]) -> None:
     answered = as_an_ordinary_user(backup, *words)
     assert (answered.status, answered.out) == (1, "")
@@ -58,6 +64,7 @@ def test_it_says_to_make_a_copy(backup: Path, words: tuple[str, ...]) -> None:
     )
 
 
+@pytest.mark.measured
 def test_a_call_hears_the_same(backup: Path, tool_file: Path) -> None:
     answered = as_an_ordinary_user(backup, "call", "--from", str(tool_file), "add", "a:=1", "b:=2")
     assert answered.status == 1

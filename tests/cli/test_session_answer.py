@@ -62,6 +62,7 @@ def test_people_see_what_would_run_and_whole(cli: Cli, home: Path) -> None:
     assert told["uses"] == "process.run make\\u001b[2J test"
     assert told["asked"].endswith((" seconds ago", " second ago"))
     assert told["waits"].startswith("nobody now: ")
+    assert told["answer"] == "holdfast sessions answer ses_1 apr_1 --allow (or --deny)"
     assert second.startswith("apr_2\n-----\n")
     assert "\narguments  -\n" in second
     assert cli("sessions", "questions", "ses_2").out == second
@@ -121,7 +122,7 @@ def test_the_first_answer_counts_and_says_who_gave_it(
     answered = cli("sessions", "answer", "ses", "apr_1", "--allow", *note)
     assert (answered.status, answered.err) == (0, "")
     assert answered.out.startswith("apr_1 is allowed. Nobody runs the session now: the call runs ")
-    assert "Holdfast(session='ses_1') is opened and resume() is called" in answered.out
+    assert "the call runs with Holdfast(session='ses_1') and resume() in" in answered.out
     (told,) = said(home, "ses_1")
     assert (told.allowed, told.by, told.note) == (True, ME, "for ***REDACTED***")
     again = cli("sessions", "answer", "ses", "apr_1", "--deny", "--json")
@@ -159,8 +160,8 @@ def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
         assert "2 questions that fit; write which: apr_11, apr_12" in answered.err
     told = json.loads(cli("sessions", "answer", "last", "apr_12", "--deny", "--json").out)
     assert told.pop("next") == (
-        "Nobody runs the session now: the call gets its refusal when Holdfast(session='ses_1') is"
-        " opened."
+        "Nobody runs the session now: the call gets its refusal with Holdfast(session='ses_1') and"
+        " resume() in a program."
     )
     assert told == {
         "session_id": "ses_1",
@@ -168,6 +169,7 @@ def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
         "allowed": False,
         "by": ME,
         "run_by": None,
+        "heard": False,
     }
     allowed = cli("sessions", "answer", "last", "apr_11", "--allow")
     assert allowed.out.startswith("apr_11 is allowed.")
@@ -185,7 +187,7 @@ def test_which_one_is_meant_has_to_be_clear(cli: Cli, home: Path) -> None:
         (("answer", "last", "--allow", "--deny"), "give --allow or --deny, one of them"),
         (("answer", "last", "a", "b", "--deny"), "and not also 'b'"),
         (("questions", "last", "b"), "takes one ID, and not also 'b'"),
-        (("questions", "--note", "x"), "--note is for answer, not for questions"),
+        (("questions", "--note", "x"), "--note is for interrupt and answer, not for questions"),
     ],
 )
 def test_what_is_not_understood_is_told(cli: Cli, words: tuple[str, ...], told: str) -> None:

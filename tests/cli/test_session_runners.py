@@ -19,7 +19,8 @@ from holdfast.contract import events
 from holdfast.contract.events import Payload
 from holdfast.record.store import Store
 
-LEFT = "its program is gone: take it up with Holdfast(session=...)"
+LEFT = "its program is gone: take it up with Holdfast(session='ses_1') and resume() in a program"
+MANY = "their programs are gone: take one up with Holdfast(session=ID) in a program"
 INTENDED = events.CallIntended(call_id="cal_1", tool="bash", arguments_hash="ab", grounds="why")
 RUNS = events.StatusChanged(from_status="idle", to_status="running", reason="why")
 CLOSED = events.SessionClosed(reason="closed")
@@ -95,6 +96,22 @@ def test_busy_is_what_somebody_is_at(
     assert (LEFT in cli("sessions", "show", "last").out) == is_left
 
 
+def test_an_agents_session_that_was_left_is_taken_up_at_the_command_line(
+    cli: Cli, home: Path
+) -> None:
+    for name in ("ses_0", "ses_1"):
+        made(home, name, [events.SessionCreated(agent_id="coder"), ASKED, INTENDED])
+    leased(home, GONE, 60)
+    assert "take it up with holdfast resume ses_1\n" in cli("sessions", "show", "ses_1").out
+    assert cli("sessions").err.endswith(": take it up with holdfast resume ses_1\n")
+
+    async def work(store: Store) -> None:
+        await store.journal.lease("ses_0", GONE, 60)
+
+    in_store(home, work)
+    assert cli("sessions").err.endswith("gone: take one up with holdfast resume ID\n")
+
+
 def test_of_many_that_were_left_a_few_are_named(cli: Cli, home: Path) -> None:
     for number in range(5):
         made(home, f"ses_{number}", [events.SessionCreated(), ASKED])
@@ -104,7 +121,7 @@ def test_of_many_that_were_left_a_few_are_named(cli: Cli, home: Path) -> None:
             await store.journal.lease(f"ses_{number}", GONE, 60)
 
     in_store(home, work)
-    assert cli("sessions").err == f"holdfast: ses_4, ses_3, ses_2 and 2 more: {LEFT}\n"
+    assert cli("sessions").err == f"holdfast: ses_4, ses_3, ses_2 and 2 more: {MANY}\n"
 
 
 @contextmanager
@@ -133,4 +150,4 @@ def test_a_program_in_the_middle_of_a_call_is_busy_until_it_is_killed(cli: Cli, 
         assert session(cli, "--status", "busy") == []
         (one,) = session(cli)
         assert (one["reported"], one["runner"], one["open_calls"]) == ("idle", "gone", 1)
-        assert LEFT in cli("sessions").err
+        assert "its program is gone: take it up with Holdfast(session=" in cli("sessions").err

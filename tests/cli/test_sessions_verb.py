@@ -164,7 +164,7 @@ def test_one_is_shown_with_its_conversation(cli: Cli, home: Path) -> None:
     shown = {name: value.strip() for name, value in fields.items()}
     assert head.startswith("ses_1\n-----\n")
     assert (shown["title"], shown["agent"]) == ("Fix the flaky test", "coder")
-    assert (shown["profile"], shown["workspace"], shown["status"]) == ("code", "/ws", "retrying")
+    assert (shown["profile"], shown["workspace"], shown["status"]) == ("code", "-", "retrying")
     assert (shown["events"], shown["turns"], shown["usage"]) == ("5", "0", "-")
     assert shown["run by"] == "nobody"
     assert "open questions" not in shown
@@ -321,7 +321,7 @@ def test_words_are_found(cli: Cli, home: Path) -> None:
         (("import",), "which? write: holdfast sessions import PATH"),
         (("list", "x"), "sessions list takes no 'x'; see holdfast sessions --help"),
         (("show", "a", "b"), "sessions show takes one ID, and not also 'b'"),
-        (("show", "a", "--follow"), "--follow is for events, not for show"),
+        (("show", "a", "--follow"), "--follow is for events and watch, not for show"),
         (("events", "ses_1", "--limit", "0"), "--limit 0: give a number from 1 to 999999999"),
         (
             ("delete", "a", "--limit", "2"),
@@ -331,7 +331,7 @@ def test_words_are_found(cli: Cli, home: Path) -> None:
         (("--status", "asleep"), "invalid choice: 'asleep'"),
         (
             ("dream",),
-            "sessions does not know 'dream'; known: answer, delete, events, export, import, list",
+            "sessions does not know 'dream'; known: answer, commands, delete, events",
         ),
         (("shwo",), "sessions does not know 'shwo'; did you mean 'show'?"),
         (("search", ""), "'' holds no word to search for; give letters or numbers"),

@@ -1,21 +1,40 @@
 """`holdfast tour`: what `make run` shows. Every scene comes from the real pipeline."""
 
+import io
 import re
+from functools import cache
 from pathlib import Path
 
 from command import Cli, Terminal, start
 
+from holdfast.surfaces.cli.looks import Scene
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.tour import STOPS, add_arguments, run, scenes
+from holdfast.surfaces.cli.tour_agent import TURNS, run_agent
 from holdfast.surfaces.cli.tour_work import FILES, STEPS, work
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DURATION = re.compile(r'"duration_ms": \d+')
 
 
+@cache
+def _scenes() -> tuple[Scene, ...]:
+    return tuple(scenes())
+
+
+@cache
+def _shown(*words: str, terminal: bool = True) -> str:
+    """What the tour shows with these words; it is the same every time, as a test below proves."""
+    parser = Parser()
+    add_arguments(parser)
+    out = Terminal() if terminal else io.StringIO()
+    assert run(parser.parse_args(words), Screen(out, out)) == 0
+    return _COLOUR.sub("", out.getvalue())
+
+
 def test_each_stop_shows_what_it_promises() -> None:
-    seen = {scene.title.partition(". ")[2]: scene for scene in scenes()}
+    seen = {scene.title.partition(". ")[2]: scene for scene in _scenes()}
     repairs = {
         "A good call": [],
         "A number written as text": ["integer_from_text at days"],
@@ -68,8 +87,22 @@ def test_the_piece_of_work_comes_out_right() -> None:
     assert shown[8] == ["199999", "200000"]
 
 
+def test_the_agent_mends_what_it_was_told_to() -> None:
+    done = run_agent()
+    assert done.end is not None
+    assert (done.end.ended, done.end.response) == ("final_response", TURNS[-1].text)
+    shown = "\n".join(done.lines)
+    for part in (
+        "  * read greet.sh",
+        "a person is asked, and allows it once",
+        "    -Hullo\n    +Hello\n",
+        "    exit code 0\n    passed\n",
+    ):
+        assert part in shown
+
+
 def test_a_denied_part_is_told_beside_the_others() -> None:
-    (scene,) = [scene for scene in scenes() if scene.judged]
+    (scene,) = [scene for scene in _scenes() if scene.judged]
     assert scene.judged == [
         "git status: allow",
         "git -C . push -fq origin: deny, by shell 'git push *' (the tour)",
@@ -77,12 +110,8 @@ def test_a_denied_part_is_told_beside_the_others() -> None:
 
 
 def test_what_policy_says_is_shown_in_both_looks() -> None:
-    parser = Parser()
-    add_arguments(parser)
-    for words in ([], ["--plain"]):
-        shown = Terminal()
-        run(parser.parse_args(words), Screen(shown, shown))
-        assert "git status: allow" in _COLOUR.sub("", shown.getvalue())
+    for words in ((), ("--plain",)):
+        assert "git status: allow" in _shown(*words)
 
 
 def test_it_is_the_same_every_time_except_for_durations(cli: Cli) -> None:
@@ -91,20 +120,14 @@ def test_it_is_the_same_every_time_except_for_durations(cli: Cli) -> None:
     assert _DURATION.sub("", first.out) == _DURATION.sub("", second.out)
 
 
-def test_nothing_is_wider_than_a_hundred_columns(cli: Cli) -> None:
-    lines = cli("tour").out.splitlines()
+def test_nothing_is_wider_than_a_hundred_columns() -> None:
+    lines = _shown(terminal=False).splitlines()
     assert [line for line in lines if len(line) > 100 and '"message"' not in line] == []
 
 
-def test_at_a_terminal_it_draws_panels(tmp_path: Path) -> None:
-    parser = Parser()
-    add_arguments(parser)
-    shown = Terminal()
-    assert run(parser.parse_args([]), Screen(shown, shown)) == 0
-    assert "╭─ 1. A good call ─" in _COLOUR.sub("", shown.getvalue())
-    plain = Terminal()
-    run(parser.parse_args(["--plain"]), Screen(plain, plain))
-    assert plain.getvalue().isascii() or "╭" not in plain.getvalue()
+def test_at_a_terminal_it_draws_panels() -> None:
+    assert "╭─ 1. A good call ─" in _shown()
+    assert "╭" not in _shown("--plain")
 
 
 def test_it_needs_no_home_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -45,13 +45,15 @@ def test_the_last_call_of_the_last_session_is_put_back(cli: Cli, work: Work) -> 
     answered = cli("undo", "last")
     assert (answered.status, answered.out, answered.err) == (
         0,
-        f"put back:       {work.file}\n",
+        f"session {SECOND} in {work.folder}\nput back:       {work.file}\n",
         "",
     )
     assert work.file.read_text("utf-8") == "2"
     assert cli("undo", "last").status == 0
     assert work.file.read_text("utf-8") == "1"
-    assert cli("undo", "last").out == "There is nothing to take back.\n"
+    nothing = cli("undo", "last").out
+    assert nothing.startswith(f"There is nothing to take back in session {SECOND} in {work.folder}")
+    assert "holdfast undo --list shows" in nothing
     assert cli("undo", FIRST).status == 0
     assert work.file.read_text("utf-8") == "0"
     assert cli("undo", FIRST, "--redo").status == 0
@@ -77,7 +79,8 @@ def test_what_somebody_else_changed_is_left_and_said(cli: Cli, work: Work) -> No
     work.file.write_text("theirs", "utf-8")
     answered = cli("undo", "last")
     assert answered.status == 1
-    assert answered.out == f"left as it is:  {work.file}: somebody else changed it since\n"
+    said = f"left as it is:  {work.file}: somebody else changed it since"
+    assert answered.out.splitlines()[1:] == [said]
     assert "left alone: 1 of 1 change; give --force" in answered.err
     assert work.file.read_text("utf-8") == "theirs"
     told = json.loads(cli("undo", "last", "--json").out)
@@ -88,7 +91,7 @@ def test_what_somebody_else_changed_is_left_and_said(cli: Cli, work: Work) -> No
 
 def test_what_is_as_it_was_is_said(cli: Cli, work: Work) -> None:
     work.file.write_text("2", "utf-8")
-    assert cli("undo", "last").out == f"as it was:      {work.file}\n"
+    assert cli("undo", "last").out.endswith(f"\nas it was:      {work.file}\n")
 
 
 def test_sessions_and_calls_are_listed(cli: Cli, work: Work) -> None:
@@ -96,7 +99,8 @@ def test_sessions_and_calls_are_listed(cli: Cli, work: Work) -> None:
     assert json.loads(cli("undo", "--list", "--json").out) == {"sessions": [SECOND, FIRST]}
     work.write(SECOND, "cal_4", "x", "made/x")
     cli("undo", "last")
-    heading, undo, fourth, *_ = cli("undo", "last", "--list").out.splitlines()
+    session, heading, undo, fourth, *_ = cli("undo", "last", "--list").out.splitlines()
+    assert session == f"session {SECOND} in {work.folder}"
     assert heading.split() == ["CALL", "TOOL", "WHEN", "STATE", "PATHS"]
     assert "undo" in undo
     assert "in effect" in undo
@@ -118,9 +122,10 @@ def test_without_sessions_there_is_nothing_to_list(cli: Cli, home: Path) -> None
     for words in (("undo", "last", "--list"), ("undo", "last")):
         answered = cli(*words)
         assert (answered.status, answered.out) == (2, "")
-        assert "last is the newest session that changed anything, and none has;" in answered.err
+        assert "last is the last session of this workspace, and none has changed" in answered.err
     (home / "data" / "sessions" / "ses_1" / "changes").mkdir(parents=True, mode=0o700)
-    assert cli("undo", "last", "--list").out == "There is nothing to take back.\n"
+    nothing = cli("undo", "ses_1", "--list").out
+    assert nothing.startswith("There is nothing to take back in session ses_1. ")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.testing.conformance import Report, UnknownSuite, run
 from holdfast.testing.conformance.runner import SUITES, NoCases
 
@@ -46,6 +46,40 @@ def test_every_case_of_the_suite_passes(path: Path) -> None:
 
 def test_every_case_about_arguments_is_run() -> None:
     assert run("coercion", CASES / "coercion.jsonl").skipped == 0
+
+
+def test_every_case_about_answers_and_loops_is_run() -> None:
+    assert run("extra", CASES / "extra.jsonl").skipped == 0
+
+
+LISTED = '{"ok": true, "result": {"kind": "listing", "path": "d", "entries": [{}]}}'
+RECORDED: JsonObject = {"record": {"name": "read", "args": {"path": "d"}, "result": LISTED}}
+HELD: JsonObject = {"name": "read", "args": {"path": "d"}}
+NOTHING: JsonObject = {}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([RECORDED, {"bias": "some"}], "step 2: bias: expected 'some', got None"),
+        ([RECORDED, {"bias_mentions": ["x"]}], "step 2: bias: expected some, got none"),
+        ([RECORDED, RECORDED, {"bias_mentions": ["purple"]}], "step 3: bias: expected 'purple'"),
+        ([RECORDED, RECORDED, {"bias_lacks": ["Entries"]}], "step 3: bias: did not expect"),
+        ([RECORDED, {"last_listing_path": None}], "step 2: listing: expected None, got 'd'"),
+        ([RECORDED, {"held": HELD, "expect": None}], "step 2: held: expected None"),
+        ([{"switch_off": True}], "step 1: this version does not know all of ['switch_off']"),
+        ([NOTHING], "step 1: this version does not know"),
+        ([5], "a step is not an object"),
+        (None, "the case has no list 'steps'"),
+    ],
+)
+def test_a_broken_expectation_of_a_loop_is_said_with_its_step(
+    steps: list[JsonValue] | None, said: str, write: Write
+) -> None:
+    good: JsonObject = {"id": "good", "suite": "task_state", "steps": [RECORDED, {"bias": None}]}
+    (failure,) = run("extra", write(good, {**good, "id": "bad", "steps": steps})).failures
+    assert failure.id == "bad"
+    assert said in failure.message
 
 
 PREFLIGHT: JsonObject = {
@@ -117,6 +151,7 @@ IMPOSSIBLE: dict[str, JsonObject] = {
     "runner_content": {"expect_content": "neither"},
     "runner_env": {"expect_envKeys": ["NEITHER"]},
     "path_guard": {"expect": {"ok": "neither"}},
+    "task_state": {"steps": [{"bias": "neither"}]},
 }
 
 

@@ -324,3 +324,27 @@ def test_one_function_serves_every_kind_of_return_value() -> None:
         "null": None,
     }
     assert [serialize(value) for value in by_type.values()] == list(by_type)
+
+
+@pytest.mark.parametrize(
+    ("value", "cut"),
+    [
+        (_command(48_000), False),
+        (_command(48_001), True),
+        (_code(48_000), False),
+        (_code(48_001), True),
+        (CodeResult(stderr="e" * 48_001), True),
+        (FileContent(b"x" * 12_000), False),
+        (FileContent(b"x" * 12_001), True),
+        (_entries(500), False),
+        (_entries(501), True),
+        (FileWriteResult(3), False),
+        (ToolExecutionFailure("timeout", "x" * 50_000), False),
+        (Novel(), False),
+        (True, False),
+        ("x" * 47_998, False),
+        ("x" * 47_999, True),
+    ],
+)
+def test_it_is_known_whether_a_text_leaves_something_out(value: object, cut: bool) -> None:
+    assert flow_text.is_cut(value, serialize(value)) is cut

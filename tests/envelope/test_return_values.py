@@ -28,6 +28,7 @@ from holdfast.contract.envelope import Envelope, Metadata
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import MAX_DEPTH, JsonObject, JsonValue, depth_of
 from holdfast.contract.results import Entry, Listing
+from holdfast.contract.told import ShownInPart
 from holdfast.contract.tool import Limits, OutputBound
 from holdfast.envelope.dialects import ok
 from holdfast.envelope.redact import REDACTED, Redactor
@@ -325,3 +326,13 @@ def test_the_authors_face_offers_builders_and_detectors() -> None:
     assert ToolEnvelope.listing("d", []) == success(
         {"kind": "listing", "path": "d", "entries": [], "entry_count": 0, "truncated": False}
     )
+
+
+async def test_a_value_that_was_shown_in_part_is_answered_whole_and_marked(tmp_path: Path) -> None:
+    shown = await settle(make_tool(lambda _values, _runtime: ShownInPart([1, 2])))
+    assert (shown.result, shown.metadata.truncated) == ([1, 2], True)
+    stored = SidecarFiles(tmp_path)
+    bytes_too = await settle(
+        make_tool(lambda _values, _runtime: ShownInPart(b"ab")), sidecars=stored
+    )
+    assert (bytes_too.ok, bytes_too.metadata.truncated) == (True, False)

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from support import make_call, make_tool
 
+from holdfast.contract.agents import AgentManifest
 from holdfast.contract.call import Prepared
 from holdfast.contract.watchdog import Inspection, Opinion
 from holdfast.execution.hook_program import HookProgram
@@ -16,7 +17,7 @@ CALL = Inspection(
     prepared=Prepared(
         call=make_call("probe", {"n": 1}), tool=make_tool(), values={}, checked={"n": 1}
     ),
-    manifest={"agent": "code"},
+    manifest=AgentManifest(agent="code", tools=()),
     uses=(NO_CAPABILITY,),
 )
 
@@ -38,7 +39,7 @@ async def test_a_program_sees_the_call_and_gives_an_opinion() -> None:
     )
     opinion = await asked(program(code))
     assert opinion.verdict == "ask"
-    assert '["probe", {"n": 1}, {"agent": "code"}, "ses_test"]' in opinion.reason
+    assert '["probe", {"n": 1}, {"agent": "code", "tools": []}, "ses_test"]' in opinion.reason
     assert "HOME" not in opinion.reason
 
 

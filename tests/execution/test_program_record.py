@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import make_call, make_tool
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.audit import ProgramRun
 from holdfast.contract.call import Prepared
 from holdfast.contract.errors import SandboxNotRunning
@@ -114,5 +115,5 @@ async def test_a_hook_is_recorded_where_the_directory_was_removed(
     prepared = Prepared(call=make_call(), tool=make_tool(), values={}, checked={})
     hook = HookProgram(["/nonexistent/hook"], {}, audit=log)
     with pytest.raises(FileNotFoundError):
-        await hook(Inspection(prepared=prepared, manifest={}, uses=()))
+        await hook(Inspection(prepared=prepared, manifest=NO_AGENT, uses=()))
     assert [(run.tool, run.cwd, run.call) for run in log.runs] == [("(watchdog)", "", "cal_test")]

@@ -186,6 +186,7 @@ def test_a_body_that_never_ends_keeps_no_process_from_exiting() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=15)
 
 
+@pytest.mark.measured
 def test_after_a_fork_new_threads_are_made() -> None:
     code = (
         "import anyio, os\n"

@@ -8,6 +8,7 @@ import anyio
 import pytest
 from support import make_call, make_judge, make_pipeline, make_tool
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.call import Prepared
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
@@ -18,7 +19,7 @@ from holdfast.runtime.abort import Abort
 
 CALL = Inspection(
     prepared=Prepared(call=make_call(), tool=make_tool(), values={}, checked={}),
-    manifest={},
+    manifest=NO_AGENT,
     uses=(),
 )
 LONG = 600.0

@@ -56,6 +56,7 @@ def _is_listed(name: str, listed: dict[str, str]) -> bool:
     return name in listed or name.partition(":")[0] in listed
 
 
+@pytest.mark.measured
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("version", SINCE)
 async def test_every_scenario_that_applies_passes(tmp_path: Path, version: str) -> None:

@@ -65,7 +65,9 @@ def test_without_a_deny_nothing_changes() -> None:
 
 @pytest.mark.parametrize("permission", ["fs.read", "fs.*", "*", "sh"])
 def test_what_may_not_be_read_is_hidden_and_kept(permission: str) -> None:
-    policy = narrowed(rule(permission, "secrets/**", "deny"))
+    policy = narrowed(
+        rule(permission, "secrets/**", "deny"), rule(permission, "/more/secrets/**", "deny")
+    )
     assert policy.hidden == ("/more/secrets", "/ws/secrets")
     assert {*policy.hidden} < {*policy.protected}
     assert (policy.readable, policy.writable) == (WHOLE.readable, WHOLE.writable)
@@ -75,9 +77,14 @@ def test_what_may_not_be_read_is_hidden_and_kept(permission: str) -> None:
 
 
 def test_what_may_not_be_written_is_kept() -> None:
-    policy = narrowed(rule("fs.write", "out/", "deny"))
+    policy = narrowed(rule("fs.write", "out/", "deny"), rule("fs.write", "/more/out/", "deny"))
     assert policy.hidden == ()
     assert policy.protected == (*("/more/.git/hooks", "/more/out"), *("/ws/.git/hooks", "/ws/out"))
+
+
+def test_a_pattern_without_a_beginning_is_about_the_workspace_alone() -> None:
+    """Rules are told for each further root before they come here."""
+    assert narrowed(rule("fs.read", "secrets/**", "deny")).hidden == ("/ws/secrets",)
 
 
 def test_an_exception_is_open_inside_of_what_is_closed() -> None:

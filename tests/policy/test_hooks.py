@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import make_call, make_tool
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.call import Prepared
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.rules import Action, Use
@@ -22,7 +23,7 @@ def inspected(uses: list[Use], arguments: JsonObject | None = None) -> Inspectio
     given_arguments = arguments or {}
     call = make_call("probe", given_arguments)
     prepared = Prepared(call=call, tool=make_tool(), values={}, checked=given_arguments)
-    return Inspection(prepared=prepared, manifest={}, uses=tuple(uses))
+    return Inspection(prepared=prepared, manifest=NO_AGENT, uses=tuple(uses))
 
 
 def command(text: str) -> Inspection:

@@ -6,6 +6,7 @@ from policy.judge_kit import ASKS, EDITOR, EVERYTHING, PURE, WRITER, action, jud
 from policy.rules_kit import rule
 from support import in_reach, make_call, make_judge, make_pipeline, make_tool
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.call import Ask, Deny, Permit
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonValue
@@ -103,7 +104,7 @@ def test_the_watchdog_sees_every_call_with_what_it_is_about() -> None:
     pure, writer = watching.seen
     assert (pure.tool, pure.arguments, pure.session_id) == ("pure", {}, "ses_test")
     assert (writer.tool, writer.arguments) == ("writer", {"path": "a"})
-    assert writer.manifest == {}
+    assert writer.manifest == NO_AGENT
     assert [one.target for one in writer.uses] == ["a"]
 
 

@@ -4,6 +4,7 @@ import pytest
 from policy.judge_kit import PURE, SHELL, WRITER, prepared
 from policy.test_command_policies import HERE
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.tool import Tool
@@ -14,7 +15,7 @@ from holdfast.policy.hooks.profile_commands import ProfileCommands
 def opinion(
     arguments: JsonObject, policy: CommandPolicy = "managed", tool: Tool = SHELL
 ) -> Opinion:
-    inspection = Inspection(prepared=prepared(tool, arguments), manifest={}, uses=())
+    inspection = Inspection(prepared=prepared(tool, arguments), manifest=NO_AGENT, uses=())
     return ProfileCommands(policy, HERE)(inspection)
 
 

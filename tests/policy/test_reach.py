@@ -48,6 +48,26 @@ def test_what_needs_nothing_is_in_reach(tmp_path: Path) -> None:
     assert reach(tmp_path)(TOOL, use(None)).refusal is None
 
 
+def test_a_path_of_a_further_root_is_told_in_full(tmp_path: Path) -> None:
+    """From there it would be taken for a path of the workspace that is called the same."""
+    roots = [tmp_path / name for name in ("ws", "ws-more")]
+    for root in roots:
+        (root / "docs").mkdir(parents=True)
+    facts = DiskPaths()
+    places = places_of({"workspace": [str(root) for root in roots]}, facts)
+    scope = EffectiveScope(compile_scope(REQUIRES, places), facts)
+    seen = Reach(ToolScopes(scope, places), facts, places)
+    for written, target in (
+        ("docs/a", "docs/a"),
+        (f"{roots[0]}/docs/a", "docs/a"),
+        (f"{roots[1]}/docs/a", f"{roots[1]}/docs/a"),
+        (f"{roots[1]}", f"{roots[1]}"),
+    ):
+        looked = seen(TOOL, use("fs.read", written))
+        assert (looked.use.target, looked.use.spellings) == (target, ())
+    assert seen(TOOL, use("fs.read", f"{roots[1]}/docs/a")).refusal is None
+
+
 @pytest.mark.req("SPEC-PERM-10")
 @pytest.mark.parametrize(
     ("written", "target"),

@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 
 import pytest
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.call import Prepared, ToolCall
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import Use
@@ -22,7 +23,9 @@ SHELL = Tool(
 def inspected(*uses: Use) -> Inspection:
     call = ToolCall(id="c", tool="sh", arguments={}, session_id="s")
     return Inspection(
-        prepared=Prepared(call=call, tool=SHELL, values={}, checked={}), manifest={}, uses=uses
+        prepared=Prepared(call=call, tool=SHELL, values={}, checked={}),
+        manifest=NO_AGENT,
+        uses=uses,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any, cast
 import pytest
 from support import make_call, make_tool
 
+from holdfast.contract.agents import NO_AGENT
 from holdfast.contract.call import Prepared
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Hook, Inspection, Opinion
 from holdfast.execution.drive import CancelledError
@@ -12,7 +13,9 @@ from holdfast.policy.watchdog import Watchdog
 
 TOOL = make_tool()
 CALL = Inspection(
-    prepared=Prepared(call=make_call(), tool=TOOL, values={}, checked={}), manifest={}, uses=()
+    prepared=Prepared(call=make_call(), tool=TOOL, values={}, checked={}),
+    manifest=NO_AGENT,
+    uses=(),
 )
 ASKS, DENIES = Opinion("ask", "look"), Opinion("deny", "never")
 

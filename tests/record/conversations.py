@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -62,6 +62,13 @@ def _chunks() -> st.SearchStrategy[events.AgentChunk]:
     return st.one_of(kinds).map(lambda chunk: events.AgentChunk(chunk=chunk))  # pyright: ignore[reportArgumentType] - made of JSON
 
 
+def _replies() -> st.SearchStrategy[Any]:
+    call = {"id": "cal_1", "model_call_id": "x", "name": "run", "arguments": "{}"}
+    return st.fixed_dictionaries(
+        {"text": st.none() | _texts, "calls": st.sampled_from([[], [call], None])}
+    )
+
+
 def _payloads() -> st.SearchStrategy[Payload]:
     hashed = "ab" * 32
     return st.one_of(
@@ -69,6 +76,7 @@ def _payloads() -> st.SearchStrategy[Payload]:
         _chunks(),
         st.builds(events.UserMessage, message=_texts),
         st.builds(events.AgentMessage, message=_texts, summary=_texts),
+        st.builds(events.ModelReplied, request_id=st.just("mod_1"), reply=_replies() | _json),
         st.builds(
             events.CallAsked,
             call_id=_calls,

@@ -4,18 +4,16 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 import msgspec
+from forked_workers import TESTS, Workers, lives
 from record.crash_stores import Place, store_at
 from record.crash_worker import Job, Line
 from record.store_places import EVERY_EVENT
@@ -29,7 +27,6 @@ from holdfast.contract.events import (
 )
 from holdfast.record.codec import GENESIS, Chain, Stored, event_of, is_genuine
 
-TESTS = Path(__file__).parents[1]
 WORKER = TESTS / "record" / "crash_worker.py"
 KILLS_A_HOME = 15
 """After so many, another begins: what is checked stays small."""
@@ -44,42 +41,6 @@ _DEATHS = (
     ("commit", ""),
     ("commit", ""),
 )
-
-
-class Workers:
-    """Starts them, one at a time."""
-
-    def __init__(self, serving: "subprocess.Popen[bytes]") -> None:
-        self._serving = serving
-
-    def start(self, job: Job) -> int:
-        self._told(msgspec.json.encode(job) + b"\n")
-        return int(self._line())
-
-    def ended(self) -> int:
-        """How the last one ended, when it has."""
-        self._told(b"\n")
-        return int(self._line())
-
-    def _told(self, text: bytes) -> None:
-        assert self._serving.stdin is not None
-        self._serving.stdin.write(text)
-        self._serving.stdin.flush()
-
-    def _line(self) -> bytes:
-        assert self._serving.stdout is not None
-        return self._serving.stdout.readline()
-
-
-@contextmanager
-def workers() -> Generator[Workers]:
-    with subprocess.Popen(
-        [sys.executable, WORKER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-    ) as serving:
-        yield Workers(serving)
 
 
 def lines(path: Path) -> list[Line]:
@@ -153,15 +114,8 @@ class Round(NamedTuple):
     def _let_die(self, number: int) -> None:
         """It may never come to the place it would die at."""
         until = time.monotonic() + 0.3
-        while time.monotonic() < until and _lives(number):
+        while time.monotonic() < until and lives(number):
             time.sleep(0.005)
-
-
-def _lives(number: int) -> bool:
-    try:
-        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def killed_again_and_again(place: Place, at_work: Workers, seed: int, kills: int) -> int:

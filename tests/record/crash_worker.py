@@ -1,14 +1,11 @@
 """A process that settles calls in several sessions, and tells each answer, until it is killed.
 
-Started once, it forks a worker for every job it reads, so that a kill costs no new interpreter. An
-effect is a line in a file, with the argument that only its call has.
+An effect is a line in a file, with the argument that only its call has.
 """
 
 import os
 import random
 import signal
-import sys
-import traceback
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,6 +14,7 @@ from typing import Literal
 import anyio
 import msgspec
 import pytest
+from forked_workers import serve
 from record.crash_stores import (
     Opened,
     Place,
@@ -296,26 +294,5 @@ def run(job: Job) -> None:
     tell(Line(said="done"))
 
 
-def serve() -> None:
-    """A worker for each job; its number at once, and when asked how it ended.
-
-    Until then nobody waits for it: its number is nobody else's, and can be killed.
-    """
-    for line in sys.stdin:
-        job = msgspec.json.decode(line, type=Job)
-        number = os.fork()
-        if number == 0:
-            status = 1
-            try:
-                run(job)
-                status = 0
-            except BaseException:  # noqa: BLE001 - it is told, and a fork of ours must not go on
-                traceback.print_exc()
-            os._exit(status)
-        os.write(1, f"{number}\n".encode())
-        sys.stdin.readline()
-        os.write(1, f"{os.waitpid(number, 0)[1]}\n".encode())
-
-
 if __name__ == "__main__":
-    serve()
+    serve(Job, run)

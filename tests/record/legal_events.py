@@ -1,5 +1,6 @@
 """Random sessions that could have been: answers follow questions, calls go their way in order."""
 
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -7,9 +8,11 @@ from msgspec import Raw
 from record.samples import SAMPLES
 
 from holdfast.contract import events
-from holdfast.contract.events import MAKES_RUNNABLE, Payload
+from holdfast.contract.event_kinds import MAKES_RUNNABLE
+from holdfast.contract.events import Payload
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.person import PersonQuestion
+from holdfast.contract.wake_events import WakeQueued, WakesCompleted
 
 TEXTS = st.text(max_size=12)
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -91,7 +94,9 @@ def sessions(draw: st.DrawFn) -> list[Step]:
     payloads: list[Payload] = [events.SessionCreated(metadata={"any": draw(JSON)})]
     running: list[list[Payload]] = []
     for number in range(draw(st.integers(0, 14))):
-        match draw(st.sampled_from(("free", "say", "call", "step", "ask", "chunk", "done"))):
+        match draw(
+            st.sampled_from(("free", "say", "call", "step", "ask", "chunk", "done", "wake"))
+        ):
             case "free":
                 payloads.append(draw(st.sampled_from(_FREE)))
             case "say":
@@ -106,6 +111,8 @@ def sessions(draw: st.DrawFn) -> list[Step]:
                 payloads.append(events.AgentChunk(chunk=dict(draw(st.sampled_from(_CHUNKS)))))
             case "done":
                 payloads.append(events.EventsProcessed(event_ids=_waiting(draw, payloads)))
+            case "wake":
+                payloads.append(_wake(draw, number))
             case _:
                 pass
         if running:
@@ -130,6 +137,25 @@ def event_id(number: int) -> str:
 
 def _message(draw: st.DrawFn) -> Payload:
     return events.UserMessage(message=draw(TEXTS))
+
+
+def _wake(draw: st.DrawFn, number: int) -> Payload:
+    """A run that is to come, or the end of some that may have been queued before."""
+    if draw(st.booleans()):
+        queued = st.lists(st.integers(0, number).map(_wake_id), max_size=3)
+        return WakesCompleted(queued_wake_ids=tuple(draw(queued)), cancelled=draw(st.booleans()))
+    return WakeQueued(
+        queued_wake_id=_wake_id(number),
+        due_at=datetime(2026, 1, 1, 0, 0, draw(st.integers(0, 59)), tzinfo=UTC),
+        reason=draw(TEXTS),
+        note=draw(st.none() | TEXTS),
+        dedupe_key=draw(st.none() | st.sampled_from(["one", "other"])),
+        priority=draw(st.sampled_from(["low", "normal", "high"])),
+    )
+
+
+def _wake_id(number: int) -> str:
+    return f"qwk_{number}"
 
 
 def _waiting(draw: st.DrawFn, payloads: list[Payload]) -> tuple[str, ...]:

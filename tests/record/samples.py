@@ -1,11 +1,14 @@
 """One event of every kind, filled in: what golden journals and round trips are made from."""
 
+from datetime import UTC, datetime
+
 from msgspec import Raw
 
-from holdfast.contract import events
+from holdfast.contract import events, wake_events
 from holdfast.contract.chunks import AskedCall, AssistantChunk, Lineage, ToolResultChunk
 from holdfast.contract.envelope import Repair
 from holdfast.contract.events import Payload
+from holdfast.contract.model import ModelTool
 from holdfast.contract.person import Choice, PersonQuestion
 from holdfast.contract.rules import Use
 from holdfast.contract.transcript import TokenUsage
@@ -90,4 +93,37 @@ SAMPLES: tuple[Payload, ...] = (
         ),
     ),
     events.InquiryAnswered(call_id="cal_1", answers=(("SQLite",), ("here", "there")), by="ada"),
+    wake_events.WakeQueued(
+        queued_wake_id="qwk_1",
+        due_at=datetime(2026, 11, 15, 12, 5, 0, 7, tzinfo=UTC),
+        reason="session.follow_up",
+        note="look again",
+        dedupe_key="follow-up:ses_1",
+        priority="low",
+    ),
+    wake_events.WakesCompleted(queued_wake_ids=("qwk_1", "qwk_2"), cancelled=True),
+    wake_events.WakeDeferred(
+        until=datetime(2026, 11, 15, 12, 0, 5, tzinfo=UTC), attempt=2, reason="timeout"
+    ),
+    wake_events.DirectiveTaken(outcome="sleep", summary="rests", enforced_by_runtime=True),
+    wake_events.LearningCaptured(
+        learning_kind="correction",
+        title="Ask first",
+        detail="The person wants to see a plan.",
+        promote_to_memory=True,
+        dedupe_key="plan",
+    ),
+    wake_events.ModelFailed(
+        request_id="mod_1",
+        trouble="rate_limited",
+        message="too many requests",
+        attempt=1,
+        retry_in_seconds=2.5,
+    ),
+    wake_events.OutputsPruned(call_ids=("cal_1",)),
+    wake_events.ContextCompacted(summary="It was about tests.", kept_from=12, automatic=False),
+    wake_events.AgentEquipped(
+        system=("You are kind.",),
+        tools=(ModelTool(name="read", description=None, schema={"type": "object"}),),
+    ),
 )

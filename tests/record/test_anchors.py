@@ -305,6 +305,7 @@ anyio.run(main, *sys.argv[1:])
 """
 
 
+@pytest.mark.measured
 @pytest.mark.system("util-linux", program="unshare")
 def test_a_full_disk_does_not_end_the_process(tmp_path: Path) -> None:
     """In a namespace of its own: a small disk for the anchors, another one for the store."""

@@ -327,3 +327,55 @@ async def test_a_malformed_frame_changes_nothing(
     await store.journal.append(SESSION, [AgentChunk(chunk=frame)])
     assert select(path, "*") == before
     assert await store.archive.rebuild(SESSION, repair=False) == ()
+
+
+def replied(text: str | None, *, calls: bool = True) -> events.ModelReplied:
+    call = {"id": "cal_1", "model_call_id": "x", "name": "run", "arguments": "{}"}
+    reply: dict[str, Any] = {"text": text, "calls": [call] if calls else [], "finish": "stop"}
+    return events.ModelReplied(request_id="mod_1", reply=reply)
+
+
+LOOKS = replied("I look.")
+SAYS = events.AgentMessage(message="It is 7.", summary="")
+
+
+async def parts_of(store: Store, *payloads: Payload) -> list[list[tuple[str, str]]]:
+    await store.journal.append(SESSION, payloads)
+    messages = await store.archive.messages(SESSION)
+    return [[(part.type, str(part.data.get("text"))) for part in one.parts] for one in messages]
+
+
+async def test_words_beside_calls_stand_before_them_in_the_same_message(store: Store) -> None:
+    assert await parts_of(store, LOOKS, ASKED, OK, SAYS) == [
+        [("text", "I look."), ("tool-run", "None"), ("text", "It is 7.")]
+    ]
+    assert await store.archive.rebuild(SESSION, repair=False) == ()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(replied("It is 7.", calls=False), replied(None), replied("")),
+        events.ModelReplied(request_id="mod_1", reply={"text": "ok"}),
+        events.ModelReplied(request_id="mod_1", reply={"text": 7, "calls": [1]}),
+        events.ModelReplied(request_id="mod_1", reply=["another's"]),
+    ],
+)
+async def test_a_reply_without_words_and_calls_adds_nothing(
+    store: Store, reply: events.ModelReplied
+) -> None:
+    assert await parts_of(store, reply) == []
+    assert await parts_of(store, SAYS) == [[("text", "It is 7.")]]
+
+
+async def test_words_that_were_streamed_are_not_said_twice(store: Store) -> None:
+    streamed = [
+        chunk(type="text-start", id="a"),
+        chunk(type="text-delta", id="a", delta="I look."),
+        chunk(type="text-end", id="a"),
+    ]
+    looked = [("text", "I look."), ("tool-run", "None")]
+    assert await parts_of(store, *streamed, LOOKS, ASKED, OK) == [looked]
+    # What follows came whole.
+    again = [*looked, ("text", "It is 7.")]
+    assert await parts_of(store, SAYS) == [again]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from record.samples import SAMPLES
 
-from holdfast.contract.events import KINDS, MAKES_RUNNABLE, Payload, UserMessage
+from holdfast.contract.event_kinds import KINDS, MAKES_RUNNABLE
+from holdfast.contract.events import Payload, UserMessage
 from holdfast.contract.json_value import JsonObject
 from holdfast.record import codec
 from holdfast.record.codec import (

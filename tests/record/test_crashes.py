@@ -5,7 +5,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from record.crash_rounds import Workers, killed_again_and_again, workers
+from forked_workers import Workers, workers
+from record.crash_rounds import WORKER, killed_again_and_again
 from record.crash_stores import Place
 
 from holdfast.record.sqlite.connection import Durability
@@ -16,7 +17,7 @@ KILLS = 12
 
 @pytest.fixture(scope="module")
 def at_work() -> Generator[Workers]:
-    with workers() as started:
+    with workers(WORKER) as started:
         yield started
 
 

@@ -10,7 +10,8 @@ from record.legal_events import Step, event_id, sessions
 from record.session_texts import NAME, happened, in_a_store, told
 
 from holdfast.contract import events
-from holdfast.contract.events import KINDS, Event, Payload, SessionCreated, UserMessage
+from holdfast.contract.event_kinds import KINDS
+from holdfast.contract.events import Event, Payload, SessionCreated, UserMessage
 from holdfast.contract.json_value import MAX_DEPTH
 from holdfast.record.importing import (
     UnreadableExport,
@@ -74,7 +75,7 @@ TALK = (
 
 def test_marks_of_what_was_taken_into_account_survive() -> None:
     done = events.EventsProcessed(event_ids=(event_id(1),))
-    text = b"".join(lines_of(*TALK, UserMessage(message="late"), done))
+    text = b"".join(lines_of(SessionCreated(), *TALK[1:], UserMessage(message="late"), done))
     first, *rest = (json.loads(line) for line in text.splitlines())
     assert first["data"]["id"] == NAME
     created = {one["id"]: one["created_at"] for one in rest}

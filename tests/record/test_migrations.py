@@ -146,6 +146,31 @@ async def test_words_that_an_older_one_took_up_are_taken_up_anew(
         assert place.how_many("search_entries WHERE session_id = 'ses_other'") == 1
 
 
+async def check_due(place: StorePlace) -> None:
+    """What waits makes an agent's session due; a damaged row is left to those who mend it."""
+    state = """'{"agent_id":"coder"}'"""
+    place.rows(f"UPDATE chat_sessions SET state_json = {state} WHERE id = 'ses_other'")
+    place.rows("UPDATE chat_sessions SET state_json = '{' WHERE id = 'ses_older'")
+    async with place.opened() as store:
+        (session,) = await store.journal.due(0, limit=5)
+        (waiting,) = await store.journal.find("ses_other", EventQuery(processed=False))
+        assert (session.id, session.state.pending) == ("ses_other", (waiting.id,))
+        assert await store.journal.next_due() == 0
+    assert place.rows("SELECT state_json FROM chat_sessions WHERE id = 'ses_older'") == [("{",)]
+
+
+async def test_sessions_of_an_older_file_that_wait_are_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await check_due(older_file(tmp_path / "holdfast.db", OLDER, monkeypatch))
+
+
+async def test_sessions_of_an_older_database_that_wait_are_due(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await check_due(older_database(postgres_url, OLDER - 1, monkeypatch))
+
+
 FULL = """
 import resource, signal, sys
 from pathlib import Path
@@ -191,7 +216,7 @@ def test_no_room_for_the_tables_is_told_as_that(
 
 
 OLDER_TABLES = (
-    r"holdfast\.db: its tables are those of an older holdfast \(version 4.*reads 5\); bring"
+    r"holdfast\.db: its tables are those of an older holdfast \(version 4.*reads 6\); bring"
 )
 
 

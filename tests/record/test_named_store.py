@@ -172,6 +172,7 @@ async def test_the_doctor_tells_versions(home: Path) -> None:
     assert said[2].endswith("-> update holdfast")
 
 
+@pytest.mark.measured
 @pytest.mark.timeout(90)  # several programs, one after the other
 def test_the_doctor_tells_what_was_chosen(home: Path, postgres_url: str) -> None:
     none = doctor(home, HOLDFAST_STORE__KIND="none")
@@ -183,6 +184,7 @@ def test_the_doctor_tells_what_was_chosen(home: Path, postgres_url: str) -> None
     assert "-> set HOLDFAST_STORE__URL" in said
 
 
+@pytest.mark.measured
 @pytest.mark.timeout(90)  # several programs, one after the other
 async def test_the_doctor_looks_at_a_database_and_makes_nothing(
     home: Path, postgres_url: str, postgres_server: PostgresServer

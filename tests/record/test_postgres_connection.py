@@ -188,6 +188,7 @@ def test_a_step_that_fails_leaves_no_table(
         assert connection.execute("SELECT to_regclass('holdfast.schema')").fetchone() == (None,)
 
 
+@pytest.mark.measured
 def test_without_its_client_the_door_says_what_to_install() -> None:
     script = (
         "import sys\n"

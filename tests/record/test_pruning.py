@@ -286,6 +286,7 @@ def own(place: StorePlace, home: Path) -> Home:
     return Home(home, place)
 
 
+@pytest.mark.measured
 async def test_the_command_shows_asks_removes_and_says_what(own: Home) -> None:
     async with own.place.opened() as store:
         await finished(store.journal, "ses_1")

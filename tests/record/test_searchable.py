@@ -5,6 +5,7 @@ from msgspec import Raw
 
 from holdfast.contract import events
 from holdfast.contract.events import Payload
+from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.searching import MOST_CHARACTERS, searchable
 
 
@@ -43,6 +44,12 @@ from holdfast.record.searching import MOST_CHARACTERS, searchable
             ),
             "a\nb\nc",
         ),
+        (
+            events.ModelReplied(request_id="m", reply={"text": "I look.", "calls": [{"id": "c"}]}),
+            "I look.",
+        ),
+        (events.ModelReplied(request_id="m", reply={"text": "said by a message"}), ""),
+        (LearningCaptured(learning_kind="lesson", title="t", detail="d"), "t\nd"),
         (events.SessionClosed(reason="unseen"), ""),
         (events.UserMessage(message="a\0b"), "a b"),
     ],

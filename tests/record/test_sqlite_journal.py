@@ -142,6 +142,7 @@ def let_go(workers: "Sequence[subprocess.Popen[str]]") -> None:
         one.stdin.flush()
 
 
+@pytest.mark.measured
 async def test_several_processes_append_to_one_session_in_one_order(path: Path) -> None:
     async with opened(path) as journal:
         await journal.create("ses_1", [SessionCreated()])

@@ -136,6 +136,7 @@ async def test_a_call_that_cannot_be_written_down_does_not_run(tmp_path: Path) -
     assert _saved == ["a", "c"]
 
 
+@pytest.mark.measured
 @pytest.mark.system("util-linux", program="unshare")
 def test_a_full_disk_is_told_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
     """In a namespace of its own: a disk of 1 MB."""

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 from support import make_tool
 
+from holdfast.contract.agents import Visibility
 from holdfast.contract.tool import LOCKED_NAMES, Effect, Tool, ToolDefinitionError
 from holdfast.runtime.catalog import Catalog, compiled
 from holdfast.runtime.definitions import full_definition, openai_definition
-from holdfast.runtime.visibility import Visibility, visible
+from holdfast.runtime.visibility import visible
 
 
 def test_a_duplicate_name_is_an_error() -> None:

@@ -116,7 +116,7 @@ async def test_what_need_not_last_is_not_written_down(journal: Forgetful, log: S
 
 async def test_nobody_there_is_a_refusal_and_a_reply_of_before_counts_once() -> None:
     nobody = people(None)
-    nobody.given("cal_1", MINE)
+    nobody.begun_anew("cal_1", MINE)
     assert await nobody.of(CALL).ask(WHICH) == MINE
     with pytest.raises(PolicyDenied):
         await nobody.of(CALL).ask(WHICH)

@@ -19,7 +19,8 @@ from holdfast.contract.journal import (
 )
 from holdfast.record.codec import Chain
 from holdfast.record.sqlite.opening import open_sqlite
-from holdfast.runtime.session_log import LEASE_SECONDS, SessionLog
+from holdfast.runtime.held_lease import LEASE_SECONDS
+from holdfast.runtime.session_log import SessionLog
 from holdfast.testing.fake_journal import FakeJournal
 from holdfast.testing.fakes import FakeClock, FakeIds
 

@@ -11,8 +11,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from forked_workers import workers
 from postgres_server import running_server
-from record.crash_rounds import KILLS_A_HOME, killed_again_and_again, workers
+from record.crash_rounds import KILLS_A_HOME, WORKER, killed_again_and_again
 from record.crash_stores import Place
 
 from holdfast.record.sqlite.connection import Durability
@@ -36,7 +37,7 @@ Home = Callable[[], AbstractContextManager[Place]]
 def kill_on(homes: Home, until: float) -> None:
     """A new home every few kills: what is checked after each stays small."""
     kills, seeds = 0, count(SEED * 1000)
-    with workers() as at_work:
+    with workers(WORKER) as at_work:
         while kills < KILLS or time.monotonic() < until:
             with homes() as place:
                 assert killed_again_and_again(place, at_work, next(seeds), KILLS_A_HOME) > 0

@@ -38,6 +38,7 @@ def test_many_long_answers_are_all_given_to_who_reads(piped: Piped) -> None:
     assert memory(piped.process.pid) < 200 * 1024 * 1024
 
 
+@pytest.mark.measured
 def test_who_does_not_read_keeps_nothing_but_himself(piped: Piped) -> None:
     piped.greet()
     writing = threading.Thread(target=_write_much, args=(piped,), daemon=True)
@@ -56,6 +57,7 @@ def _write_much(piped: Piped) -> None:
         pass
 
 
+@pytest.mark.measured
 def test_what_is_asked_just_before_the_end_is_answered(piped: Piped) -> None:
     piped.greet()
     piped.say({"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {}})

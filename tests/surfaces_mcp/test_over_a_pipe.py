@@ -68,6 +68,7 @@ def test_a_signal_ends_it_in_order(piped: Piped, tmp_path: Path, number: int) ->
     assert (tmp_path / "ended").exists()
 
 
+@pytest.mark.measured
 def test_nobody_who_reads_ends_it(piped: Piped) -> None:
     piped.greet()
     piped.stdout.close()

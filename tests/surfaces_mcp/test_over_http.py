@@ -13,7 +13,7 @@ from command import HOLDFAST
 from mcp_peer import ELICITS, MODERN
 from mcp_process import Serving, serving, variables
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.timeout(60), pytest.mark.measured]
 
 BOTH = "application/json, text/event-stream"
 

@@ -195,6 +195,7 @@ async def test_a_tool_asks_a_person(
     assert _texts(result) == [str(said).replace("'", '"').replace(" ", "")]
 
 
+@pytest.mark.measured
 async def test_files_of_the_session_can_be_read(connect: Connect) -> None:
     async with connect() as client:
         await client.call_tool("leave", {"name": "räport.md", "text": "# Grüße"})
@@ -215,6 +216,7 @@ async def test_files_of_the_session_can_be_read(connect: Connect) -> None:
                 await client.read_resource(other)
 
 
+@pytest.mark.measured
 async def test_a_small_picture_comes_along_and_a_large_one_is_linked_to(connect: Connect) -> None:
     async with connect(_saying("accept", {"decision": "allow once"}, [])) as client:
         small = (await client.call_tool("picture", {})).content[0]

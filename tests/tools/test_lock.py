@@ -9,12 +9,12 @@ from web_site import consenting
 from holdfast import Holdfast, Rule, tool
 from holdfast.app.profiles import PROFILES, TOOLSETS
 from holdfast.app.settings import SandboxSettings, Settings, Surroundings
+from holdfast.contract.agents import Visibility
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.tool import LOCKED_NAMES, ToolDefinitionError
 from holdfast.envelope.dialects import mcp_result
 from holdfast.envelope.render import parse, render
 from holdfast.runtime.definitions import full_definition, openai_definition
-from holdfast.runtime.visibility import Visibility
 
 pytestmark = pytest.mark.anyio
 

@@ -9,12 +9,13 @@ from typing import Unpack, get_args
 import msgspec
 
 from holdfast.app import any_session
-from holdfast.contract.events import ApprovalAsked
+from holdfast.contract.events import ApprovalAsked, Payload, ToolConfirmation
 from holdfast.contract.journal import EventQuery, Journal, NotFitting
 from holdfast.contract.json_value import clean_text, text_of
 from holdfast.contract.ports import Answer, is_answer
 from holdfast.contract.question import Question
 from holdfast.contract.rules import Remember
+from holdfast.contract.session_state import ConfirmationRequest
 from holdfast.envelope.redact import Redactor
 from holdfast.record.store import Store
 from holdfast.runtime import recovery
@@ -33,12 +34,13 @@ async def answer_question(
 ) -> None:
     """Answer a question of a session that anybody or nobody runs; NotFitting when it is not open.
 
-    The first answer counts. A call that waits goes on within half a second; one whose program is
-    gone is ended by `Holdfast.resume`.
+    The first answer counts. A call that waits goes on at once, or within half a second; one whose
+    program is gone is ended by `Holdfast.resume`.
     """
     told = checked_answer(answer)
     async with any_session.desk(**options) as at:
         await write_answer(at.journal, session, approval, told, at.redactor)
+        await at.tell_runner(session)
 
 
 async def questions_in(store: Store, session_id: str | None) -> tuple[Question, ...]:
@@ -50,10 +52,28 @@ async def questions_in(store: Store, session_id: str | None) -> tuple[Question, 
 async def write_answer(
     journal: Journal, session_id: str, approval_id: str, answer: Answer, redactor: Redactor
 ) -> None:
-    """Write an answer down; NotFitting when the question does not wait, or not any more."""
+    """Write an answer down; NotFitting when the question does not wait, or not any more.
+
+    Where the session asks for it to be confirmed as well, the same answer is both.
+    """
     call_id = await _call_of(journal, session_id, approval_id)
     told = without_secrets(answer, redactor)
-    await journal.append(session_id, [answered(approval_id, call_id, told)])
+    payloads: list[Payload] = []
+    asked = (await journal.session(session_id)).state.confirmation
+    if asked is not None and asked.id == approval_id and asked.answered_by is None:
+        payloads.append(confirmation(asked, told))
+    # Last: with the answer to the question itself the request to confirm is over.
+    await journal.append(session_id, [*payloads, answered(approval_id, call_id, told)])
+
+
+def confirmation(asked: ConfirmationRequest, answer: Answer) -> ToolConfirmation:
+    """The answer to a request to confirm."""
+    return ToolConfirmation(
+        request_id=asked.id,
+        tool_name=asked.tool_name,
+        allowed=answer.allowed is True,
+        note=answer.note,
+    )
 
 
 def checked_answer(given: object) -> Answer:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypedDict, TypeVar, Unpack
 
 from holdfast.app import session_store
 from holdfast.app.configuration import load_configuration
+from holdfast.app.control.client import poke
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.archive import SessionQuery
@@ -32,6 +33,11 @@ class Desk(NamedTuple):
 
     journal: Journal
     redactor: Redactor
+    around: Surroundings
+
+    async def tell_runner(self, session_id: str) -> None:
+        """Something was written down for a session: whoever runs it looks now, if they can."""
+        await poke(session_id, self.journal, self.around)
 
 
 async def open_now(
@@ -68,4 +74,4 @@ async def desk(**options: Unpack[StoreOptions]) -> AsyncGenerator[Desk]:
     settings = options.get("settings") or load_configuration(None).settings
     around = options.get("surroundings") or surroundings_of_this_process(settings)
     async with session_store.opened_store(settings=settings, surroundings=around) as store:
-        yield Desk(store.journal, Redactor(around.secrets))
+        yield Desk(store.journal, Redactor(around.secrets), around)

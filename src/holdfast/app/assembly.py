@@ -3,81 +3,72 @@
 Nothing is opened or started here. What the parts do is not known here either.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import msgspec
-from anyio import sleep_forever
 
-from holdfast.app import servers
+from holdfast.app import children, doubts, opened_under, servers, telemetry
 from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
-from holdfast.app.doubts import doubts_of
 from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
-from holdfast.app.named_sources import NamedSources, sources_of
-from holdfast.app.options import Options, configuration_of
+from holdfast.app.named_sources import (
+    NamedSources,
+    server_tools,
+    sources_of,
+    told_of,
+    with_secrets,
+)
+from holdfast.app.options import OpenedUnder, Options, Wanted, configuration_of
 from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
-from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings
+from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
 from holdfast.app.subagents import Above, Child, Subagent, agents_of
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.web import session_search
-from holdfast.contract.call import Ask
+from holdfast.app.who_answers import approver_of, asker_of
+from holdfast.contract.agents import CompiledAgent
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.person import Asker, Inquiry, Replies
-from holdfast.contract.ports import Answer, Clock
+from holdfast.contract.ports import Clock
 from holdfast.contract.runtime import Progress, SessionFacts
 from holdfast.contract.tool import Tool
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.judge import PolicyJudge
+from holdfast.runtime import applications
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.turn import Turn
+from holdfast.runtime.visibility import visible
 
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
     " written down; set store.kind = 'sqlite', or leave session= out"
 )
 
-_NOBODY_ELSEWHERE = (
-    "Holdfast(person='elsewhere') waits for replies in the journal, and store.kind is none; set"
-    " store.kind = 'sqlite', or hand in a person= that asks"
-)
-
-
-class Wanted(msgspec.Struct, frozen=True):
-    """What somebody asks for."""
-
-    tools: tuple[Tool, ...]
-    profile: str
-    workspace: str | Path | None
-    options: Options
-    make: Callable[..., Child]
-    """Makes another session: that of a subagent."""
-
 
 class Whole(msgspec.Struct, frozen=True):
     """All parts of a session."""
 
     session: SessionFacts
+    clock: Clock
     ids: TimeIds
     catalog: Catalog
     sidecars: SidecarFiles
@@ -91,6 +82,13 @@ class Whole(msgspec.Struct, frozen=True):
     doubts: Callable[[], list[str]]
     """What the configuration says of tools in vain."""
     outside: Outside
+    agent: CompiledAgent | None
+    """The agent that the session is opened under."""
+    wanted: Wanted
+    configuration: Configuration
+    surroundings: Surroundings
+    telemetry: "telemetry.SessionTelemetry | None"
+    """Who tells others what happens; None: nobody, as it is configured."""
 
 
 def assembled(wanted: Wanted) -> Whole:
@@ -102,18 +100,21 @@ def assembled(wanted: Wanted) -> Whole:
     clock = options.get("clock") or SystemClock()
     ids = TimeIds(clock)
     session = _session(wanted, ids)
+    wanted = _under_its_profile(wanted, settings)
+    sources = sources_of(wanted.profile, options, configuration)
+    under = _opened_under(wanted, sources, configuration, surroundings, session.workspace)
+    agent = under.agent
     commands = _commands(wanted, settings)
     chosen = msgspec.structs.replace(
         profile_settings(settings.profile, wanted.profile), commands=strictest(commands)
     )
     above = options.get("above")
     top = session.id if above is None else above.top
-    sources = sources_of(wanted.profile, options, configuration)
-    if sources.servers:
-        surroundings = servers.with_secrets(surroundings, sources.servers)
-    tools = (*wanted.tools, *sources.plugins)
-    catalog = catalog_of(tools, chosen, settings, top)
-    outside = Outside(catalog, Bounds(settings.limits, chosen.tools), sources.manifests)
+    surroundings = with_secrets(surroundings, sources)
+    tools = (*_own_tools(wanted), *sources.plugins)
+    shown = (chosen.tools,) if agent is None else (chosen.tools, agent.agent.tools)
+    catalog = visible(catalog_of(tools, chosen, settings, top), *shown)
+    outside = Outside(catalog, Bounds(settings.limits, shown), sources.manifests)
     sidecars = SidecarFiles(
         surroundings.data_home / "sessions",
         call_quota=settings.limits.sidecar_call_bytes,
@@ -121,7 +122,8 @@ def assembled(wanted: Wanted) -> Whole:
     )
     judging = msgspec.structs.replace(
         _judging(wanted, configuration, surroundings, session, catalog),
-        unseen=(*hooks_tool(settings), *_server_tools(sources, surroundings)),
+        agent=agent,
+        unseen=(*hooks_tool(settings), *server_tools(sources, surroundings)),
         granted=(sources.granted,),
         vouched=outside.vouched,
         kept=tuple(path for one in sources.manifests for path in one.made_from),
@@ -145,8 +147,10 @@ def assembled(wanted: Wanted) -> Whole:
     )
     hand = hand_for(hand_setup)
     judge = judge_for(msgspec.structs.replace(judging, protects=hand.protects), reach, clock.now)
-    log = _log(wanted, configuration, surroundings, session, clock, ids)
+    created = _created(wanted, session, agent)
+    log = _kept(session_log(settings, surroundings, created, session.id, clock, ids), options)
     search = session_search(settings.web, top, surroundings) if above is None else above.search
+    bundled = (*(() if agent is None else agent.agent.skills), *options.get("skills", ()))
     turn = Turn(chosen.commands_per_turn, None if above is None else above.turn)
     own = SessionPorts(
         PortParts(
@@ -161,14 +165,12 @@ def assembled(wanted: Wanted) -> Whole:
             ids=ids,
             redactor=redactor,
             log=log,
-            asker=_asker(options, log),
-            skills=skill_places(
-                configuration, surroundings, session.workspace, options.get("skills", ())
-            ),
+            asker=asker_of(options, log),
+            skills=skill_places(configuration, surroundings, session.workspace, bundled),
             search=search,
             on_demand=_known(tuple(options.get("on_demand", ())), catalog, above),
             agents=agents_of(
-                options.get("subagents", {}),
+                under.subagents,
                 lambda child, metadata: Above(
                     session_id=session.id,
                     child_id=child,
@@ -188,29 +190,14 @@ def assembled(wanted: Wanted) -> Whole:
             depth=0 if above is None else above.depth,
         )
     )
-    if sources.servers:
-        outside.servers = servers.servers_of(
-            sources.servers,
-            servers.ServerParts(
-                session=session,
-                surroundings=surroundings,
-                hand=hand,
-                sidecars=sidecars,
-                clock=clock,
-                redactor=redactor,
-                leaves=lambda name: leaves_of(hand_setup, hand_setup.tools(name), None),
-                configured=tuple(settings.mcp),
-            ),
-        )
-    outside.notices = _concerned(configuration, sources, options, wanted.profile)
-    if outside.notices and "servers" not in options:
-        outside.left_out = servers.left_out(outside.notices, settings.mcp)
-    outside.changed = partial(_tools_changed, judge, catalog, own, wanted.profile)
+    outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))
+    outside.notices, outside.left_out = told_of(sources, configuration, options, wanted.profile)
+    outside.changed = partial(_tools_changed, judge, catalog, own, (wanted.profile, agent))
     pipeline = Pipeline(
         Parts(
             catalog=catalog,
             judge=judge,
-            approver=options.get("approver") or _nobody,
+            approver=approver_of(options),
             clock=clock,
             ids=ids,
             sidecars=sidecars,
@@ -220,7 +207,8 @@ def assembled(wanted: Wanted) -> Whole:
             hand=hand,
             ports={**own.all(), **options.get("ports", {})},
             log=log,
-            stays_open=own.people.stays_open,
+            stays_open=own.stays_open,
+            fulfils=options.get("application") is not None,
             remarks=remarks_of(settings.sandbox),
             max_argument_bytes=settings.limits.argument_bytes,
             turn=turn,
@@ -228,53 +216,85 @@ def assembled(wanted: Wanted) -> Whole:
     )
     doubts = partial(_doubts, settings, wanted.profile, [tool.name for tool in tools], outside)
     return Whole(
-        *(session, ids, catalog, sidecars, redactor, hand),
+        *(session, clock, ids, catalog, sidecars, redactor, hand),
         *(judge, log, own, turn, pipeline, doubts, outside),
+        *(agent, wanted, configuration, surroundings),
+        telemetry.session_telemetry(settings, surroundings, created, log)
+        if settings.telemetry.enabled
+        else None,
     )
 
 
-def _server_tools(sources: NamedSources, surroundings: Surroundings) -> tuple[Tool, ...]:
+def _own_tools(wanted: Wanted) -> Iterator[Tool]:
+    """The host's; those that only the application fulfils wait for it, where it is there."""
+    waits = wanted.options.get("application") is not None
+    for tool in wanted.tools:
+        custom = waits and tool.ownership == "custom"
+        yield applications.fulfilled_outside(tool) if custom else tool
+
+
+def _servers(
+    sources: NamedSources, setup: HandSetup, hand: LaterHand, configured: tuple[str, ...]
+) -> "servers.SessionServers | None":
     if not sources.servers:
-        return ()
-    return servers.server_tools(sources.servers, surroundings.parent_environment)
+        return None
+    return servers.servers_of(
+        sources.servers,
+        servers.ServerParts(
+            session=setup.session,
+            surroundings=setup.surroundings,
+            hand=hand,
+            sidecars=setup.sidecars,
+            clock=setup.clock,
+            redactor=setup.redactor,
+            leaves=lambda name: leaves_of(setup, setup.tools(name), None),
+            configured=configured,
+        ),
+    )
 
 
-def _concerned(
-    configuration: Configuration, sources: NamedSources, options: Options, profile: str
-) -> dict[str, tuple[str, ...]]:
-    """What the configuration says of the servers of this session, and of those it left out."""
-    names = {one.name for one in sources.servers}
-    all_of_them = profile != DEFAULT_PROFILE and "above" not in options
-    return {
-        name: said
-        for name, said in configuration.server_notices.items()
-        if name in names or (all_of_them and name not in configuration.settings.mcp)
-    }
+def _kept(log: SessionLog | None, options: Options) -> SessionLog | None:
+    if log is None and "session" in options:
+        raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
+    return log
 
 
 def _doubts(settings: Settings, profile: str, given: list[str], outside: Outside) -> list[str]:
     """What the configuration says in vain, and what is doubtful about tools from elsewhere."""
-    return [*doubts_of(settings, profile, [*given, *outside.declared()]), *outside.remarks()]
+    return [*doubts.doubts_of(settings, profile, [*given, *outside.declared()]), *outside.remarks()]
 
 
-def _tools_changed(judge: PolicyJudge, catalog: Catalog, own: SessionPorts, profile: str) -> None:
-    judge.tools_changed(agent_manifest(profile, catalog))
+def _tools_changed(
+    judge: PolicyJudge,
+    catalog: Catalog,
+    own: SessionPorts,
+    under: tuple[str, CompiledAgent | None],
+) -> None:
+    judge.tools_changed(agent_manifest(*under, catalog))
     own.offered.renew(catalog)
 
 
+def _under_its_profile(wanted: Wanted, settings: Settings) -> Wanted:
+    if wanted.options.get("agent") is None:
+        return wanted
+    return msgspec.structs.replace(wanted, profile=opened_under.profile_of(wanted, settings))
+
+
+def _opened_under(
+    wanted: Wanted,
+    sources: NamedSources,
+    configuration: Configuration,
+    surroundings: Surroundings,
+    workspace: str | None,
+) -> OpenedUnder:
+    """Without an agent, and without somebody who runs the loops of others, none is looked at."""
+    if wanted.options.get("agent") is None and "runner" not in wanted.options:
+        return OpenedUnder(None, wanted.options.get("subagents", {}))
+    return opened_under.opened_under(wanted, sources, configuration, surroundings, workspace)
+
+
 def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, above: Above) -> Child:
-    """The session of a subagent. What may hold credentials, and the person, are not handed on."""
-    names = {"surroundings", "approver", "clock", "hooks", "rules", "subagents", "on_demand"}
-    inherited = {name: value for name, value in wanted.options.items() if name in names}
-    inherited_tools = (*wanted.tools, *above.from_elsewhere)
-    return wanted.make(
-        tools=inherited_tools if subagent.tools is None else subagent.tools,
-        profile=subagent.profile or wanted.profile,
-        workspace=wanted.workspace,
-        configuration=configuration,
-        above=above,
-        **inherited,
-    )
+    return children.child_session(wanted, configuration, subagent, above)
 
 
 def _commands(wanted: Wanted, settings: Settings) -> tuple[CommandPolicy, ...]:
@@ -300,8 +320,9 @@ def _session(wanted: Wanted, ids: TimeIds) -> SessionFacts:
         raise ConfigurationError(
             f"workspace: {str(workspace)!r} is no directory; make it, or name another"
         )
-    above = wanted.options.get("above")
+    above, flow = wanted.options.get("above"), wanted.options.get("flow")
     fresh = ids.new("ses") if above is None else above.child_id
+    fresh = fresh if flow is None else flow.session_id
     return SessionFacts(
         id=wanted.options.get("session") or fresh,
         workspace=None if workspace is None else str(Path(workspace).resolve()),
@@ -316,7 +337,7 @@ def _judging(
     catalog: Catalog,
 ) -> JudgeParts:
     options = wanted.options
-    above = options.get("above")
+    above, flow = options.get("above"), options.get("flow")
     place = None if session.workspace is None else Path(session.workspace)
     return JudgeParts(
         settings=configuration.settings,
@@ -337,46 +358,29 @@ def _judging(
         above=None if above is None else above.reach,
         tools_above=_no_tools if above is None else above.tools,
         commands_above=() if above is None else above.commands,
+        in_sandbox=None if flow is None else flow.in_sandbox,
     )
 
 
-def _log(
-    wanted: Wanted,
-    configuration: Configuration,
-    surroundings: Surroundings,
-    session: SessionFacts,
-    clock: Clock,
-    ids: TimeIds,
-) -> SessionLog | None:
-    above = wanted.options.get("above")
-    created = SessionCreated(profile=wanted.profile, workspace=session.workspace)
-    if above is not None:
-        metadata: JsonObject = {**above.metadata, "depth": above.depth}
-        created = msgspec.structs.replace(created, parent_id=above.session_id, metadata=metadata)
-    log = session_log(configuration.settings, surroundings, created, session.id, clock, ids)
-    if "session" in wanted.options and log is None:
-        raise ConfigurationError(_NOTHING_TO_GO_ON_WITH)
-    return log
-
-
-def _asker(options: Options, log: SessionLog | None) -> Asker | None:
-    person = options.get("person")
-    if person != "elsewhere":
-        return person
-    if log is None:
-        raise ConfigurationError(_NOBODY_ELSEWHERE)
-    return _somebody_elsewhere
-
-
-async def _somebody_elsewhere(_inquiry: Inquiry) -> Replies | None:
-    await sleep_forever()
+def _created(wanted: Wanted, session: SessionFacts, agent: CompiledAgent | None) -> SessionCreated:
+    """What the journal of the session begins with."""
+    above, flow = wanted.options.get("above"), wanted.options.get("flow")
+    model = wanted.options.get("model")
+    created = SessionCreated(
+        agent_id=None if agent is None else agent.id,
+        profile=wanted.profile,
+        workspace=session.workspace,
+        model=model if agent is not None and isinstance(model, str) else None,
+    )
+    if flow is not None:
+        created = msgspec.structs.replace(created, metadata=flow.metadata)
+    if above is None:
+        return created
+    metadata: JsonObject = {**above.metadata, "depth": above.depth}
+    return msgspec.structs.replace(created, parent_id=above.session_id, metadata=metadata)
 
 
 def _no_tools(_name: str) -> None:
-    return None
-
-
-async def _nobody(_ask: Ask) -> Answer | None:
     return None
 
 

@@ -15,7 +15,7 @@ from typing import cast
 
 import msgspec
 
-from holdfast.app import server_words
+from holdfast.app import server_words, telemetry
 from holdfast.app.environment import DEBUG_VARIABLE, MCP_TOKEN_VARIABLE, variables
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
@@ -27,6 +27,7 @@ from holdfast.app.locations import (
     state_home,
     user_file,
 )
+from holdfast.app.model_settings import check_models
 from holdfast.app.named_files import refuse_files_outside, resolve_files
 from holdfast.app.narrowing import Narrowed, Notice, narrow
 from holdfast.app.own_files import check_home, refuse_shared
@@ -196,7 +197,10 @@ def _checked(layer: Table, origin: str, text: str = "") -> Table:
     check_keys(layer, origin)
     check_requirements(layer, origin)
     check_web(layer, origin)
+    check_models(layer, origin)
     check_toolsets(layer, origin)
+    if "telemetry" in layer:
+        telemetry.check_table(layer, origin)
     name_sources(layer, origin, text)
     return layer
 
@@ -212,16 +216,20 @@ def _theirs(file: Path | None, kept: Path | None, table: Table, told: Mapping[st
 
 
 def _replaced(settings: Table, wanted: Table, origin: str) -> tuple[Notice, ...]:
-    """Let go of the person's servers that the project names, too.
+    """Let go of the person's servers and models that the project names, too.
 
-    What is said of a server is said by one: the person's headers are not for the project's address.
+    What is said of one is said by one: the person's headers and keys are not for the project's
+    address.
     """
-    ours = cast("Table", settings.get("mcp", {}))
-    both = [name for name in cast("Table", wanted.get("mcp", {})) if name in ours]
-    for name in both:
-        del ours[name]
-    said = "the server of this name that you configured yourself is not used here"
-    return tuple(f"{origin}: mcp.{name}: {said}" for name in both)
+    notices: list[Notice] = []
+    for part, what in (("mcp", "server"), ("model", "model")):
+        ours = cast("Table", settings.get(part, {}))
+        both = [name for name in cast("Table", wanted.get(part, {})) if name in ours]
+        said = f"the {what} of this name that you configured yourself is not used here"
+        for name in both:
+            del ours[name]
+            notices.append(f"{origin}: {part}.{name}: {said}")
+    return tuple(notices)
 
 
 def _same(one: Path | None, other: Path | None) -> bool:

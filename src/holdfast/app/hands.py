@@ -5,9 +5,9 @@ from functools import partial
 
 import msgspec
 
+from holdfast.app import undo
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import SandboxSettings, Surroundings
-from holdfast.app.undo import changes_of
 from holdfast.contract.audit import AuditLog
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import Clock, IdSource, PathView
@@ -88,7 +88,7 @@ def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
             environment=around.environment,
             parent_environment=around.parent_environment,
             spools=partial(setup.sidecars.spool, setup.session.id),
-            changes=changes_of(around.data_home, setup.session.id, setup.clock),
+            changes=undo.changes_of(around.data_home, setup.session.id, setup.clock),
             clock=setup.clock,
             ids=setup.ids,
             audit=setup.audit,

@@ -22,6 +22,15 @@ def new_holder() -> str:
     return f"{this_process()}-{secrets.token_hex(4)}"
 
 
+def process_of(holder: str) -> str | None:
+    """The name of the process that a holder is, where it is one of this machine; None."""
+    machine, _, process = holder.rpartition("/")
+    number, began = [*process.split("-"), ""][:2]
+    if machine != _machine() or not number.isdigit() or not began.isdigit():
+        return None
+    return f"{machine}/{number}-{began}"
+
+
 def is_gone(holder: str) -> bool:
     """Whether a holder was a process of this machine and has ended. In doubt it has not."""
     machine, _, process = holder.rpartition("/")

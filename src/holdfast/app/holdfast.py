@@ -9,22 +9,19 @@ from typing import Self, Unpack
 
 from anyio import CancelScope, Lock, move_on_after
 
-from holdfast.app import answering, inquiring, restoring
-from holdfast.app.assembly import Wanted, assembled
+from holdfast.app import agent_session, agent_sessions, restoring
+from holdfast.app.assembly import assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
-from holdfast.app.options import Options, read_once, refuse_unknown
-from holdfast.app.problems import ConfigurationError
-from holdfast.app.session_views import SessionViews
+from holdfast.app.options import Options, Wanted, read_once, refuse_unknown
+from holdfast.app.session_answers import SessionAnswers
 from holdfast.app.settings import DEFAULT_PROFILE
+from holdfast.contract.agents import Agent
 from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import Failure
-from holdfast.contract.journal import Journal, LeaseHeld
-from holdfast.contract.json_value import text_of
-from holdfast.contract.person import Inquiry, Replies
-from holdfast.contract.ports import Answer
-from holdfast.contract.question import Question
+from holdfast.contract.journal import LeaseHeld
+from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal, ProgressSink
 from holdfast.policy.explain import Explanation
 from holdfast.runtime import recovery
@@ -36,10 +33,6 @@ _log = logging.getLogger("holdfast")
 
 _ENDING_SECONDS = 1.0
 """How long calls that were told to stop may take to write down how they ended."""
-_NOT_AMONG_THE_TOOLS = (
-    "a person allowed a call of {tool!r}, or replied to it, and there is no such tool here: open"
-    " the session with it among tools=, under a profile that shows it"
-)
 _BELOW = (
     "session {0} is a subagent's, below session {1}: what bound that one is not known here, and"
     " only what this Holdfast is given counts; open it with the same profile, rules and hooks"
@@ -50,7 +43,7 @@ _WHILE_RUN = (
 )
 
 
-class Holdfast(SessionViews):
+class Holdfast(SessionAnswers):
     """Settles tool calls. Open it with ``async with``; closing removes what it kept on disk."""
 
     def __init__(
@@ -64,12 +57,15 @@ class Holdfast(SessionViews):
         refuse_unknown(options)
         given = tuple(map(to_tool, tools))
         whole = assembled(Wanted(given, profile, workspace, read_once(options), Holdfast))
+        self.parts = whole
+        """What it is put together from, for rooms that run agents in it."""
         self._session, self._ids = whole.session, whole.ids
         self._catalog, self._sidecars = whole.catalog, whole.sidecars
         self._redactor, self._hand = whole.redactor, whole.hand
         self._judge, self._log = whole.judge, whole.log
         self._own, self._turn, self._pipeline = whole.own, whole.turn, whole.pipeline
         self._doubts, self._outside = whole.doubts, whole.outside
+        self._telemetry = whole.telemetry
         self._goes_on, self._is_child = "session" in options, "above" in options
         self._taken_up: recovery.TakenUp | None = None
         self._moved: str | None = None
@@ -78,6 +74,7 @@ class Holdfast(SessionViews):
         self._keep_outputs = options.get("keep_outputs", False)
         self._patience = options.get("server_patience", math.inf)
         self._abort = Abort()
+        self._agents: agent_sessions.OpenedAgents | None = None
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -92,6 +89,8 @@ class Holdfast(SessionViews):
         except BaseException:
             await _let_go(self._log, ends=True)
             raise
+        if self._telemetry is not None:
+            self._telemetry.open()
         self._own.people.open()
         self._hand.open()
         self._own.open()
@@ -120,10 +119,48 @@ class Holdfast(SessionViews):
                 await self._own.close()
                 with move_on_after(_ENDING_SECONDS):
                     await self._pipeline.ended()
-            await _let_go(self._log, ends=not self._own.people.any_left_open)
+                if self._agents is not None:
+                    await self._agents.close()
+            await _let_go(self._log, ends=not self._lasts)
         finally:
-            if not (self._keep_outputs or self._goes_on or self._own.people.any_left_open):
+            if self._telemetry is not None:
+                await self._telemetry.close()
+            if not (self._keep_outputs or self._goes_on or self._lasts):
                 self._sidecars.forget(self._session.id)
+
+    @property
+    def _lasts(self) -> bool:
+        """Whether the session goes on after this program: an agent's does, and what waits."""
+        is_agents = self.parts.agent is not None and not self._is_child
+        return is_agents or self._own.people.any_left_open
+
+    async def new_session(
+        self,
+        *,
+        agent: str | Agent | None = None,
+        model: str | ChatModel | None = None,
+        session: str | None = None,
+    ) -> "agent_session.AgentSession":
+        """A session that an agent runs in, beside this one; ConfigurationError.
+
+        ``agent``: the name of one, or its declaration; without it, `default`. ``model``: a name, or
+        a model itself; without it, the agent's. ``session``: go on with this one. It is closed with
+        this Holdfast, or by its own `close`, and can be taken up again by any program.
+        """
+        return await self._all_agents().opened(agent, model, session)
+
+    async def run_due(self, *, forever: bool = False) -> int:
+        """Run the sessions of agents that are due: by words, by answers, by their own wakes.
+
+        How many runs there were. ``forever``: go on as they become due, until this is cancelled.
+        """
+        return await self._all_agents().run_due(forever=forever)
+
+    def _all_agents(self) -> "agent_sessions.OpenedAgents":
+        self._check_open()
+        if self._agents is None:
+            self._agents = agent_sessions.OpenedAgents(self.parts, Holdfast)
+        return self._agents
 
     async def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
         """Tell how a call would be judged; a failure when it would not even get that far."""
@@ -153,8 +190,7 @@ class Holdfast(SessionViews):
 
         ``progress``: where the signs of life of this call go, instead of where those of all do.
         """
-        if not self._open:
-            raise RuntimeError("Holdfast is not open; use it as: async with Holdfast(...) as hf")
+        self._check_open()
         call = ToolCall(
             id=self._ids.new("cal"),
             tool=tool,
@@ -205,68 +241,9 @@ class Holdfast(SessionViews):
         """
         return await self._outside.pin(server, tool, seen)
 
-    async def questions(self) -> tuple[Question, ...]:
-        """What still waits for a person's answer, the oldest first."""
-        journal = await self._journal()
-        return await recovery.open_questions(journal, self._session.id)
-
-    async def answer(self, question: Question | str, answer: Answer) -> None:
-        """Answer a question or the approval of this id; NotFitting when it waits not, or no more.
-
-        The first answer counts, whoever gives it. A call that waits for it goes on at once; one
-        from before a restart is ended by `resume`.
-        """
-        approval_id = _approval_id(question, self._session.id)
-        told = answering.checked_answer(answer)
-        journal = await self._journal()
-        await answering.write_answer(journal, self._session.id, approval_id, told, self._redactor)
-        self._pipeline.heard(approval_id)
-
-    async def inquiries(self) -> tuple[Inquiry, ...]:
-        """What tools still ask a person, the oldest first."""
-        journal = await self._journal()
-        return await recovery.open_inquiries(journal, self._session.id)
-
-    async def answer_inquiry(self, inquiry: Inquiry | str, replies: Replies) -> None:
-        """Reply to an inquiry or the call of this id; NotFitting when it waits not, or no more.
-
-        The first reply counts, whoever gives it. A call that waits for it goes on at once; one from
-        before a restart is ended by `resume`.
-        """
-        call_id = inquiring.call_of(inquiry, self._session.id)
-        told = inquiring.checked_replies(replies)
-        journal = await self._journal()
-        await inquiring.write_replies(journal, self._session.id, call_id, told, self._redactor)
-        self._own.people.heard(call_id)
-
-    async def resume(self) -> tuple[Envelope, ...]:
-        """End the calls from before a restart that a person answered: what was allowed runs, once.
-
-        What was refused gets its refusal, and what asked a person their reply. ConfigurationError,
-        and all of them stay open, in another workspace than before, as what was allowed there would
-        mean other files here, and where a tool is missing.
-        """
-        journal = await self._journal()
-        async with self._resuming:
-            stayed = frozenset[str]() if self._taken_up is None else self._taken_up.stayed
-            calls = await recovery.answered_calls(journal, self._session.id, stayed)
-            allowed = [one for one in calls if one.answer.allowed]
-            if self._moved is not None and any(one.replies is None for one in allowed):
-                raise ConfigurationError(self._moved)
-            missing = [
-                one.call.tool for one in allowed if self._catalog.plan(one.call.tool) is None
-            ]
-            if missing:
-                raise ConfigurationError(_NOT_AMONG_THE_TOOLS.format(tool=missing[0]))
-            for one in calls:
-                if one.replies is not None:
-                    self._own.people.given(one.call.id, one.replies)
-            return tuple([await self._pipeline.settle(one.call, self._abort, one) for one in calls])
-
-    async def _journal(self) -> Journal:
-        if self._log is None or not self._open:
-            raise RuntimeError("Holdfast is not open, or its configuration has store.kind = 'none'")
-        return await self._log.journal()
+    def _check_open(self) -> None:
+        if not self._open:
+            raise RuntimeError("Holdfast is not open; use it as: async with Holdfast(...) as hf")
 
     async def _take_up(self) -> None:
         if self._log is not None:
@@ -292,18 +269,3 @@ async def _let_go(log: SessionLog | None, *, ends: bool) -> None:
     if log is not None:
         with CancelScope(shield=True):
             await log.close(ends=ends)
-
-
-def _approval_id(question: object, session_id: str) -> str:
-    if isinstance(question, str):
-        return question
-    if not isinstance(question, Question):
-        raise TypeError(
-            f"{text_of(question)} is no question; give one of questions(), or its approval_id"
-        )
-    if question.session_id != session_id:
-        raise ValueError(
-            f"the question is one of session {question.session_id}, and this is {session_id};"
-            " use holdfast.answer_question(session, approval, answer)"
-        )
-    return question.approval_id

@@ -30,12 +30,13 @@ async def answer_inquiry(
 ) -> None:
     """Reply to a call that asks, whoever runs its session; NotFitting when it does not wait.
 
-    The first reply counts. A call that waits goes on within half a second; one whose program is
-    gone is ended by `Holdfast.resume`.
+    The first reply counts. A call that waits goes on at once, or within half a second; one whose
+    program is gone is ended by `Holdfast.resume`.
     """
     told = checked_replies(replies)
     async with any_session.desk(**options) as at:
         await write_replies(at.journal, session, call, told, at.redactor)
+        await at.tell_runner(session)
 
 
 async def inquiries_in(store: Store, session_id: str | None) -> tuple[Inquiry, ...]:

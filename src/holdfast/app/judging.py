@@ -1,7 +1,7 @@
 """Putting a judge together: rules from files and profiles, capabilities of tools, hooks, grants."""
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -9,33 +9,34 @@ from typing import cast
 
 import msgspec
 
+from holdfast.app.agent_settings import RuleSettings
 from holdfast.app.grants import GrantFile
 from holdfast.app.policy_files import FoundRules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.rule_places import from_the_workspace
 from holdfast.app.settings import (
     ProfileSettings,
-    RuleSettings,
     Settings,
     Surroundings,
     WatchdogSettings,
 )
 from holdfast.app.spelling import advice
+from holdfast.contract.agents import AgentManifest, CompiledAgent
 from holdfast.contract.audit import NO_AUDIT, AuditLog
 from holdfast.contract.commanding import CommandPolicy
-from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import GrantStore, PathView
 from holdfast.contract.rules import Rule
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook, Inspection, Opinion
 from holdfast.execution import hook_program, timed_hook
 from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy import sandbox_look
 from holdfast.policy.command_policies import Grounds
 from holdfast.policy.hooks import destructive, exfiltration, profile_commands
 from holdfast.policy.hooks.secrets import SecretsInArguments
 from holdfast.policy.hooks.unprotected import Protects, UnprotectedWrites
 from holdfast.policy.judge import PolicyJudge
-from holdfast.policy.powers import AgentRules, Powers
+from holdfast.policy.powers import AgentRules, Look, Powers
 from holdfast.policy.reach import Reach
 from holdfast.policy.rules import RuleProblem
 from holdfast.policy.source_grants import together
@@ -45,12 +46,24 @@ HANDED_OVER = "handed over in code"
 """Who vouches for a tool that the program itself registers: it runs where no rule speaks."""
 
 
+class InSandbox(msgspec.Struct, frozen=True):
+    """Tools that work in a sandbox which the program itself gave: that is its grant."""
+
+    names: frozenset[str]
+    standing: Mapping[str, str]
+    """By tool, on which grounds it runs; looked at with each judgement, as a sandbox may go."""
+    grounds: str
+    """Why a command runs there although nobody knows beforehand what it does."""
+
+
 class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's judge is made from."""
 
     settings: Settings
     profile: str
     profile_settings: ProfileSettings
+    agent: CompiledAgent | None = None
+    """What the session is opened under; its rules are all of the manifest scope there are."""
     surroundings: Surroundings
     tools: Sequence[Tool]
     unseen: Sequence[Tool] = ()
@@ -85,17 +98,31 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     headless: bool
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""
+    in_sandbox: InSandbox | None = None
+
+
+_NOWHERE = InSandbox(frozenset(), {}, "")
 
 
 def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> PolicyJudge:
     """The judge of a session; ConfigurationError says what does not fit together."""
-    manifest = manifest_rules(parts.profile_settings, parts.profile)
-    handed_over = {tool.name: HANDED_OVER for tool in parts.tools if tool.ownership != "mcp"}
+    manifest = _manifest_rules(parts)
+    inside = parts.in_sandbox or _NOWHERE
+    handed_over = {
+        tool.name: HANDED_OVER
+        for tool in parts.tools
+        if tool.ownership != "mcp" and tool.name not in inside.names
+    }
     granted = together([*parts.granted, AgentRules(standing=handed_over)])
     # What sources grant changes when their tools do; it is named before the rest.
-    standing = ChainMap(cast("dict[str, str]", parts.vouched), dict(granted.standing))
+    changing = (cast("dict[str, str]", one) for one in (inside.standing, parts.vouched))
+    standing = ChainMap(*changing, dict(granted.standing))
     local = partial(
-        from_the_workspace, workspace=parts.workspace, tools=parts.tools, facts=DiskPaths()
+        from_the_workspace,
+        workspace=parts.workspace,
+        tools=parts.tools,
+        facts=DiskPaths(),
+        roots=() if parts.agent is None else parts.agent.roots,
     )
     try:
         powers = Powers(
@@ -105,10 +132,10 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
             ),
             narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
             parents=parts.parents,
-            look=reach,
+            look=_look(reach, inside),
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
-            manifest=agent_manifest(parts.profile, parts.tools),
-            doubts=_who_lets_doubts_run(parts.settings),
+            manifest=agent_manifest(parts.profile, parts.agent, parts.tools),
+            doubts=_who_lets_doubts_run(parts.settings) or inside.grounds or None,
             headless=parts.headless,
             answered=parts.answered,
         )
@@ -117,15 +144,38 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
         raise ConfigurationError(str(problem)) from None
 
 
-def agent_manifest(profile: str, tools: Iterable[Tool]) -> JsonObject:
-    """What the watchdog is told of the agent."""
-    return {"agent": profile, "tools": [tool.name for tool in tools]}
+def _look(reach: Reach, inside: InSandbox) -> Look:
+    if not inside.names:
+        return reach
+    return sandbox_look.SandboxLook(reach, inside.names.__contains__)
+
+
+def agent_manifest(
+    profile: str, agent: CompiledAgent | None, tools: Iterable[Tool]
+) -> AgentManifest:
+    """What the watchdog receives."""
+    if agent is not None:
+        return agent.manifest([tool.name for tool in tools])
+    return AgentManifest(agent=profile, tools=tuple([tool.name for tool in tools]))
 
 
 def _who_lets_doubts_run(settings: Settings) -> str | None:
     """Whoever configured it, where processes are held by the kernel."""
     held = settings.sandbox.confinement != "unconfined"
     return "policy.doubts = 'confined'" if held and settings.policy.doubts == "confined" else None
+
+
+def _manifest_rules(parts: JudgeParts) -> Sequence[Rule]:
+    """The rules of the agent, or where there is none of the profile; ConfigurationError."""
+    if parts.agent is None:
+        return manifest_rules(parts.profile_settings, parts.profile)
+    for rule in parts.rules:
+        if rule.scope == "manifest":
+            raise ConfigurationError(
+                f"rules: {rule.source}: a rule of the manifest stands in the manifest alone; put it"
+                f" into the rules of the agent {parts.agent.id!r}, or give it the scope project"
+            )
+    return parts.agent.rules
 
 
 def manifest_rules(settings: ProfileSettings, profile: str) -> list[Rule]:
@@ -168,7 +218,7 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
         Specialist(destructive_commands, "shell.run", "fs.write"),
         Specialist(exfiltration_shapes, "shell.run", "net.fetch"),
         Specialist(secrets, "shell.run", "net.fetch", "fs.write"),
-        Specialist(UnprotectedWrites(parts.protects), "shell.run"),
+        Specialist(UnprotectedWrites(partial(_protects, parts)), "shell.run"),
     ]
     names = [name_of(hook) for hook in shipped]
     for name in wanted.off:
@@ -190,12 +240,20 @@ def _hooks(parts: JudgeParts) -> list[Hook]:
     return [*_profile_hooks(parts), *chosen, *programs]
 
 
+def _protects(parts: JudgeParts, tool: str) -> bool | Awaitable[bool]:
+    """What a sandbox of the program's keeps from its commands is that backend's choice."""
+    inside = parts.in_sandbox
+    return (inside is not None and tool in inside.names) or parts.protects(tool)
+
+
 def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
     """What profiles hold commands to, this one and those above: no configuration takes it away."""
     policies = dict.fromkeys((parts.profile_settings.commands or "any", *parts.commands_above))
     facts = DiskPaths()
     seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
-    grounds = Grounds(roots=(seen.physical,) if isinstance(seen, PathView) else (), facts=facts)
+    further = () if parts.agent is None else parts.agent.roots
+    roots = (seen.physical, *further) if isinstance(seen, PathView) else ()
+    grounds = Grounds(roots=roots, facts=facts)
     for policy in policies:
         if policy != "any":
             yield Specialist(profile_commands.ProfileCommands(policy, grounds), "shell.run")

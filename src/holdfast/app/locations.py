@@ -45,6 +45,14 @@ def state_home(environment: Mapping[str, str]) -> Path:
     return _kept(environment, "state", "XDG_STATE_HOME", ".local/state")
 
 
+def runtime_homes(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where what lasts as long as a person's login may be: as they say, and as machines have it."""
+    named = environment.get("XDG_RUNTIME_DIR", "")
+    usual = Path("/run/user") / str(getuid())
+    said = [Path(named)] if Path(named).is_absolute() else []
+    return tuple(dict.fromkeys(one / "holdfast" for one in (*said, usual)))
+
+
 def _kept(environment: Mapping[str, str], name: str, variable: str, below_home: str) -> Path:
     moved = environment.get(HOME_VARIABLE)
     if moved:

@@ -96,10 +96,18 @@ def _all(table: Table) -> Iterator[_Named]:
         yield _Named("watchdog.commands", argv, 0, may_be_a_command=True)
     for provider in index_files(table):
         yield _Named("web.search", provider, "file")
+    for name, agent in cast("dict[str, Table]", table.get("agent", {})).items():
+        folders = cast("list[object]", agent.get("skills", []))
+        yield from (_Named(f"agent.{name}.skills", folders, at) for at in range(len(folders)))
     yield from _of_sources(table)
 
 
 def _of_sources(table: Table) -> Iterator[_Named]:
+    for name, model in cast("dict[str, Table]", table.get("model", {})).items():
+        if "file" in model:
+            named = _Named(f"model.{name}.file", model, "file")
+            # Weights are large, and nothing that runs.
+            yield named._replace(covered="elsewhere") if model["kind"] == "local" else named
     for name, manifest in cast("dict[str, Table]", table.get("manifest", {})).items():
         yield _Named(f"manifest.{name}.file", manifest, "file")
     for name, server in cast("dict[str, Table]", table.get("mcp", {})).items():

@@ -11,12 +11,13 @@ from holdfast.app import manifests, plugins, servers
 from holdfast.app.configuration import Configuration
 from holdfast.app.options import Options
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import DEFAULT_PROFILE
+from holdfast.app.settings import DEFAULT_PROFILE, Surroundings
 from holdfast.app.source_settings import Timeouts
 from holdfast.app.spelling import advice
 from holdfast.contract.tool import Tool
 from holdfast.policy.powers import AgentRules
 from holdfast.sources.mcp.setup import ServerSetup
+from holdfast.sources.mcp.states import ServerState
 
 
 class NamedSources(NamedTuple):
@@ -48,6 +49,43 @@ def sources_of(profile: str, options: Options, configuration: Configuration) -> 
         loaded = plugins.plugins_of(settings.plugins.load)
         found = found._replace(plugins=loaded.tools, granted=loaded.granted)
     return found
+
+
+def with_secrets(surroundings: Surroundings, sources: NamedSources) -> Surroundings:
+    """The surroundings, with what is secret of the servers."""
+    if not sources.servers:
+        return surroundings
+    return servers.with_secrets(surroundings, sources.servers)
+
+
+def server_tools(sources: NamedSources, surroundings: Surroundings) -> tuple[Tool, ...]:
+    """What the servers themselves run as."""
+    if not sources.servers:
+        return ()
+    return servers.server_tools(sources.servers, surroundings.parent_environment)
+
+
+def told_of(
+    sources: NamedSources, configuration: Configuration, options: Options, profile: str
+) -> tuple[dict[str, tuple[str, ...]], tuple[ServerState, ...]]:
+    """What the configuration says of the servers of a session, and those that it left out."""
+    notices = _concerned(configuration, sources, options, profile)
+    if not notices or "servers" in options:
+        return notices, ()
+    return notices, servers.left_out(notices, configuration.settings.mcp)
+
+
+def _concerned(
+    configuration: Configuration, sources: NamedSources, options: Options, profile: str
+) -> dict[str, tuple[str, ...]]:
+    """What the configuration says of the servers of this session, and of those it left out."""
+    names = {one.name for one in sources.servers}
+    all_of_them = profile != DEFAULT_PROFILE and "above" not in options
+    return {
+        name: said
+        for name, said in configuration.server_notices.items()
+        if name in names or (all_of_them and name not in configuration.settings.mcp)
+    }
 
 
 def _servers(

@@ -1,18 +1,25 @@
 """What `Holdfast` may be given beside tools, profile and workspace. Misspelt options are errors."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypedDict
 
+import msgspec
+
 from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.judging import InSandbox
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import Timeouts
-from holdfast.app.subagents import Above, Subagent
+from holdfast.app.subagents import Above, Child, Runner, Subagent
+from holdfast.contract.agents import Agent, CompiledAgent
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.model import ChatModel
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver, Clock
 from holdfast.contract.rules import Rule
 from holdfast.contract.runtime import Ports, ProgressSink
+from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
 
 
@@ -27,7 +34,32 @@ class SourceOptions(TypedDict, total=False):
     """Names of configured MCP servers to connect; without it, all of them."""
 
 
-class Options(SourceOptions, total=False):
+class Flow(msgspec.Struct, frozen=True, kw_only=True):
+    """Of the session that a flow loop writes. Made by the loop, never by a program."""
+
+    session_id: str
+    metadata: JsonObject
+    """What is written down of it, the program's grant among it."""
+    in_sandbox: InSandbox
+
+
+class AgentOptions(TypedDict, total=False):
+    """Which agents there are, and which of them the session is opened under."""
+
+    agent: str | Agent | CompiledAgent | None
+    """The agent of the session: the name of one, or the declaration itself. Without one there are
+    the profile and the tools alone."""
+    agents: Iterable[Agent]
+    """Agents beside those of the configuration."""
+    model: str | ChatModel
+    """The model of agents that name none: a name, or the model itself."""
+    runner: Runner
+    """Makes what runs an agent's loop. With one, `task` hands work to the agents that take it."""
+    subagents: Mapping[str, Subagent]
+    """Whom `task` hands work to, by name, beside those."""
+
+
+class Options(SourceOptions, AgentOptions, total=False):
     """What may be handed in instead of the usual parts."""
 
     settings: Settings
@@ -38,11 +70,16 @@ class Options(SourceOptions, total=False):
     server_patience: float
     """Seconds that opening waits for MCP servers; without it, as long as each of them may take to
     start. The tools of one that comes later are had with `take_changes`, as a turn does."""
-    approver: Approver | None
-    """Who is asked. Without one nobody is there, and every question is a refusal."""
+    approver: Approver | Literal["elsewhere"] | None
+    """Who is asked. Without one nobody is there, and every question is a refusal. "elsewhere":
+    nobody here; a call in question stays open, and is ended by `resume` once somebody has answered.
+    """
     person: Asker | Literal["elsewhere"] | None
     """Who asks a person what tools ask them. "elsewhere": nobody here, the reply comes by
     `answer_inquiry` or `holdfast sessions answer`. Without one every such call is refused."""
+    application: Literal["elsewhere"] | None
+    """Who fulfils the application's own tools (`ownership="custom"`). "elsewhere": their calls stay
+    open until a result is given. Without it they are refused."""
     rules: Iterable[Rule]
     """Further rules of the program's own."""
     hooks: Iterable[Hook]
@@ -57,12 +94,32 @@ class Options(SourceOptions, total=False):
     """Folders of skills that the program brings along."""
     on_demand: Iterable[str]
     """Names of tools that are offered once `tool_search` has found them, as MCP's are."""
-    subagents: Mapping[str, Subagent]
-    """Whom `task` hands work to, by name."""
     above: Above
     """What stands above the session of a subagent. Made by `task`, never by a program."""
+    flow: Flow
+    """What a flow loop says of its session. Made by the loop, never by a program."""
     ports: Ports
     """What stands behind ports that tools name, beside or instead of the usual."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What somebody asks for."""
+
+    tools: tuple[Tool, ...]
+    profile: str
+    workspace: str | Path | None
+    options: Options
+    make: Callable[..., Child]
+    """Makes another session: that of a subagent."""
+
+
+class OpenedUnder(msgspec.Struct, frozen=True):
+    """What a session is opened under."""
+
+    agent: CompiledAgent | None
+    """None: there are the profile and the tools alone."""
+    subagents: Mapping[str, Subagent]
+    """Whom it may hand work to."""
 
 
 def read_once(options: Options) -> Options:
@@ -78,6 +135,8 @@ def read_once(options: Options) -> Options:
         kept["skills"] = tuple(kept["skills"])
     if "manifests" in kept:
         kept["manifests"] = tuple(kept["manifests"])
+    if "agents" in kept:
+        kept["agents"] = tuple(kept["agents"])
     if "servers" in kept:
         kept["servers"] = tuple(kept["servers"])
     return kept
@@ -101,7 +160,7 @@ _NAMED = ("profile", "tools", "workspace")
 def refuse_unknown(options: Options) -> None:
     """A misspelt option must not go unnoticed: an approver would then never be asked."""
     taken = {*Options.__required_keys__, *Options.__optional_keys__}
-    known = sorted({*taken, *_NAMED} - {"above"})
+    known = sorted({*taken, *_NAMED} - {"above", "flow"})
     for name in options:
         if name not in taken:
             near = get_close_matches(name, known, n=1)

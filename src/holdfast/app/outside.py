@@ -10,9 +10,9 @@ from typing import NamedTuple
 from holdfast.app import manifests, servers
 from holdfast.app.profiles import shipped_names
 from holdfast.app.settings import LimitSettings, limited
+from holdfast.contract.agents import Visibility
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.visibility import Visibility
 from holdfast.sources.mcp.states import ServerState
 
 Vouch = Callable[[list[Tool]], Mapping[str, str]]
@@ -20,14 +20,19 @@ Vouch = Callable[[list[Tool]], Mapping[str, str]]
 
 
 class Bounds(NamedTuple):
-    """What a host and a profile make of every tool."""
+    """What a host, a profile and an agent make of every tool."""
 
     limits: LimitSettings
-    visibility: Visibility
+    visibilities: tuple[Visibility, ...]
+    """What each of them admits can be seen."""
 
     def applied(self, tools: Iterable[Tool]) -> list[Tool]:
-        """The tools under the host's limits, as far as the profile shows them."""
-        return [limited(tool, self.limits) for tool in tools if self.visibility.admits(tool.name)]
+        """The tools under the host's limits, as far as they are shown."""
+        return [
+            limited(tool, self.limits)
+            for tool in tools
+            if all(one.admits(tool.name) for one in self.visibilities)
+        ]
 
 
 class Outside:

@@ -12,11 +12,12 @@ from typing import cast
 
 import msgspec
 
+from holdfast.app.agent_settings import RuleSettings
 from holdfast.app.command_tools import fitted
 from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
-from holdfast.app.settings import ProfileSettings, RuleSettings, Settings, limited
+from holdfast.app.settings import ProfileSettings, Settings, limited
 from holdfast.app.spelling import advice
 from holdfast.app.web import with_provider
 from holdfast.contract.builtin import Builtin

@@ -32,8 +32,10 @@ def reach_of(parts: JudgeParts) -> Reach:
     """What the calls of a session reach; ConfigurationError says what cannot be compiled."""
     facts = DiskPaths()
     data = str(parts.surroundings.data_home)
+    agent = parts.agent
     variables = {
-        "workspace": [] if parts.workspace is None else [str(parts.workspace)],
+        "workspace": [*_roots(parts)],
+        "ad-hoc": () if agent is None else agent.ad_hoc,
         # Without a place for it the variable stands for nothing, and what needs it is refused.
         "user-data": [data] if isinstance(facts.look(data, None), PathView) else [],
     }
@@ -44,9 +46,11 @@ def reach_of(parts: JudgeParts) -> Reach:
         raise ConfigurationError(f"workspace: {problem}") from None
     given = () if policy.reach is None else (_given(policy.reach, places),)
     bounding = _Bounding(places, facts, _ceiling(parts, places), parts.above, parts.tools_above)
-    declared = _declared(parts.tools, places, *given)
+    # In strict mode a tool has what it requires itself, and this is not that.
+    wanted = given if agent is None else (*given, agent.requires)
+    declared = _declared(parts.tools, places, *wanted)
     apart = {
-        tool.name: bounding.of(tool, _declared(parts.tools, places, tool.requires, *given))
+        tool.name: bounding.of(tool, _declared(parts.tools, places, tool.requires, *wanted))
         for tool in (*parts.unseen, *parts.tools)
         if tool.alone is None and (tool in parts.unseen or has_hosts_of_its_own(tool))
     }
@@ -54,6 +58,13 @@ def reach_of(parts: JudgeParts) -> Reach:
     beside = Beside(apart, given, bounding.alone)
     scopes = ToolScopes(bounding.agent(declared), places, strict=policy.strict, beside=beside)
     return Reach(scopes, facts, places, Folders((own,), tuple(_kept(parts, facts))))
+
+
+def _roots(parts: JudgeParts) -> Iterator[str]:
+    """The workspace, where relative paths begin, and every further root."""
+    if parts.workspace is not None:
+        yield str(parts.workspace)
+        yield from () if parts.agent is None else parts.agent.roots
 
 
 class _Bounding(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from holdfast.app.agents import Ground, compiled
 from holdfast.app.configuration import Configuration
 from holdfast.app.hands import UNCONFINED_REMARK, remarks_of
 from holdfast.app.judging import JudgeParts, grants_of, judge_for
@@ -16,6 +17,7 @@ from holdfast.app.locations import project_root
 from holdfast.app.profiles import catalog_of, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.settings import DEFAULT_PROFILE, Settings, Surroundings
+from holdfast.contract.agents import Agent, CompiledAgent
 from holdfast.contract.archive import Archive
 from holdfast.contract.events import ApprovalAsked, CallRefused, Event, SessionCreated
 from holdfast.contract.journal import Journal, JournalError
@@ -29,6 +31,7 @@ from holdfast.policy.words import NO_ANSWERS, NOBODY_TO_ASK
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import not_vouched_for
 from holdfast.runtime.replaying import ReplayClock, Replayed, ReplayParts, replayed
+from holdfast.runtime.visibility import visible
 
 _PAGE = 1000
 
@@ -50,6 +53,8 @@ class Now(msgspec.Struct, frozen=True, kw_only=True):
     surroundings: Surroundings
     chain: Chain
     """What vouches for the journal."""
+    agents: Sequence[Agent] = ()
+    """Beside those of the configuration."""
 
 
 async def replay_strictly(events: Sequence[Event], now: Now) -> Replayed:
@@ -77,12 +82,16 @@ def _parts(events: Sequence[Event], created: SessionCreated, now: Now) -> Replay
     session = SessionFacts(id=events[0].session_id, workspace=created.workspace)
     place = None if created.workspace is None else Path(created.workspace)
     clock = ReplayClock()
+    agent = _agent(created, profile, now)
+    shown = () if agent is None else (agent.agent.tools,)
+    catalog = visible(catalog_of(now.tools, chosen, settings, session.id), *shown)
     judging = JudgeParts(
         settings=settings,
         profile=profile,
         profile_settings=chosen,
+        agent=agent,
         surroundings=now.surroundings,
-        tools=tuple(catalog_of(now.tools, chosen, settings, session.id)),
+        tools=tuple(catalog),
         workspace=place,
         project=now.configuration.project or (None if place is None else project_root(place)),
         session_id=session.id,
@@ -105,6 +114,24 @@ def _parts(events: Sequence[Event], created: SessionCreated, now: Now) -> Replay
         known_remarks=frozenset({UNCONFINED_REMARK}),
         max_argument_bytes=settings.limits.argument_bytes,
     )
+
+
+def _agent(created: SessionCreated, profile: str, now: Now) -> CompiledAgent | None:
+    """The agent it ran under, as it is declared now; None: under none, or it is not there."""
+    settings = now.configuration.settings
+    found = {**settings.agent, **{one.id: one for one in now.agents}}
+    name = created.agent_id
+    if name is None or name not in found:
+        return None
+    ground = Ground(
+        settings=settings,
+        surroundings=now.surroundings,
+        workspace=None if created.workspace is None else Path(created.workspace),
+        profile=profile,
+        may_come=lambda _name: True,  # which tools there were is held against the recording
+        agents={other: one.mode for other, one in found.items()},
+    )
+    return compiled(found[name], ground, name)
 
 
 def _without_programs(settings: Settings) -> Settings:

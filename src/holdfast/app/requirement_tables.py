@@ -3,7 +3,7 @@
 What that means for a call is judged elsewhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import msgspec
@@ -12,6 +12,7 @@ from holdfast.app.keys import Table
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.contract.requirements import RequirementSet, requirement_set
+from holdfast.contract.variables import STANDARD_VARIABLES
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.policy.places import Places, places_of
 from holdfast.policy.scope import compile_scope
@@ -46,7 +47,7 @@ def check_requirements(table: Table, origin: str) -> None:
         for key, value in found.items():
             try:
                 alone = msgspec.convert({key: value}, RequirementSettings)
-                compile_scope(requirements_of(alone), _places())
+                compile_scope(requirements_of(alone), anywhere())
             except ValueError as problem:
                 raise ConfigurationError(
                     f"{origin}: {where}.{key}: {problem}; correct or remove that entry"
@@ -62,5 +63,7 @@ def _tables(table: Table) -> Iterator[tuple[str, Table]]:
             yield f"{kind}.{name}.requires", cast("Table", source.get("requires", {}))
 
 
-def _places() -> Places:
-    return places_of({"workspace": _ANYWHERE, "user-data": _ANYWHERE}, DiskPaths())
+def anywhere() -> Places:
+    """Where patterns are tried that are to be looked at before there is a session."""
+    variables: dict[str, Sequence[str]] = dict.fromkeys(STANDARD_VARIABLES, _ANYWHERE)
+    return places_of(variables, DiskPaths())

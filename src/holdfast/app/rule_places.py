@@ -1,12 +1,14 @@
 """Rules as targets are told: a path that lies in the workspace is compared from there.
 
 A pattern that begins elsewhere may still reach into the workspace, as `/srv/**` does. What it says
-of the workspace is put beside it, for paths alone. Of a command the text is compared as it stands:
-`./run.sh` is another program than `run.sh`.
+of the workspace is put beside it, for paths alone. A pattern that begins nowhere speaks of every
+further root, too: there a path is told in full, so that nobody takes it for one of the workspace.
+Of a command the text is compared as it stands: `./run.sh` is another program than `run.sh`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,20 +26,34 @@ _ANY_SEGMENTS = "**"
 
 
 def from_the_workspace(
-    rules: Iterable[Rule], workspace: Path | None, tools: Sequence[Tool], facts: PathFacts
+    rules: Iterable[Rule],
+    workspace: Path | None,
+    tools: Sequence[Tool],
+    facts: PathFacts,
+    roots: Sequence[str] = (),
 ) -> tuple[Rule, ...]:
-    """The rules with the patterns of paths as targets are told; RuleProblem for a bad one."""
+    """The rules with the patterns of paths as targets are told; RuleProblem for a bad one.
+
+    ``roots``: further ones, without links.
+    """
     runners = _COMMANDS | {
         tool.name for tool in tools for use in tool.uses if use.capability in _COMMANDS
     }
-    return tuple(found for rule in rules for found in _each(rule, workspace, runners, facts))
+    places = _Grounds(workspace, facts, tuple(roots))
+    return tuple(found for rule in rules for found in _each(rule, places, runners))
 
 
-def _each(
-    rule: Rule, workspace: Path | None, runners: Iterable[str], facts: PathFacts
-) -> Iterator[Rule]:
+class _Grounds(NamedTuple):
+    """What rules are told from."""
+
+    workspace: Path | None
+    facts: PathFacts
+    roots: tuple[str, ...]
+
+
+def _each(rule: Rule, grounds: _Grounds, runners: Iterable[str]) -> Iterator[Rule]:
     check_rule(rule)
-    local = _local(rule.pattern, workspace)
+    local = _local(rule.pattern, grounds.workspace)
     commands = any(map(compile_glob(rule.permission, "text"), runners))
     if not local or local == rule.pattern or commands:
         yield rule
@@ -48,8 +64,10 @@ def _each(
         yield msgspec.structs.replace(rule, pattern=local)
     if KINDS.get(rule.permission, "path") != "path":
         return
-    places = _Places(workspace, facts, follow=rule.action != "allow")
-    for pattern in dict.fromkeys(places.spellings(local or rule.pattern)):
+    places = _Places(grounds.workspace, grounds.facts, follow=rule.action != "allow")
+    # What a person allowed was one file in one place.
+    further = () if rule.remembered else _further(rule.pattern, grounds.roots, places)
+    for pattern in dict.fromkeys((*places.spellings(local or rule.pattern), *further)):
         for capability in _PATHS:
             if rule.capability in (None, capability):
                 yield msgspec.structs.replace(rule, pattern=pattern, capability=capability)
@@ -62,6 +80,20 @@ def _local(pattern: str, workspace: Path | None) -> str:
         if pattern.startswith(f"{start}/") and not pattern.startswith(f"{start}//"):
             return pattern[len(start) + 1 :]
     return pattern
+
+
+def _further(pattern: str, roots: Iterable[str], places: "_Places") -> Iterator[str]:
+    """What a pattern that begins nowhere says of further roots."""
+    if not pattern.strip("*"):
+        return  # it fits everything as it is
+    for root in roots:
+        for first, *rest in path_segments(pattern):
+            segments = [one for one in (first, *rest) if one not in _NO_NAME]
+            if first == "" or ".." in segments:
+                continue
+            whole = _written([*map(escaped, _names(root)), *segments], absolute=True)
+            yield whole
+            yield from places.spellings(whole)
 
 
 class _Places:

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from holdfast.app.agent_rules import agent_rules
+from holdfast.app.agent_settings import agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.judging import manifest_rules
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import profile_settings
+from holdfast.app.spelling import advice
 from holdfast.contract.rules import Rule
 from holdfast.policy.rules import RuleBook, RuleProblem
 
@@ -21,10 +24,17 @@ class RuleInForce(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rules_in_force(
-    configuration: Configuration, profile: str, grants: Sequence[Rule]
+    configuration: Configuration, profile: str, grants: Sequence[Rule], agent: str | None = None
 ) -> list[RuleInForce]:
     """The manifest's, the project's, then what was remembered; ConfigurationError for a bad one."""
-    manifest = manifest_rules(profile_settings(configuration.settings.profile, profile), profile)
+    settings = configuration.settings
+    manifest = manifest_rules(profile_settings(settings.profile, profile), profile)
+    if agent is not None:
+        if agent not in settings.agent:
+            raise ConfigurationError(
+                f"there is no agent {agent!r}; {advice(agent, settings.agent)}"
+            )
+        manifest += agent_rules(agent, agent_of(agent, settings.agent[agent]).rules)
     found = configuration.rules
     try:
         book = RuleBook([*manifest, *found.rules, *grants])

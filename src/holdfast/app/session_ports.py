@@ -19,14 +19,14 @@ from holdfast.contract.extraction import Extraction
 from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.journal import Journal
 from holdfast.contract.language_servers import LanguageServers
-from holdfast.contract.person import Asker, Person
+from holdfast.contract.person import Application, Asker, Person
 from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.programs import Programs
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
 from holdfast.contract.search import FileSearch
 from holdfast.contract.searching import WebSearch
-from holdfast.contract.skills import Skills
+from holdfast.contract.skills import Skill, Skills
 from holdfast.contract.todos import TodoList
 from holdfast.contract.tool_index import ToolIndex
 from holdfast.envelope.redact import Redactor
@@ -37,11 +37,10 @@ from holdfast.execution.search import file_search
 from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
-from holdfast.runtime import after_edit
+from holdfast.runtime import after_edit, applications, plans
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.delegation import Agent, Delegations
 from holdfast.runtime.people import People
-from holdfast.runtime.plans import CallPlans
 from holdfast.runtime.searching import SessionSearch, calls_before
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.todos import SessionTodos
@@ -100,6 +99,11 @@ class SessionPorts:
         return self.parts.ids.new("ses")
 
     @cached_property
+    def applications(self) -> "applications.Applications":
+        """Who fulfils the application's own tools."""
+        return applications.Applications(self.parts.log, self.parts.redactor)
+
+    @cached_property
     def artifacts(self) -> "artifacts.SessionArtifacts":
         """What its calls hand to people."""
         parts, limits = self.parts, self.parts.settings.limits
@@ -129,6 +133,10 @@ class SessionPorts:
             self._skills = SkillFolders(self.parts.skills.folders)
         return self._skills
 
+    def all_skills(self) -> tuple[Skill, ...]:
+        """The skills that can be loaded."""
+        return self.skills.all()
+
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {
@@ -137,10 +145,11 @@ class SessionPorts:
             LanguageServers: self._language_servers,
             Artifacts: lambda call: artifacts.CallArtifacts(self.artifacts, call),
             Person: self.people.of,
+            Application: lambda call: self.applications.of(call),
             Skills: lambda _call: self.skills,
             ToolIndex: lambda _call: self.offered,
             Delegation: lambda _call: self.tasks,
-            PlanShelf: lambda call: CallPlans(self.parts.sidecars, call),
+            PlanShelf: lambda call: plans.CallPlans(self.parts.sidecars, call),
             Extraction: lambda _call: self._parsers,
             WebSearch: self._search.of_call,
             FileBounds: self._bounds,
@@ -148,6 +157,12 @@ class SessionPorts:
             AfterEdit: lambda call: after_edit.CallHooks(call, self._hooks),
             FileSearch: self._file_search,
         }
+
+    def stays_open(self, call_id: str) -> bool:
+        """Whether a call waits for somebody, although nobody waits for the call."""
+        if self.people.stays_open(call_id):
+            return True
+        return "applications" in vars(self) and self.applications.stays_open(call_id)
 
     def _bounds(self, call: Runtime) -> FileBounds:
         return bounds_of(self.parts.settings, self.parts.catalog, call.tool)

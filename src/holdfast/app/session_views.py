@@ -5,10 +5,10 @@ Nothing is settled here.
 
 from collections.abc import Callable
 
+from holdfast.app import shown_commands
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.outside import Outside
 from holdfast.app.session_ports import SessionPorts
-from holdfast.app.shown_commands import ShownCommands
 from holdfast.contract.delegation import FinishedTask
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.runtime import SessionFacts
@@ -87,7 +87,7 @@ class SessionViews:
     @property
     def commands(self) -> LiveCommands:
         """The commands that run now: what they print, and how to end one."""
-        return ShownCommands(self._hand.commands, self._redactor)
+        return shown_commands.ShownCommands(self._hand.commands, self._redactor)
 
     @property
     def servers(self) -> tuple[ServerState, ...]:

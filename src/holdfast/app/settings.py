@@ -10,17 +10,18 @@ from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
+from holdfast.app.agent_settings import AgentSettings, RuleSettings
+from holdfast.app.model_settings import ModelSettings
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.source_settings import ManifestSettings, McpSettings, PluginSettings, Seconds
+from holdfast.contract.agents import Visibility
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.file_bounds import FILE_BYTES
-from holdfast.contract.rules import Action
 from holdfast.contract.shell import Confinement
 from holdfast.contract.tool import Limits, Tool
 from holdfast.execution.sidecars import DEFAULT_CALL_QUOTA, DEFAULT_SESSION_QUOTA
 from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
 from holdfast.record.sqlite.connection import Durability
-from holdfast.runtime.visibility import Visibility
 from holdfast.tools.locked.web_search import MOST_SECONDS
 
 DEFAULT_PROFILE = "bare"
@@ -109,20 +110,6 @@ class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The `[hooks]` table."""
 
     after_edit: tuple[AfterEditSettings, ...] = ()
-
-
-class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[[profile.NAME.rules]]` table: a rule of the manifest."""
-
-    permission: str
-    pattern: str
-    action: Action = "ask"
-    reason: str | None = None
-    pinned: bool = False
-    capability: str | None = None
-    """Of a tool with several uses: only this one. For rules that ship; not a key of the table."""
-    source: str = ""
-    """Where it stands. Found out while loading; not a key of the table."""
 
 
 class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -242,6 +229,34 @@ class StoreSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         return f"StoreSettings(kind={self.kind!r}, durability={self.durability!r}, url={url!r})"
 
 
+class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[telemetry]` table: spans and metrics for OpenTelemetry."""
+
+    enabled: bool = False
+    endpoint: str | None = None
+    """A collector that speaks OTLP over HTTP, without `/v1/traces`; without it, the program's own
+    OpenTelemetry is told."""
+    headers_variable: str | None = None
+    """The environment variable that holds what the collector wants to be told, as `name=value`
+    with commas between."""
+    service_name: str = "holdfast"
+    content: bool = False
+    """Whether arguments, answers and what the model said are told, too."""
+
+
+class EngineSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[engine]` table: how sessions of agents are run."""
+
+    concurrency: Count = 8
+    """How many at once, of one process."""
+    look_seconds: Annotated[float, msgspec.Meta(gt=0, le=60)] = 0.5
+    """How often it is looked whether something is due that another process wrote."""
+    lease_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 15.0
+    """After how long whoever runs a session and says nothing counts as gone."""
+    heartbeat_seconds: Annotated[float, msgspec.Meta(gt=0, le=1800)] = 5.0
+    """How often they say something: well before that."""
+
+
 class LanguageServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One `[lsp.NAME]` table: a language server, by the name of its language."""
 
@@ -266,12 +281,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     watchdog: WatchdogSettings = WatchdogSettings()
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
+    engine: EngineSettings = EngineSettings()
     web: WebSettings = WebSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     profile: dict[str, ProfileSettings] = {}
+    agent: dict[str, AgentSettings] = {}
     lsp: dict[str, LanguageServerSettings] = {}
     manifest: dict[str, ManifestSettings] = {}
     mcp: dict[str, McpSettings] = {}
     plugins: PluginSettings = PluginSettings()
+    model: dict[str, ModelSettings] = {}
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -282,6 +301,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """Where the person's own configuration and rules are."""
     state_home: Path | None = None
     """Where grants and trust are kept; None: nothing is remembered beyond the session."""
+    runtime_homes: tuple[Path, ...] = ()
+    """Where sockets may be, the best place first; behind them comes `state_home`."""
     environment: Mapping[str, str] = {}
     """What programs of our own are started with."""
     parent_environment: Mapping[str, str] = {}

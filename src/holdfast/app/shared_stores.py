@@ -54,7 +54,7 @@ class SharedStores:
         """
         shared = self._claimed(name, file)
         try:
-            store = await to_thread.run_sync(shared.opened, opening)
+            store = shared.store or await to_thread.run_sync(shared.opened, opening)
         except BaseException:
             self._give_up(name, shared)
             raise
@@ -170,6 +170,14 @@ class SharedJournal:
     async def session(self, session_id: str, /) -> Session:
         """Where a session stands; UnknownSession."""
         return await self._open().session(session_id)
+
+    async def due(self, before_micros: int, /, *, limit: int) -> tuple[Session, ...]:
+        """The sessions that have to be run by then, the most urgent first, then by their ids."""
+        return await self._open().due(before_micros, limit=limit)
+
+    async def next_due(self) -> int | None:
+        """When the first session has to be run; None: not for now."""
+        return await self._open().next_due()
 
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         """Take the right to run it, under a new epoch; LeaseHeld while another has it."""

@@ -30,6 +30,7 @@ from holdfast.record.sqlite.opening import open_sqlite
 from holdfast.record.store import Store, StoreHealth
 from holdfast.record.unavailable import NO_ROOM, NoRoom, refused
 from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.held_lease import PLAIN_TIMES, LeaseTimes
 from holdfast.runtime.session_log import SessionLog
 
 _PASSWORD = late_pattern(r":[^:@/]*@")
@@ -248,7 +249,18 @@ def session_log(
             raise NoRoom.at(path)
         return journal
 
-    return SessionLog(opening, created, session_id, new_holder(), clock)
+    return SessionLog(opening, created, session_id, new_holder(), clock, _times(settings, created))
+
+
+def _times(settings: Settings, created: SessionCreated) -> LeaseTimes:
+    """Whoever runs an agent's session says so all the time, and others take it up soon after."""
+    if created.agent_id is None:
+        return PLAIN_TIMES
+    return LeaseTimes(
+        lease_seconds=settings.engine.lease_seconds,
+        # However it is configured: a lease is renewed before it is over.
+        heartbeat_seconds=min(settings.engine.heartbeat_seconds, settings.engine.lease_seconds / 2),
+    )
 
 
 def _make_key(path: Path) -> None:

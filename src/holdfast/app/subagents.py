@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.contract.agents import CompiledAgent
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
@@ -25,6 +26,10 @@ Run = Callable[[Any, str], Awaitable[str]]
 """Runs an agent in an opened child, a `Holdfast`, with a prompt; gives its last message."""
 
 
+Runner = Callable[[CompiledAgent], Run]
+"""Makes what runs an agent's loop in a session that was opened for it."""
+
+
 class Subagent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent that work can be handed to by `task`."""
 
@@ -36,6 +41,8 @@ class Subagent(msgspec.Struct, frozen=True, kw_only=True):
     """Its own profile; None: the parent's."""
     tools: Iterable[object] | None = None
     """Tools of its own; None: those that were handed to the parent."""
+    agent: CompiledAgent | None = None
+    """The agent that its sessions are opened under; None: none."""
 
     def __post_init__(self) -> None:
         """Tools that can be read only once are for every child, too."""

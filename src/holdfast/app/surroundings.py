@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from holdfast.app.environment import variables
-from holdfast.app.locations import data_home, state_home, user_file
+from holdfast.app.locations import data_home, runtime_homes, state_home, user_file
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.record.audit_redaction import MODEL_KEYS
@@ -51,21 +51,25 @@ def surroundings_of_this_process(
     told = variables() if environment is None else environment
     own_file = user_file(told)
     keys = [one.key_variable for one in settings.web.search if one.key_variable]
-    declared = frozenset((*settings.secrets.variables, *keys))
+    of_models = [one.key_variable for one in settings.model.values() if one.key_variable]
+    headers = settings.telemetry.headers_variable or ""
+    declared = frozenset((*settings.secrets.variables, *keys, *of_models, headers))
+    written = {**_written(settings), **_headers_in(told.get(headers, ""))}
     return Surroundings(
         data_home=data_home(told),
         config_home=None if own_file is None else own_file.parent,
         state_home=state_home(told),
+        runtime_homes=runtime_homes(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
         parent_environment=_Unshown(told),
-        secrets=_secrets({**told, **_written(settings)}, declared, settings.store.url or ""),
+        secrets=_secrets({**told, **written}, declared, settings.store.url or ""),
         search_keys={name: told[name] for name in keys if told.get(name)},
-        model_keys=tuple(value for name in MODEL_KEYS if (value := told.get(name))),
+        model_keys=tuple(value for name in (*MODEL_KEYS, *of_models) if (value := told.get(name))),
     )
 
 
 def _written(settings: Settings) -> dict[str, str]:
-    """What a configuration itself holds for MCP servers, as variables of names that tell."""
+    """What a configuration itself holds for servers and models, as variables of names that tell."""
     found: dict[str, str] = {}
     for name, server in settings.mcp.items():
         variables = {f"{name}_{key}": value for key, value in server.env.items()}
@@ -76,7 +80,21 @@ def _written(settings: Settings) -> dict[str, str]:
         }
         for key, value in {**variables, **headers}.items():
             found[f"MCP_{key}"] = value.removeprefix("Bearer ").strip()
+    for name, model in settings.model.items():
+        for key, value in model.headers.items():
+            if _SECRET_HEADER.search(key):
+                found[f"MODEL_{name}_{key}_SECRET"] = value.removeprefix("Bearer ").strip()
     return {key: value for key, value in found.items() if "${" not in value}
+
+
+def _headers_in(text: str) -> dict[str, str]:
+    """What a collector of telemetry wants to be told, as variables of names that tell."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        if _SECRET_HEADER.search(name):
+            found[f"TELEMETRY_{name}_SECRET"] = unquote(value).strip().removeprefix("Bearer ")
+    return found
 
 
 def looks_secret(name: str) -> bool:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from holdfast.contract.ports import Clock
 from holdfast.execution.files import changes, undo
+from holdfast.execution.files.kept import DamagedRecord
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
-
-LAST = "last"
-"""Stands for the newest session that changed anything."""
 
 _SESSIONS = "sessions"
 _CHANGES = "changes"
@@ -44,11 +42,25 @@ def sessions_with_changes(data_home: Path) -> tuple[str, ...]:
     return tuple(sorted(found, reverse=True))
 
 
+def last_changed_below(data_home: Path, folder: Path) -> str | None:
+    """The newest session that changed something in a folder; for where no store knows them.
+
+    One whose record cannot be read may be it: whoever looks closer is told why.
+    """
+    for session in sessions_with_changes(data_home):
+        try:
+            calls = undo_of(data_home, session).calls()
+        except (OSError, DamagedRecord):
+            return session
+        changed = (change.path for call in calls for change in call.changes)
+        if any(Path(path).is_relative_to(folder) for path in changed):
+            return session
+    return None
+
+
 def session_called(data_home: Path, name: str) -> str:
-    """The session whose id begins so, or the last one; raises NoSuchSession."""
+    """The session whose id begins so; raises NoSuchSession."""
     known = sessions_with_changes(data_home)
-    if name == LAST and known:
-        return known[0]
     meant = [one for one in known if one == name] or [one for one in known if one.startswith(name)]
     if len(meant) == 1 and name:
         return meant[0]

@@ -109,6 +109,7 @@ class Archive(Protocol):
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes.
 
+        Nobody here has asked it for anything: it is not run before somebody does.
         JournalError when there is one of this id; EventTaken.
         """
         ...

@@ -11,7 +11,7 @@ import msgspec
 from holdfast.contract.json_value import JsonObject, JsonValue
 
 
-class AskedCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AskedCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A call as a model asked for it."""
 
     id: str
@@ -25,7 +25,7 @@ class AskedCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {"id": self.id, "type": "function", "function": function}
 
 
-class _Row(msgspec.Struct, frozen=True, tag_field="kind", forbid_unknown_fields=True):
+class _Row(msgspec.Struct, frozen=True, tag_field="kind", forbid_unknown_fields=True, gc=False):
     """What the four kinds have in common: they are told apart by `kind`."""
 
 
@@ -46,6 +46,8 @@ class AssistantChunk(_Row, frozen=True, tag="assistant"):
 
     content: str | None = None
     tool_calls: tuple[AskedCall, ...] | None = None
+    opaque: JsonObject | msgspec.UnsetType = msgspec.UNSET
+    """What its provider wants to see again with it; nobody else reads it."""
 
 
 class ToolResultChunk(_Row, frozen=True, tag="tool_result"):

@@ -24,14 +24,19 @@ SpanResult = Literal["success", "error", "blocked"]
 
 
 class Payload(
-    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    tag_field="type",
+    forbid_unknown_fields=True,
+    gc=False,  # a tree, and there are many: nothing in it leads back
 ):
     """What an event says."""
 
     VERSION: ClassVar[int] = 1
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that happened, as it stands in the journal."""
 
     session_id: str
@@ -112,6 +117,8 @@ class SessionCreated(Payload, frozen=True, kw_only=True, tag="session.created"):
     workspace: str | None = None
     parent_id: str | None = None
     metadata: JsonObject = {}
+    model: str | None = None
+    """The model that whoever began it named, as it is configured; None: the agent's."""
 
 
 class ChildCreated(Payload, frozen=True, kw_only=True, tag="session.child_created"):
@@ -317,6 +324,12 @@ class ModelRequested(Payload, frozen=True, kw_only=True, tag="model.requested"):
     request_id: str
     model: str
     request_hash: str
+    through: int = 0
+    """The number of the last event that the model was told of; what came behind it waits."""
+    purpose: Literal["turn", "summary"] = "turn"
+    """A reply to a `summary` is no part of the conversation: it stands for a part of it."""
+    notices: tuple[str, ...] = ()
+    """Advice that was told with this request alone: no other event says it."""
 
 
 class ModelReplied(Payload, frozen=True, kw_only=True, tag="model.replied"):
@@ -328,26 +341,9 @@ class ModelReplied(Payload, frozen=True, kw_only=True, tag="model.replied"):
 
 
 class FlowGrown(Payload, frozen=True, kw_only=True, tag="flow.grown"):
-    """A flow session got more rows; the first time, also where it came from."""
+    """A flow session got more rows; the first time, and when it changes, where it came from."""
 
     chunks: tuple[Chunk, ...] = ()
     lineage: Lineage | None = None
     usage: TokenUsage | None = None
     """What it has cost until now."""
-
-
-KINDS: tuple[type[Payload], ...] = (
-    *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
-    *(SessionCreated, ChildCreated, ChildIdle, StatusChanged, StatusIdle),
-    *(EventsProcessed, SessionClosed, SpanStarted, SpanCompleted),
-    *(AgentMessage, ToolUse, CustomToolUse),
-    *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallSettled, SidecarKept),
-    *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
-    *(InquiryAsked, InquiryAnswered),
-)
-"""Every kind there is."""
-
-MAKES_RUNNABLE: tuple[type[Payload], ...] = (
-    *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
-)
-"""While one of them waits, there is something to do."""

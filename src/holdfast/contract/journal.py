@@ -134,6 +134,17 @@ class Journal(Protocol):
         """Where a session stands; UnknownSession."""
         ...
 
+    async def due(self, before_micros: int, /, *, limit: int) -> tuple[Session, ...]:
+        """The sessions that have to be run by then, the most urgent first, then by their ids.
+
+        Where very many are due, the order is that of those which have been due for longest.
+        """
+        ...
+
+    async def next_due(self) -> int | None:
+        """When the first session has to be run, in microseconds since 1970; None: not for now."""
+        ...
+
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         """Take the right to run it, under a new epoch; LeaseHeld while another has it."""
         ...

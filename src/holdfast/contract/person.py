@@ -11,6 +11,7 @@ from typing import Annotated, Protocol
 import msgspec
 
 from holdfast.contract.call_port import CallPort
+from holdfast.contract.json_value import JsonObject
 
 
 class Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -64,11 +65,30 @@ class Inquiry(msgspec.Struct, frozen=True, kw_only=True):
     """The id that whoever called gave the call, where they wait for it still."""
 
 
+class Postponed(msgspec.Struct, frozen=True):
+    """Nobody answers now: the question stays open in the journal, and the call with it."""
+
+
+POSTPONED = Postponed()
+
+
 class Asker(Protocol):
     """Who puts an inquiry to a person. Handed in by the host."""
 
-    def __call__(self, inquiry: Inquiry, /) -> Awaitable[Replies | None]:
-        """Wait for their replies; None: they would not answer."""
+    def __call__(self, inquiry: Inquiry, /) -> Awaitable[Replies | Postponed | None]:
+        """Wait for their replies; None: they would not answer. Postponed: it stays open."""
+        ...
+
+
+class Application(CallPort, Protocol):
+    """Whoever fulfils the tools that only the application can."""
+
+    async def fulfil(self, arguments: JsonObject, /) -> str:
+        """What the application gives as the call's output.
+
+        The wait outlives this program: the call is begun anew with the output, so nothing may have
+        happened in it before.
+        """
         ...
 
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeGuard
 import msgspec
 
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
+from holdfast.contract.person import Postponed
 from holdfast.contract.rules import Remember, Rule
 
 IdPrefix = Literal["ses", "wak", "evt", "cal", "msg", "prt", "apr", "ver", "job", "shl"]
@@ -89,8 +90,8 @@ class Judge(Protocol):
 class Approver(Protocol):
     """Puts a question to a person. None means that nobody is there."""
 
-    async def __call__(self, ask: Ask, /) -> Answer | None:
-        """Wait for an answer."""
+    async def __call__(self, ask: Ask, /) -> Answer | Postponed | None:
+        """Wait for an answer, or leave the question open for whoever answers it later."""
         ...
 
 

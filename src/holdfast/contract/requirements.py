@@ -138,15 +138,19 @@ class _Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return RequirementSet(self.fs, self.net, commands, self.capabilities)
 
 
+def declared_set(declared: "Mapping[str, object] | RequirementSet") -> RequirementSet:
+    """Read a declaration whose patterns are looked at later; a ValueError says what it is not."""
+    if isinstance(declared, RequirementSet):
+        return declared
+    try:
+        return msgspec.convert(_tuples(declared), _Declaration).read()
+    except msgspec.ValidationError as problem:
+        raise ValueError(f"requires: {problem}") from None
+
+
 def requirement_set(declared: "Mapping[str, object] | RequirementSet") -> RequirementSet:
     """Read a declaration; a ValueError names what is wrong, unknown variables included."""
-    if isinstance(declared, RequirementSet):
-        parsed = declared
-    else:
-        try:
-            parsed = msgspec.convert(_tuples(declared), _Declaration).read()
-        except msgspec.ValidationError as problem:
-            raise ValueError(f"requires: {problem}") from None
+    parsed = declared_set(declared)
     for pattern in (*parsed.fs.read, *parsed.fs.write, *parsed.net.hosts):
         check_pattern(pattern)
     return parsed

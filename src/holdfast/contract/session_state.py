@@ -3,12 +3,14 @@
 Values only. How events add up to them is `record`'s to know.
 """
 
-from typing import Literal
+from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from holdfast.contract.events import SessionStatus, StopReason
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.wake_events import PARKED_UNTIL, Priority, QueuedWake
 
 ReportedStatus = Literal[
     "idle", "busy", "retrying", "error", "waiting_on_approval", "waiting_on_user_input"
@@ -88,6 +90,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     workspace: str | None = None
     parent_id: str | None = None
     metadata: JsonObject = {}
+    model: str | None = None
+    """The one that was named when it began; None: the agent's."""
     title: str | None = None
     status: SessionStatus = "idle"
     stop_reason: StopReason = "idle"
@@ -105,6 +109,16 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     last_call: str = ""
     """The greatest id of a call so far: a greater one is certainly new."""
     chat: ChatCursor = ChatCursor()
+    pending: tuple[str, ...] = ()
+    """Events that make it runnable and were not taken into account yet, the oldest first."""
+    wakes: tuple[QueuedWake, ...] = ()
+    """Runs that are to come, in the order they were queued."""
+    deferred_until: int = 0
+    """In microseconds since 1970: before that it is not run, as the last run failed."""
+    attempts: int = 0
+    """How many runs in a row have failed."""
+    continues: int = 0
+    """How many runs in a row wanted to go on by themselves."""
 
 
 def reported(state: SessionState, runner: Runner = "nobody") -> ReportedStatus:
@@ -134,3 +148,60 @@ def is_left(state: SessionState, runner: Runner) -> bool:
     """Whether its program ended in the middle of something: somebody has to take it up."""
     unfinished = state.calls or state.status == "running"
     return runner == "gone" and state.status != "terminated" and bool(unfinished)
+
+
+_PARKED = (PARKED_UNTIL - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+_ANSWERED = frozenset({"answered", "replied"})
+_UNANSWERED = frozenset({"waiting", "inquiring"})
+_RANKS: dict[Priority, int] = {"high": 0, "normal": 1, "low": 2}
+
+Urgency: TypeAlias = tuple[int, int, int]
+"""What goes first sorts first: by priority, then events before queued wakes, then by due time."""
+
+
+def due_micros(state: SessionState) -> int | None:
+    """From when on a session has to be run, in microseconds since 1970; None: not for now.
+
+    One without an agent is run by whoever calls its tools, and one below another by whoever runs
+    that one: nobody else knows what binds it. One that runs is due at once: whoever
+    ran it may be gone, and who holds its lease is known elsewhere. A deferral holds for all that
+    waits; whatever a person says ends it.
+    """
+    if state.agent_id is None or state.parent_id is not None or state.status == "terminated":
+        return None
+    if state.status == "running":
+        return 0
+    if state.deferred_until >= _PARKED:
+        return None
+    if _has_word(state):
+        return state.deferred_until
+    if state.wakes:
+        return max(state.deferred_until, min(wake.due_micros for wake in state.wakes))
+    return None
+
+
+def urgency(state: SessionState, by_micros: int | None = None) -> Urgency:
+    """How soon a session is run, beside others that are due.
+
+    ``by_micros``: of its queued wakes, only those that are due by then count, if any is.
+    """
+    if state.status == "running" or _has_word(state):
+        return (0, 0, due_micros(state) or 0)
+    due = [one for one in state.wakes if by_micros is None or one.due_micros <= by_micros]
+    return min(map(urgency_of, due or state.wakes), default=(len(_RANKS), 1, 0))
+
+
+def urgency_of(wake: QueuedWake) -> Urgency:
+    """The same for one queued wake."""
+    return (_RANKS[wake.priority], 1, wake.due_micros)
+
+
+def _has_word(state: SessionState) -> bool:
+    """Whether something that a person said waits, and can be taken into account.
+
+    While a person or the application has to answer a call, other words wait for that.
+    """
+    stages = {call.stage for call in state.calls.values()}
+    if state.interrupts or stages & _ANSWERED:
+        return True
+    return bool(state.pending) and not stages & _UNANSWERED

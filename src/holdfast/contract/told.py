@@ -1,4 +1,4 @@
-"""What a tool returns that has more to say than its result: remarks, and output kept elsewhere."""
+"""What a tool returns that has more to say than its result: remarks, what is kept or cut apart."""
 
 from typing import Generic, TypeVar
 
@@ -33,3 +33,9 @@ class Told(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     output: KeptOutput | None = None
     """The text of the result's bounded fields, where a file holds it already."""
+
+
+class ShownInPart(msgspec.Struct, frozen=True):
+    """A value of which whoever asked was shown only a part, by whoever bound it."""
+
+    value: object

@@ -5,6 +5,7 @@ from typing import Protocol, cast
 
 import msgspec
 
+from holdfast.contract.agents import AgentManifest
 from holdfast.contract.call import Prepared
 from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.contract.rules import Action, Use
@@ -14,8 +15,8 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     """What a hook is shown."""
 
     prepared: Prepared
-    manifest: JsonObject
-    """What the agent declares about itself."""
+    manifest: AgentManifest
+    """What the agent declares about itself, compiled."""
     uses: tuple[Use, ...]
 
     @property

@@ -18,11 +18,11 @@ from holdfast.contract.backend import (
 )
 from holdfast.contract.builders import TRUNCATED_LISTING, failure_of
 from holdfast.contract.call import Ending, Raised, Returned, TimedOut
-from holdfast.contract.envelope import NO_METADATA, NULL, Envelope
+from holdfast.contract.envelope import NO_METADATA, NULL, Envelope, Metadata
 from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonValue, decode_json, encode_json, plain
 from holdfast.contract.results import Binary, Image, Listing
-from holdfast.contract.told import KeptOutput, Told
+from holdfast.contract.told import KeptOutput, ShownInPart, Told
 from holdfast.envelope.dialects.ok import strict_parse
 from holdfast.envelope.from_error import cancelled, failure_from, timed_out
 
@@ -71,11 +71,20 @@ def _wrap_returned(value: object, tool: str) -> Wrapped:
     try:
         if isinstance(value, Told):
             return _told(cast("Told[object]", value), tool)
+        if isinstance(value, ShownInPart):
+            return _in_part(wrap_value(value.value, tool))
         return wrap_value(value, tool)
     except (AttributeError, TypeError, ValueError, RecursionError) as problem:
         # Ours by its type, but put together by hand from what its fields do not allow.
         message = f"The tool answered with a malformed {kind}: {problem}"
         return Envelope(failure=failure_of(FailureKind.EXECUTION_ERROR, message), tool=tool)
+
+
+def _in_part(wrapped: Envelope | Binary | Image) -> Wrapped:
+    """Bytes are kept whole, whatever was shown of them."""
+    if not isinstance(wrapped, Envelope):
+        return wrapped
+    return msgspec.structs.replace(wrapped, metadata=Metadata(truncated=True))
 
 
 def _told(told: Told[object], tool: str) -> Wrapped:

@@ -39,12 +39,23 @@ class Wakeup:
 
     def set(self) -> None:
         """Wake whoever waits; harmless when the loop has ended."""
+        if _running_loop() is self._loop:
+            self._event.set()  # to go by way of another thread costs two system calls
+            return
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._event.set)
 
     async def wait(self) -> None:
         """Return once it is set."""
         await self._event.wait()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop of this thread, if one runs."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 Work = Coroutine[object, object, object]
@@ -233,6 +244,41 @@ class PlainTasks:
         self._tasks.discard(task)
         if not task.cancelled() and (problem := task.exception()) is not None:
             _log.error("work ended with an error", exc_info=problem)
+
+
+class Delayed:
+    """Work that begins after a while, unless it is over before: until then it is a timer alone."""
+
+    def __init__(self, seconds: float, work: Callable[[], Coroutine[object, object, None]]) -> None:
+        self._work = work
+        self._tasks = PlainTasks()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._begin)
+        self._has_begun = False
+
+    def now(self) -> None:
+        """Begin at once, if it has not begun and was not called off."""
+        if not self._has_begun:
+            self._timer.cancel()
+            self._begin()
+
+    def call_off(self) -> None:
+        """Begin no more; what has begun goes on."""
+        self._timer.cancel()
+        self._has_begun = True
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has begun, and not ended."""
+        return bool(self._tasks)
+
+    async def end(self, seconds: float) -> None:
+        """Begin no more; what has begun is cancelled, and waited for so long."""
+        self.call_off()
+        await self._tasks.end(seconds)
+
+    def _begin(self) -> None:
+        self._has_begun = True
+        self._tasks.begin(self._work())
 
 
 class Turns:

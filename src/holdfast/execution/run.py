@@ -23,6 +23,7 @@ from holdfast.contract.call import (
     Verdict,
 )
 from holdfast.contract.json_value import plain
+from holdfast.contract.person import Postponed
 from holdfast.contract.ports import Answer, Approver, is_answer
 from holdfast.contract.runtime import AbortSignal, Progress, ProgressSink, Runtime
 from holdfast.contract.tool import Body, Tool
@@ -151,11 +152,11 @@ async def _awaited(judged: Awaitable[Verdict]) -> object:
 
 async def answer_to(
     ask: Ask, approver: Approver, abort: AbortSignal
-) -> Answer | Interrupted | None:
+) -> Answer | Postponed | Interrupted | None:
     """Put the question; an abort ends the wait. An approver that fails counts as nobody there."""
     ending = await driven(_asked(approver, ask), None, abort)
     if isinstance(ending, Returned) and ending.value is not None:
-        return cast("Answer", ending.value)
+        return cast("Answer | Postponed", ending.value)
     return Interrupted() if abort.aborted else _unanswered(ending, ask)
 
 
@@ -170,7 +171,7 @@ async def _asked(approver: Approver, ask: Ask) -> object:
     except Exception:
         _log.exception("the approver failed; nobody answers for %s", ask.prepared.tool.name)
         return None
-    if answer is None or is_answer(answer):
+    if answer is None or isinstance(answer, Postponed) or is_answer(answer):
         return answer
     _log.error("the approver gave a %s, which is no Answer; it counts for nothing", type(answer))
     return None

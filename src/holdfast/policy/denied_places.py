@@ -104,7 +104,7 @@ def _marks(rules: Iterable[Rule], places: Places) -> Iterator[str]:
             if rule.pattern.startswith("/"):
                 yield place or "/"
             else:
-                yield from (_joined(one.physical, place) for one in places.workspace)
+                yield from (_joined(one.physical, place) for one in places.workspace[:1])
 
 
 def _joined(root: str, place: str) -> str:
@@ -122,8 +122,8 @@ def _is_denied(scales: Scales, tool: Tool, capability: str, places: Places, path
 
 
 def _relative(path: str, places: Places) -> str:
-    """As rules are compared: from the workspace, where it lies in one."""
-    for place in places.workspace:
+    """As rules are compared: from the workspace, where it lies in it."""
+    for place in places.workspace[:1]:
         if path == place.physical:
             return "."
         if is_within(path, place.physical):

@@ -12,9 +12,9 @@ from datetime import datetime
 import msgspec
 from anyio import to_thread
 
+from holdfast.contract.agents import AgentManifest
 from holdfast.contract.call import Ask, Deny, Permit, Prepared, Verdict
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer, GrantStore
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
@@ -225,7 +225,7 @@ class PolicyJudge:
         self._fixed.clear()
         self._quick.clear()
 
-    def tools_changed(self, manifest: JsonObject) -> None:
+    def tools_changed(self, manifest: AgentManifest) -> None:
         """Tools were declared anew: nothing that was found out about them counts any more."""
         self._powers = msgspec.structs.replace(self._powers, manifest=manifest)
         for known in (self._declared, self._fixed, self._quick):

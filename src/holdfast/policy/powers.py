@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.agents import NO_AGENT, AgentManifest
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import Tool
 from holdfast.policy.rules import Weighed
@@ -45,7 +45,8 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     """Whose verdict is never exceeded: those of the agents above."""
     look: Look
     watchdog: Watchdog
-    manifest: JsonObject = {}
+    manifest: AgentManifest = NO_AGENT
+    """What the watchdog receives."""
     doubts: str | None = None
     """Who says that a command in doubt runs where no rule speaks of it: a kernel holds it."""
     headless: bool

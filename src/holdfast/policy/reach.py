@@ -62,8 +62,11 @@ class Reach:
         self._base = places.base
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in folders.own)
         self._kept = tuple(f"{folder.rstrip('/')}/" for folder in folders.kept)
+        # Of a further root a path is told in full: from there, it would be taken for another one.
         self._roots = [
-            f"{text.rstrip('/')}/" for place in places.workspace for text in dict.fromkeys(place)
+            f"{text.rstrip('/')}/"
+            for place in places.workspace[:1]
+            for text in dict.fromkeys(place)
         ]
         self._last_text: tuple[EffectiveScope, str, str | None] | None = None
 
@@ -108,6 +111,13 @@ class Reach:
             return Looked(found, free=True)
         verdict = self._judged(scope, access, use.target, seen)
         return Looked(found, None if isinstance(verdict, PathLeave) else _said(verdict))
+
+    def named(self, use: Use) -> Use:
+        """A use of a path as rules compare it: from the workspace, by its text and on the disk."""
+        seen = self._facts.look(use.target, self._base)
+        if isinstance(seen, PathView):
+            return self._placed(use, seen)
+        return msgspec.structs.replace(use, target=normal_text(use.target))
 
     def path(
         self, tool: Tool, against: Against | None, access: Access, path: str
@@ -189,7 +199,7 @@ class Reach:
         )
 
     def _relative(self, path: str) -> str:
-        """As people write it: from the workspace, where it lies in one."""
+        """As people write it: from the workspace, where it lies in it."""
         for root in self._roots:
             if path.startswith(root):
                 return path[len(root) :]

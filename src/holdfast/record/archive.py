@@ -1,6 +1,6 @@
 """The archive port on any store: sessions listed and read as conversations, put in, taken away."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Protocol, TypeVar, cast
 
@@ -16,7 +16,7 @@ from holdfast.contract.archive import (
     Part,
     SessionQuery,
 )
-from holdfast.contract.events import Event
+from holdfast.contract.events import Event, Payload, StatusChanged
 from holdfast.contract.journal import (
     JournalError,
     JournalUnavailable,
@@ -25,6 +25,8 @@ from holdfast.contract.journal import (
     UnknownSession,
 )
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.session_state import SessionState
+from holdfast.contract.wake_events import PARKED_UNTIL, WakeDeferred
 from holdfast.record import rebuilding, sql
 from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
@@ -35,6 +37,7 @@ from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 
 _EVERY_SESSION = (1 << 63) - 1
 _AT_ONCE = 500
+_IMPORTED = "imported"
 _TAKEN = "SELECT id, session_id FROM chat_messages WHERE id IN ({places})"
 _T = TypeVar("_T")
 
@@ -55,6 +58,7 @@ class StoreArchive:
         self._chain = parts.chain
         self._anchors = parts.anchors
         self._clock = parts.clock
+        self._ids = parts.ids
         self._writer = writer
         self._index = index
 
@@ -83,15 +87,23 @@ class StoreArchive:
         return tuple(await to_thread.run_sync(self._index.find, words, session_id, limit))
 
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
-        """Put in a session as it was written down elsewhere: its own ids and times, new hashes."""
+        """Put in a session as it was written down elsewhere: its own ids and times, new hashes.
+
+        Nobody here has asked it for anything: it is not run before somebody does.
+        """
         await to_thread.run_sync(_check_free, self._reader, session_id, events)
         told = [Unwritten(one.id, micros_of(one.at), one.wake_id, one.payload) for one in events]
         wanted = Appending(
             session_id, told, self._chain, creates=True, named=True, beginning=IMPORTED
         )
+        left_id, now = self._ids.new("evt"), self._clock.unix_ns() // 1000
 
         def put_in(desk: Desk) -> Sequence[Stored]:
             rows = wanted(desk)
+            kept = known(session_id, desk)
+            if kept.due is not None:
+                left = [Unwritten(left_id, now, None, one) for one in _left_alone(kept.state)]
+                rows = Appending(session_id, left, self._chain)(desk)
             self._anchors.restoring(
                 session_id
             )  # whatever ends this before it is told raises no alarm
@@ -154,6 +166,12 @@ def called(reader: Rows, beginning: str, also: Iterable[str] = ()) -> str:
     if ids:
         raise UnknownSession(f"several sessions begin with {beginning}: {', '.join(ids[:5])}")
     raise UnknownSession.named(beginning)
+
+
+def _left_alone(state: SessionState) -> Iterator[Payload]:
+    if state.status == "running":
+        yield StatusChanged(from_status="running", to_status="idle", reason=_IMPORTED)
+    yield WakeDeferred(until=PARKED_UNTIL, attempt=state.attempts, reason=_IMPORTED)
 
 
 def _compared(reader: Reader, session_id: str) -> tuple[Rebuilt, tuple[Difference, ...]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from holdfast.contract.events import (
@@ -18,9 +19,12 @@ from holdfast.contract.events import (
     CallAsked,
     CallIntended,
     CallSettled,
+    CustomToolResult,
+    CustomToolUse,
     EventsProcessed,
     InquiryAnswered,
     InquiryAsked,
+    ModelReplied,
     Payload,
     UserMessage,
 )
@@ -79,6 +83,37 @@ def _chunk(draft: Draft, row: Stored, said: AgentChunk) -> None:
         streaming.add_piece(draft, row, piece)
 
 
+class _Reply(msgspec.Struct, frozen=True):
+    """What is wanted of a model's reply."""
+
+    text: str | None = None
+    calls: tuple[object, ...] | None = None
+
+
+def words_before_calls(said: ModelReplied) -> str | None:
+    """What a model said beside the calls it asked for. Without calls, an agent's message says it.
+
+    None: nothing, or it replied in a form of another's.
+    """
+    try:
+        reply = msgspec.convert(said.reply, _Reply)
+    except msgspec.ValidationError:
+        return None
+    return reply.text or None if reply.calls else None
+
+
+def _replied(draft: Draft, row: Stored, said: ModelReplied) -> None:
+    """Words before calls stand before them; what was streamed is there already."""
+    words = words_before_calls(said)
+    if words is None:
+        return
+    answer_begun(draft, row)
+    if not draft.state.chat.streamed:
+        new_part(draft, row, TextPart(type="text", text=words))
+    # What the model says next may come otherwise than this did.
+    draft.state = replace(draft.state, chat=replace(draft.state.chat, streamed=False))
+
+
 def _call_asked(draft: Draft, row: Stored, said: CallAsked) -> None:
     answer_begun(draft, row)
     part = ToolPart(
@@ -130,6 +165,19 @@ def _inquiry_answered(draft: Draft, _row: Stored, said: InquiryAnswered) -> None
     move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="replied"))
 
 
+def _custom_used(draft: Draft, _row: Stored, said: CustomToolUse) -> None:
+    """A call of a tool of the application's waits for it; what a directive asks for is no call."""
+    call = draft.state.calls.get(said.request_id)
+    if call is not None:
+        move_call(draft, said.request_id, replace(call, stage="inquiring"))
+
+
+def _custom_result(draft: Draft, _row: Stored, said: CustomToolResult) -> None:
+    call = draft.state.calls.get(said.request_id)
+    if call is not None:
+        move_call(draft, said.request_id, replace(call, stage="replied"))
+
+
 def _settled(draft: Draft, row: Stored, said: CallSettled) -> None:
     changed_part(draft, row, said.call_id, partial(with_output, envelope=said.envelope))
     move_call(draft, said.call_id, None)
@@ -143,12 +191,15 @@ PROJECTIONS: Mapping[type[Payload], Projection] = {
     UserMessage: _user_message,
     AgentMessage: _agent_message,
     AgentChunk: _chunk,
+    ModelReplied: _replied,
     CallAsked: _call_asked,
     ApprovalAsked: _approval_asked,
     ApprovalAnswered: _approval_answered,
     CallIntended: _intended,
     InquiryAsked: _inquiry_asked,
     InquiryAnswered: _inquiry_answered,
+    CustomToolUse: _custom_used,
+    CustomToolResult: _custom_result,
     CallSettled: _settled,
     EventsProcessed: _processed,
 }

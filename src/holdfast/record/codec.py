@@ -14,7 +14,8 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from holdfast.contract.events import KINDS, Event, Payload
+from holdfast.contract.event_kinds import KINDS
+from holdfast.contract.events import Event, Payload
 from holdfast.contract.journal import JournalError
 from holdfast.contract.json_value import JsonObject
 

@@ -4,12 +4,12 @@ A pure sum: the same events give the same state, whoever adds them up and when. 
 its calls are added up in `chat`.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from holdfast.contract.events import (
+    CallSettled,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -28,11 +28,9 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.session_state import ConfirmationRequest, CustomRequest, SessionState
 from holdfast.record.codec import Stored
+from holdfast.record.waiting import WAITING_FOLDS, Fold, run_ended, with_word, without_words
 
 TITLE_CHARACTERS = 80
-
-Fold: TypeAlias = Callable[[SessionState, Stored, Any], SessionState]
-"""The state after an event. The payload is of the kind it is found by."""
 
 
 def folded(state: SessionState, row: Stored, payload: Payload) -> SessionState:
@@ -49,6 +47,7 @@ def _created(_state: SessionState, _row: Stored, said: SessionCreated) -> Sessio
         workspace=said.workspace,
         parent_id=said.parent_id,
         metadata=said.metadata,
+        model=said.model,
     )
 
 
@@ -59,8 +58,9 @@ def _message(state: SessionState, row: Stored, said: UserMessage) -> SessionStat
     return _runnable(state, row, said)
 
 
-def _runnable(state: SessionState, _row: Stored, _said: Payload) -> SessionState:
+def _runnable(state: SessionState, row: Stored, _said: Payload) -> SessionState:
     """Something waits: there is something to do, unless it runs already or is over."""
+    state = with_word(state, row.id)
     if state.status in {"running", "terminated", "rescheduling"}:
         return state
     return replace(state, status="rescheduling", stop_reason="rescheduling")
@@ -87,6 +87,9 @@ def _used(state: SessionState, row: Stored, said: ToolUse) -> SessionState:
     """Without an output it waits to be confirmed; a custom request is then void."""
     if said.output is not None or said.request_id is None:
         return state
+    asked = [one for one in state.calls.values() if one.approval_id == said.request_id]
+    if any(one.stage != "waiting" for one in asked):
+        return state  # somebody was quicker than whoever says that they are waited for
     request = ConfirmationRequest(
         id=said.request_id,
         tool_name=said.tool_name,
@@ -96,6 +99,14 @@ def _used(state: SessionState, row: Stored, said: ToolUse) -> SessionState:
         requested_at=row.micros,
     )
     return replace(state, confirmation=request, custom=None)
+
+
+def _settled(state: SessionState, _row: Stored, said: CallSettled) -> SessionState:
+    """A request to confirm a call is over once the call has its answer, however it got it."""
+    asked, call = state.confirmation, state.calls.get(said.call_id)
+    if asked is None or call is None or call.approval_id != asked.id:
+        return state
+    return replace(state, confirmation=None)
 
 
 def _custom_used(state: SessionState, row: Stored, said: CustomToolUse) -> SessionState:
@@ -115,7 +126,8 @@ def _processed(state: SessionState, _row: Stored, said: EventsProcessed) -> Sess
     if custom is not None and (stopped or custom.answered_by in done):
         custom = None
     left = tuple(one for one in state.interrupts if one not in done)
-    return replace(state, confirmation=confirmation, custom=custom, interrupts=left)
+    state = replace(state, confirmation=confirmation, custom=custom, interrupts=left)
+    return without_words(state, done)
 
 
 def _status(state: SessionState, _row: Stored, said: StatusChanged) -> SessionState:
@@ -136,7 +148,8 @@ def _closed(state: SessionState, _row: Stored, _said: SessionClosed) -> SessionS
 def _span(state: SessionState, _row: Stored, said: SpanCompleted) -> SessionState:
     if said.span_kind != "wake":
         return state
-    return replace(state, turns=state.turns + 1, failed=said.result == "error")
+    state = replace(state, turns=state.turns + 1, failed=said.result == "error")
+    return run_ended(state, said)
 
 
 def _replied(state: SessionState, _row: Stored, said: ModelReplied) -> SessionState:
@@ -153,6 +166,7 @@ FOLDS: Mapping[type[Payload], Fold] = {
     ToolConfirmation: _confirmed,
     CustomToolResult: _custom_result,
     ToolUse: _used,
+    CallSettled: _settled,
     CustomToolUse: _custom_used,
     EventsProcessed: _processed,
     StatusChanged: _status,
@@ -160,5 +174,6 @@ FOLDS: Mapping[type[Payload], Fold] = {
     SessionClosed: _closed,
     SpanCompleted: _span,
     ModelReplied: _replied,
+    **WAITING_FOLDS,
 }
 """By kind. What is not here leaves the state as it is."""

@@ -12,7 +12,8 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.contract.events import KINDS, CallSettled, Event, EventsProcessed, Payload, StatusIdle
+from holdfast.contract.event_kinds import KINDS
+from holdfast.contract.events import CallSettled, Event, EventsProcessed, Payload, StatusIdle
 from holdfast.contract.json_value import MAX_DEPTH, nests_too_deep
 from holdfast.record.codec import Stored, UnreadableEvent, event_of, micros_of, placed_id
 from holdfast.record.export import CHAT_TYPES, FORM_VERSION, HEAD_TYPE, WAKE_TYPE
@@ -120,6 +121,15 @@ def read_journal(text: bytes) -> Imported:
 def read_events(text: bytes, session_id: str) -> Imported:
     """The events of a session that is known, and nothing else. UnreadableExport."""
     return _read(_lines(text), session_id, first=1)
+
+
+def read_event(line: bytes, session_id: str) -> Event:
+    """One event as it is written for others, without its hashes; UnreadableExport."""
+    try:
+        fields = _fields(line)
+    except _BROKEN as problem:
+        raise UnreadableExport(f"it is no event ({problem})") from None
+    return _event(line, fields, session_id, "the event")
 
 
 def read_document(text: bytes, where: str) -> str:

@@ -5,6 +5,7 @@ for is refused whole, and nothing of it is kept.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from holdfast.contract.events import (
@@ -24,6 +25,7 @@ from holdfast.contract.events import (
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.person import misfit
 from holdfast.contract.session_state import CallStage, OpenCall
+from holdfast.contract.wake_events import WakeDeferred, WakeQueued
 from holdfast.record.rows import Draft
 
 Guard: TypeAlias = Callable[[Draft, Any], None]
@@ -38,6 +40,7 @@ def check(draft: Draft, payload: Payload) -> None:
 
 
 def _confirmation(draft: Draft, said: ToolConfirmation) -> None:
+    _not_interrupted(draft, allows=said.allowed)
     pending = draft.state.confirmation
     _answer(
         draft,
@@ -45,6 +48,21 @@ def _confirmation(draft: Draft, said: ToolConfirmation) -> None:
         None if pending is None else (pending.id, pending.tool_name, pending.answered_by),
         (said.request_id, said.tool_name),
     )
+
+
+def _not_interrupted(draft: Draft, *, allows: bool) -> None:
+    """A person who stops an agent stops what it asked for: nothing of it may run behind that.
+
+    Nothing begins to run that was allowed before, until the interrupt is taken into account; and
+    what would be allowed afterwards does not count, which whoever allows it learns here. A refusal
+    says the same as the interrupt, and fits. In a session without an agent there is nobody who
+    takes interrupts into account.
+    """
+    if allows and draft.state.agent_id is not None and draft.state.interrupts:
+        raise NotFitting(
+            f"session {draft.row.id} was interrupted: what it asked for before is not run any more;"
+            " tell it what to do instead"
+        )
 
 
 def _tool_use(draft: Draft, said: ToolUse) -> None:
@@ -96,6 +114,7 @@ def _approval_asked(draft: Draft, said: ApprovalAsked) -> None:
 
 def _approval_answered(draft: Draft, said: ApprovalAnswered) -> None:
     """A reply counts only for the question it names, while that waits."""
+    _not_interrupted(draft, allows=said.allowed)
     call = _known(draft, said.call_id)
     if call.approval_id != said.approval_id:
         raise NotFitting(f"the call {said.call_id} does not wait for approval {said.approval_id}")
@@ -104,6 +123,7 @@ def _approval_answered(draft: Draft, said: ApprovalAnswered) -> None:
 
 
 def _intended(draft: Draft, said: CallIntended) -> None:
+    _not_interrupted(draft, allows=True)
     _at_stage(draft, said.call_id, "run", ("asked", "answered"))
 
 
@@ -129,6 +149,19 @@ def _inquiry_answered(draft: Draft, said: InquiryAnswered) -> None:
 
 def _settled(draft: Draft, said: CallSettled) -> None:
     _known(draft, said.call_id)
+
+
+def _wake_queued(_draft: Draft, said: WakeQueued) -> None:
+    _moment(said.due_at)
+
+
+def _wake_deferred(_draft: Draft, said: WakeDeferred) -> None:
+    _moment(said.until)
+
+
+def _moment(given: datetime) -> None:
+    if given.utcoffset() is None:
+        raise NotFitting(f"{given.isoformat()} has no time zone; give it one, for example UTC")
 
 
 def _at_stage(draft: Draft, call_id: str, what: str, stages: tuple[CallStage, ...]) -> None:
@@ -158,5 +191,7 @@ GUARDS: Mapping[type[Payload], Guard] = {
     InquiryAsked: _inquiry_asked,
     InquiryAnswered: _inquiry_answered,
     CallSettled: _settled,
+    WakeQueued: _wake_queued,
+    WakeDeferred: _wake_deferred,
 }
 """By kind. What is not here always fits."""

@@ -14,11 +14,13 @@ from holdfast.contract.journal import (
     MOST_EVENTS,
     EventQuery,
     JournalUnavailable,
+    JournalUnusable,
     Lease,
     Session,
     UnknownSession,
 )
 from holdfast.contract.ports import Clock, IdSource
+from holdfast.contract.session_state import urgency
 from holdfast.record import appending, sql
 from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.appending import Appending, SessionWork, lease_of
@@ -28,6 +30,8 @@ from holdfast.record.rows import Desk, SessionRow
 
 _T = TypeVar("_T")
 _PAGE = 2000
+_MOST_RANKED = 1000
+"""Sessions that are due, of which the most urgent are looked for."""
 MOST_AT_ONCE = 32
 """Events that an event loop may wait for."""
 _MOST_BYTES_AT_ONCE = 1 << 16
@@ -62,7 +66,7 @@ class StoreParts(msgspec.Struct, frozen=True):
     clock: Clock
     ids: IdSource
     quick: bool
-    """A commit is so quick that whoever asks for it may do it."""
+    """A commit, or a look at a few rows, is so quick that whoever asks for it may do it."""
     anchors: Anchors = NO_ANCHORS
     """Is told how far each session has come."""
 
@@ -77,7 +81,7 @@ class StoreJournal:
 
     async def create(self, session_id: str, payloads: Sequence[Payload], /) -> tuple[Event, ...]:
         """Begin a session with its first events; one that exists is a JournalError."""
-        events = self._unwritten(payloads, None)
+        events = _unwritten(self._parts, payloads, None)
         return await self._append(Appending(session_id, events, self._parts.chain, creates=True))
 
     async def append(
@@ -95,7 +99,7 @@ class StoreJournal:
         With an epoch, only while it is the newest one: StaleEpoch. With ids of one's own, an event
         whose id is there already is left out: it can be tried again.
         """
-        events = self._unwritten(payloads, wake_id, ids)
+        events = _unwritten(self._parts, payloads, wake_id, ids)
         named = ids is not None
         return await self._append(
             Appending(session_id, events, self._parts.chain, epoch, named=named)
@@ -105,7 +109,8 @@ class StoreJournal:
         self, session_id: str, /, *, after: int = 0, limit: int = MOST_EVENTS
     ) -> tuple[Event, ...]:
         """The events behind a number, in order."""
-        rows = await self._rows(sql.EVENTS_AFTER, session_id, after, limit)
+        find = _few if limit <= MOST_AT_ONCE else _rows
+        rows = await find(self._parts, sql.EVENTS_AFTER, session_id, after, limit)
         if rows:
             page_end(rows[-1][1], after, session_id)
         return tuple(map(_event, rows))
@@ -117,24 +122,37 @@ class StoreJournal:
 
     async def session(self, session_id: str, /) -> Session:
         """Where a session stands; UnknownSession."""
-        found = await self._rows(sql.SESSION, session_id)
+        found = await _few(self._parts, sql.SESSION, session_id)
         if not found:
             raise UnknownSession.named(session_id)
         return session_of(sql.session_of(found[0]))
 
+    async def due(self, before_micros: int, /, *, limit: int) -> tuple[Session, ...]:
+        """The sessions that have to be run by then, the most urgent first, then by their ids."""
+        rows = await _rows(self._parts, sql.DUE, before_micros, max(limit, _MOST_RANKED))
+        found = (_readable(row) for row in rows)
+        sessions = [session for session in found if session is not None]
+        sessions.sort(key=lambda one: (urgency(one.state, before_micros), one.id))
+        return tuple(sessions[:limit])
+
+    async def next_due(self) -> int | None:
+        """When the first session has to be run, in microseconds since 1970; None: not for now."""
+        ((first,),) = await _rows(self._parts, sql.NEXT_DUE)
+        return first
+
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         """Take the right to run it, under a new epoch; LeaseHeld while another has it."""
-        now, until = self._until(seconds)
+        now, until = _until(self._parts.clock, seconds)
         return await self._do(session_id, partial(appending.lease, session_id, holder, now, until))
 
     async def take_over(self, lost: Lease, holder: str, seconds: float, /) -> Lease:
         """Take it from somebody who is known to be gone; LeaseHeld when another was faster."""
-        until = self._until(seconds)[1]
+        until = _until(self._parts.clock, seconds)[1]
         return await self._do(lost.session_id, partial(appending.take_over, lost, holder, until))
 
     async def renew(self, lease: Lease, seconds: float, /) -> Lease:
         """Keep it for longer; StaleEpoch when it was lost."""
-        until = self._until(seconds)[1]
+        until = _until(self._parts.clock, seconds)[1]
         return await self._do(lease.session_id, partial(appending.renew, lease, until))
 
     async def release(self, lease: Lease, /) -> None:
@@ -166,28 +184,41 @@ class StoreJournal:
         pairs = zip(rows, events, strict=True)
         return tuple([event_of(row, sql.processed_at(row), event.payload) for row, event in pairs])
 
-    def _unwritten(
-        self, payloads: Sequence[Payload], wake_id: str | None, ids: Sequence[str] | None = None
-    ) -> tuple[Unwritten, ...]:
-        micros = self._parts.clock.unix_ns() // 1000
-        if ids is None:
-            # Each gets its own by its place.
-            ids = [self._parts.ids.new("evt")] * len(payloads)
-        pairs = zip(ids, payloads, strict=True)
-        return tuple([Unwritten(name, micros, wake_id, one, text_of(one)) for name, one in pairs])
-
-    def _until(self, seconds: float) -> tuple[int, int]:
-        now = self._parts.clock.unix_ns() // 1000
-        return now, now + int(seconds * 1_000_000)
-
-    async def _rows(self, statement: str, *values: object) -> list[sql.Row]:
-        return await to_thread.run_sync(self._parts.reader.rows, statement, values)
-
 
 def _let_go(writer: GroupCommit[Desk], parts: StoreParts) -> None:
     writer.close()
     parts.reader.close()
     parts.anchors.close()
+
+
+def _unwritten(
+    parts: StoreParts,
+    payloads: Sequence[Payload],
+    wake_id: str | None,
+    ids: Sequence[str] | None = None,
+) -> tuple[Unwritten, ...]:
+    micros = parts.clock.unix_ns() // 1000
+    if ids is None:
+        # Each gets its own by its place.
+        ids = [parts.ids.new("evt")] * len(payloads)
+    pairs = zip(ids, payloads, strict=True)
+    return tuple([Unwritten(name, micros, wake_id, one, text_of(one)) for name, one in pairs])
+
+
+async def _few(parts: StoreParts, statement: str, *values: object) -> list[sql.Row]:
+    """A few rows: a quick store has them sooner than a thread could be asked for them."""
+    if parts.quick:
+        return parts.reader.rows(statement, values)
+    return await _rows(parts, statement, *values)
+
+
+async def _rows(parts: StoreParts, statement: str, *values: object) -> list[sql.Row]:
+    return await to_thread.run_sync(parts.reader.rows, statement, values)
+
+
+def _until(clock: Clock, seconds: float) -> tuple[int, int]:
+    now = clock.unix_ns() // 1000
+    return now, now + int(seconds * 1_000_000)
 
 
 def _is_small(events: Sequence[Unwritten]) -> bool:
@@ -227,6 +258,14 @@ def page_end(last: int, after: int, session_id: str) -> int:
     raise JournalUnavailable(
         f"what is kept of session {session_id} is in disorder; restore the store from a copy"
     )
+
+
+def _readable(row: sql.Row) -> Session | None:
+    """None: its row is damaged, which must not keep all others from being run."""
+    try:
+        return session_of(sql.session_of(row))
+    except JournalUnusable:
+        return None
 
 
 def _event(row: sql.Row) -> Event:

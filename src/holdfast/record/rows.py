@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from holdfast.contract.session_state import SessionState
+from holdfast.contract.session_state import SessionState, due_micros
 from holdfast.record.codec import GENESIS, Stored
 
 Role = Literal["user", "assistant"]
@@ -31,6 +31,8 @@ class SessionRow(NamedTuple):
     """When the lease of the holder ends."""
     number: int = 0
     """The store's own name for it: events are kept by it."""
+    due: int | None = None
+    """From when on it has to be run; None: not for now. It follows from the state."""
 
 
 class MessageRow(NamedTuple):
@@ -126,6 +128,8 @@ class Desk:
         self.marked: list[Marked] = []
         self.new_sessions: dict[str, SessionRow] = {}
         self.sessions: dict[str, SessionRow] = {}
+        self.due: dict[str, int | None] = {}
+        """Sessions that have to be run at another time than before."""
         self.messages: list[MessageRow] = []
         self.new_parts: dict[tuple[str, int], PartRow] = {}
         self.parts: dict[tuple[str, int], PartRow] = {}
@@ -140,8 +144,11 @@ class Desk:
 
     def put_session(self, row: SessionRow) -> None:
         """It is like this from now on."""
-        is_new = self._sessions.get(row.id) is None or row.id in self.new_sessions
+        before = self._sessions.get(row.id)
+        is_new = before is None or row.id in self.new_sessions
         (self.new_sessions if is_new else self.sessions)[row.id] = row
+        if not is_new and before is not None and before.due != row.due:
+            self.due[row.id] = row.due
         self._sessions[row.id] = row
 
     def new_number(self) -> int:
@@ -182,6 +189,7 @@ class Desk:
                 del parts[key]
         self.rebuilt.pop(gone, None)
         self.sessions.pop(gone, None)
+        self.due.pop(gone, None)
         if self.new_sessions.pop(gone, None) is None:
             self.deleted[gone] = row
         self._sessions[gone] = None
@@ -194,6 +202,7 @@ class Desk:
         self._parts.update({(part.message_id, part.number): part for part in again.parts})
         self._sessions[gone] = again.session
         self.sessions.pop(gone, None)
+        self.due.pop(gone, None)
         self.rebuilt[gone] = again
 
     def put_part(self, row: PartRow, *, is_new: bool) -> None:
@@ -246,7 +255,8 @@ class Draft:
         desk.put_session(
             SessionRow(
                 *(row.id, row.created_at, at, last.sequence, last.hash, self.state),
-                *row[6:],
+                *row[6:10],
+                due_micros(self.state),
             )
         )
 

@@ -9,6 +9,7 @@ from holdfast.contract.events import (
     ChildCreated,
     ChildIdle,
     CustomToolResult,
+    ModelReplied,
     OutcomeDefined,
     Payload,
     StatusIdle,
@@ -17,6 +18,8 @@ from holdfast.contract.events import (
     UserMessage,
 )
 from holdfast.contract.json_value import JsonValue, decode_json
+from holdfast.contract.wake_events import LearningCaptured
+from holdfast.record.chat import words_before_calls
 
 MOST_CHARACTERS = 20_000
 """Of one event: the beginning of what a tool printed is found, not all of it."""
@@ -37,9 +40,8 @@ def _words(said: Payload) -> Iterator[str | None]:
             yield from said.outcome.success_criteria
         case UserInterrupt():
             yield said.note
-        case AgentMessage():
-            yield said.message
-            yield said.summary
+        case AgentMessage() | ModelReplied() | LearningCaptured():
+            yield from _of_the_agent(said)
         case ChildIdle() | StatusIdle():
             yield said.summary
         case CustomToolResult():
@@ -55,6 +57,18 @@ def _words(said: Payload) -> Iterator[str | None]:
             yield from _texts(decode_json(bytes(said.envelope)))
         case _:
             return
+
+
+def _of_the_agent(said: AgentMessage | ModelReplied | LearningCaptured) -> Iterator[str | None]:
+    match said:
+        case AgentMessage():
+            yield said.message
+            yield said.summary
+        case ModelReplied():
+            yield words_before_calls(said)
+        case LearningCaptured():
+            yield said.title
+            yield said.detail
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from holdfast.contract.events import MAKES_RUNNABLE
+from holdfast.contract.event_kinds import MAKES_RUNNABLE
 from holdfast.contract.journal import JournalUnusable
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
 from holdfast.record.rows import Desk, PartRow, SessionRow
 
 _SESSION_COLUMNS = (
-    "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until, number"
+    "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until, number, due"
 )
 _PART_COLUMNS = (
     'id, message_id, session_id, "index", type, data_json, tool_call_id, tool_state,'
@@ -48,7 +48,7 @@ WAS_CALLED = (
 )
 
 NEW_SESSION = (
-    f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 NEXT_NUMBER = (
     "SELECT max(coalesce((SELECT max(number) FROM chat_sessions), 0),"
@@ -59,6 +59,8 @@ SESSION_CHANGED = (
     "UPDATE chat_sessions SET updated_at = ?, sequence = ?, hash = ?, state_json = ?,"
     " epoch = ?, holder = ?, until = ? WHERE id = ?"
 )
+SESSION_DUE = "UPDATE chat_sessions SET due = ? WHERE id = ?"
+"""By itself, as it seldom changes: whatever else does then touches no index."""
 NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_MESSAGE = f"INSERT INTO chat_messages ({_MESSAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 NEW_PART = f"INSERT INTO chat_parts ({_PART_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -86,6 +88,8 @@ PLACE_OF_EVENT = (
 )
 
 SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC LIMIT ?"
+DUE = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions WHERE due <= ? ORDER BY due, id LIMIT ?"
+NEXT_DUE = "SELECT min(due) FROM chat_sessions WHERE due IS NOT NULL"
 SESSION_IDS = "SELECT id FROM chat_sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
 NOTHING = "SELECT 1"
 ALL_SESSION_IDS = "SELECT id FROM chat_sessions"
@@ -184,6 +188,7 @@ def _removals(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
         yield _NO_PARTS, [(session_id,)]
         yield _NO_MESSAGES, [(session_id,)]
         yield SESSION_CHANGED, [session_changes(again.session)]
+        yield SESSION_DUE, [(again.session.due, session_id)]
         yield NEW_MESSAGE, again.messages
         yield NEW_PART, again.parts
         first = again.session.number * SPAN
@@ -198,6 +203,8 @@ def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
         yield NEW_SESSION, [session_values(row) for row in desk.new_sessions.values()]
     if desk.sessions:
         yield SESSION_CHANGED, [session_changes(row) for row in desk.sessions.values()]
+    if desk.due:
+        yield SESSION_DUE, [(due, session_id) for session_id, due in desk.due.items()]
     if desk.events:
         numbers = {
             row.id: row.number for row in (*desk.new_sessions.values(), *desk.sessions.values())

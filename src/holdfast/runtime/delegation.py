@@ -12,7 +12,13 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, cast
 
 import msgspec
-from anyio import CancelScope, Event, get_cancelled_exc_class, move_on_after
+from anyio import (
+    CancelScope,
+    Event,
+    create_task_group,
+    get_cancelled_exc_class,
+    move_on_after,
+)
 
 from holdfast.contract.call import Interrupted, Raised, Returned
 from holdfast.contract.delegation import (
@@ -125,6 +131,20 @@ class Delegations:
             return Delegated(session_id=session_id)
         return Delegated(output=await _output(one))
 
+    def running(self) -> frozenset[str]:
+        """The sessions of agents that run now."""
+        return frozenset(self._running)
+
+    async def any_ended(self) -> bool:
+        """Wait until one of the agents in the background has ended; False: none is there."""
+        background = [one for one, _ in self._running.values() if one.work.background]
+        if not background:
+            return False
+        async with create_task_group() as group:
+            for one in background:
+                group.start_soon(_first_of, one.ended, group.cancel_scope)
+        return True
+
     async def close(self) -> None:
         """Stop what still runs, and wait a moment for it."""
         with move_on_after(CLOSING_SECONDS, shield=True):
@@ -195,6 +215,11 @@ class Delegations:
 
     def _clean(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor.active else text
+
+
+async def _first_of(ended: Event, others: CancelScope) -> None:
+    await ended.wait()
+    others.cancel()
 
 
 async def _run(agent: Agent, one: _UnderWay) -> object:

@@ -36,10 +36,12 @@ def transcript_of(session_id: str, events: Iterable[Event]) -> Transcript:
     flow = [one for one in said if isinstance(one, FlowGrown)]
     if not flow:
         return Transcript(session_id, ChunkTable(tuple(row for one in said for row in _rows(one))))
-    lineage = next((one.lineage for one in flow if one.lineage is not None), Lineage())
+    lineages = [one.lineage for one in flow if one.lineage is not None]
     usages = [one.usage for one in flow if one.usage is not None]
+    lineage = lineages[-1] if lineages else Lineage()
+    usage = usages[-1] if usages else TokenUsage()
     rows = tuple(row for one in flow for row in one.chunks)
-    return Transcript(session_id, ChunkTable(rows), lineage, usages[-1] if usages else TokenUsage())
+    return Transcript(session_id, ChunkTable(rows), lineage, usage)
 
 
 def grown(transcript: Transcript, kept: int = 0) -> FlowGrown:

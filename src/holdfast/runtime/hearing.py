@@ -9,6 +9,7 @@ from anyio import Event, create_task_group, move_on_after
 from holdfast.contract.call import Ask, Interrupted
 from holdfast.contract.events import ApprovalAnswered
 from holdfast.contract.journal import JournalError
+from holdfast.contract.person import Postponed
 from holdfast.contract.ports import Answer, Approver
 from holdfast.contract.runtime import AbortSignal
 from holdfast.execution.run import answer_to
@@ -26,18 +27,21 @@ class Hearing:
         self._approver = approver
         self._waiting: dict[str, Event] = {}
 
-    def look(self, approval_id: str) -> None:
-        """An answer was written down here: whoever waits for it need not wait any longer."""
-        waiting = self._waiting.get(approval_id)
-        if waiting is not None:
-            waiting.set()
+    def look(self, approval_id: str | None) -> None:
+        """An answer was written down: whoever waits for it need not wait any longer.
+
+        None: whoever waits for any looks.
+        """
+        for waits_for, waiting in self._waiting.items():
+            if approval_id in (None, waits_for):
+                waiting.set()
 
     async def __call__(
         self, ask: Ask, approval_id: str, trail: Trail, abort: AbortSignal
-    ) -> Answer | ApprovalAnswered | Interrupted | None:
+    ) -> Answer | ApprovalAnswered | Interrupted | Postponed | None:
         """What the approver says, or what the journal says already."""
         over, elsewhere = Abort(), list[ApprovalAnswered]()
-        answer: Answer | Interrupted | None = None
+        answer: Answer | Interrupted | Postponed | None = None
 
         async def look() -> None:
             elsewhere.append(await self._written(approval_id, trail))

@@ -13,6 +13,7 @@ from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Verdict
 from holdfast.contract.events import ApprovalAnswered
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonValue
+from holdfast.contract.person import Postponed
 from holdfast.contract.ports import Answer, Approver, IdSource, Judge
 from holdfast.contract.runtime import AbortSignal
 from holdfast.envelope.from_error import cancelled
@@ -31,8 +32,8 @@ class Leave:
         self._ids = ids
         self._hearing = Hearing(approver)
 
-    def heard(self, approval_id: str) -> None:
-        """The answer to a question was written down: the call that waits for it goes on."""
+    def heard(self, approval_id: str | None) -> None:
+        """The answer to a question was written down, or None: maybe one to any of them."""
         self._hearing.look(approval_id)
 
     async def __call__(
@@ -41,14 +42,15 @@ class Leave:
         tool: str,
         abort: AbortSignal,
         trail: Trail | None,
-    ) -> Permit | Failure:
-        """What becomes of the call."""
+    ) -> Permit | Failure | Postponed:
+        """What becomes of the call; postponed, it stays open until somebody has answered."""
         verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
-        if trail is not None and isinstance(verdict, Deny) and trail.lifts(verdict):
+        standing = None if trail is None else trail.standing
+        if standing is not None and isinstance(verdict, Deny) and standing.lifts(verdict):
             verdict = Ask(prepared=verdict.prepared, reason=verdict.why or verdict.reason)
         if isinstance(verdict, Ask):
             answer = await self._answer(verdict, abort, trail)
-            if isinstance(answer, Failure):
+            if isinstance(answer, Failure | Postponed):
                 return answer
             interrupted = isinstance(answer, Interrupted)
             verdict = answer if interrupted else await self._judge.answered(verdict, answer)
@@ -63,19 +65,21 @@ class Leave:
 
     async def _answer(
         self, ask: Ask, abort: AbortSignal, trail: Trail | None
-    ) -> Answer | Interrupted | Failure | None:
+    ) -> Answer | Interrupted | Failure | Postponed | None:
         if trail is None:
-            return await answer_to(approval.shown_to_a_person(ask), self._approver, abort)
-        given = trail.given(ask)
-        if given is not None:
+            given = await answer_to(approval.shown_to_a_person(ask), self._approver, abort)
+            return None if isinstance(given, Postponed) else given  # there is nowhere to keep it
+        standing = trail.standing
+        if standing is not None and (given := standing.answer_to(ask)) is not None:
             return given
-        name = self._ids.new("apr")
+        asked_before = None if standing is None else standing.open_question
+        name = asked_before or self._ids.new("apr")
         unwritten = await trail.asks(ask, name)
         if unwritten is not None:
             return unwritten
         shown = approval.shown_to_a_person(msgspec.structs.replace(ask, approval_id=name))
         answer = await self._hearing(shown, name, trail, abort)
-        if isinstance(answer, Interrupted):
+        if isinstance(answer, Interrupted | Postponed):
             return answer
         if isinstance(answer, ApprovalAnswered):
             return answer_of(answer)

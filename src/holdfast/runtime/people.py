@@ -15,7 +15,15 @@ from holdfast.contract.errors import Cancelled, OperationFailed, PolicyDenied, U
 from holdfast.contract.events import InquiryAnswered, InquiryAsked
 from holdfast.contract.journal import EventQuery, JournalError, NotFitting
 from holdfast.contract.json_value import encode_json
-from holdfast.contract.person import Asker, Inquiry, PersonQuestion, Replies, misfit, skipped
+from holdfast.contract.person import (
+    Asker,
+    Inquiry,
+    PersonQuestion,
+    Postponed,
+    Replies,
+    misfit,
+    skipped,
+)
 from holdfast.contract.ports import Clock
 from holdfast.contract.runtime import Runtime
 from holdfast.envelope.redact import Redactor
@@ -29,6 +37,7 @@ LOOK_SECONDS = 0.5
 NOBODY = "nobody named"
 """Who replied, where the asker does not say."""
 _STOPPED = "the call was stopped while a person was asked"
+_POSTPONED = "nobody is here to be asked now; the question stays open"
 _CLOSED = "the session was closed while a person was asked; the question stays open"
 
 
@@ -46,21 +55,30 @@ class People:
         self._closing = Event()
         self._waiting: dict[str, Event] = {}
         self._given: dict[str, Replies] = {}
+        self._standing: set[str] = set()
         self._left_open: set[str] = set()
 
     def of(self, call: Runtime) -> "CallPerson":
         """The person as one call meets them."""
         return CallPerson(self, call)
 
-    def given(self, call_id: str, replies: Replies) -> None:
-        """A call from before a restart is begun anew: this was replied to it."""
-        self._given[call_id] = replies
+    def begun_anew(self, call_id: str, replies: Replies | None) -> None:
+        """A call of before is begun anew: this was replied to it. None: what it asks is in the
+        journal already, and nobody has replied."""
+        self._left_open.discard(call_id)
+        if replies is None:
+            self._standing.add(call_id)
+        else:
+            self._given[call_id] = replies
 
-    def heard(self, call_id: str) -> None:
-        """A reply was written down here: whoever waits for it need not wait any longer."""
-        waiting = self._waiting.get(call_id)
-        if waiting is not None:
-            waiting.set()
+    def heard(self, call_id: str | None) -> None:
+        """A reply was written down: whoever waits for it need not wait any longer.
+
+        None: whoever waits for any looks.
+        """
+        for waits_for, waiting in self._waiting.items():
+            if call_id in (None, waits_for):
+                waiting.set()
 
     def open(self) -> None:
         """Ask, from here on."""
@@ -98,10 +116,36 @@ class People:
             model_call_id=call.model_call_id,
         )
         if not lasting or self._log is None:
-            return _checked(inquiry, await self._asker(inquiry))
+            given = await self._asker(inquiry)
+            # It could not be left open: nobody would know of it later.
+            return _checked(inquiry, None if isinstance(given, Postponed) else given)
         return await self._lasting(inquiry, self._asker, self._log)
 
     async def _lasting(self, inquiry: Inquiry, asker: Asker, log: SessionLog) -> Replies:
+        written = await self._written_down(inquiry, log)
+        self._waiting[inquiry.call_id] = Event()
+        try:
+            found = await self._first(inquiry, asker, log, written)
+        except get_cancelled_exc_class():
+            if self._closing.is_set():
+                self._left_open.add(inquiry.call_id)
+            raise
+        finally:
+            del self._waiting[inquiry.call_id]
+        if found is None or isinstance(found, Postponed):
+            if found is None and not self._closing.is_set():
+                raise Cancelled(_STOPPED)
+            self._left_open.add(inquiry.call_id)
+            raise Cancelled(_CLOSED if found is None else _POSTPONED)
+        if isinstance(found, InquiryAnswered):
+            return _replies(found)
+        return await self._kept(found, inquiry.call_id, log, written)
+
+    async def _written_down(self, inquiry: Inquiry, log: SessionLog) -> str | None:
+        """The event that asks; None: it was written before."""
+        if inquiry.call_id in self._standing:
+            self._standing.discard(inquiry.call_id)
+            return None
         asked = InquiryAsked(call_id=inquiry.call_id, questions=self._clean(inquiry.questions))
         try:
             (written,) = await log.append([asked])
@@ -109,27 +153,11 @@ class People:
             raise Unavailable(
                 f"Nobody was asked: the question cannot be written down ({problem})."
             ) from None
-        self._waiting[inquiry.call_id] = Event()
-        try:
-            found = await self._first(inquiry, asker, log, written.id)
-        except get_cancelled_exc_class():
-            if self._closing.is_set():
-                self._left_open.add(inquiry.call_id)
-            raise
-        finally:
-            del self._waiting[inquiry.call_id]
-        if found is None:
-            if not self._closing.is_set():
-                raise Cancelled(_STOPPED)
-            self._left_open.add(inquiry.call_id)
-            raise Cancelled(_CLOSED)
-        if isinstance(found, InquiryAnswered):
-            return _replies(found)
-        return await self._kept(found, inquiry.call_id, log, written.id)
+        return written.id
 
     async def _first(
-        self, inquiry: Inquiry, asker: Asker, log: SessionLog, asked_id: str
-    ) -> Replies | InquiryAnswered | None:
+        self, inquiry: Inquiry, asker: Asker, log: SessionLog, asked_id: str | None
+    ) -> Replies | InquiryAnswered | Postponed | None:
         """What the asker gives, or what the journal says already; None: neither."""
         over, elsewhere = Abort(), list[InquiryAnswered]()
         ending: Ending = Interrupted()
@@ -148,7 +176,7 @@ class People:
             ending = await driven(_asked(asker, inquiry), None, over)
             group.cancel_scope.cancel()
         match ending:
-            case Returned(Replies() as replies):
+            case Returned(Replies() | Postponed() as replies):
                 return replies
             case Raised(PolicyDenied() as refusal):
                 raise refusal  # whoever asks found that nobody is there
@@ -159,7 +187,9 @@ class People:
             case _:
                 return elsewhere[0] if elsewhere else None
 
-    async def _written(self, call_id: str, log: SessionLog, asked_id: str) -> InquiryAnswered:
+    async def _written(
+        self, call_id: str, log: SessionLog, asked_id: str | None
+    ) -> InquiryAnswered:
         """The reply in the journal, once there is one."""
         while True:
             with move_on_after(LOOK_SECONDS):
@@ -173,7 +203,7 @@ class People:
                 return found
 
     async def _kept(
-        self, replies: Replies, call_id: str, log: SessionLog, asked_id: str
+        self, replies: Replies, call_id: str, log: SessionLog, asked_id: str | None
     ) -> Replies:
         """It counts once it is written down, unless another one was before."""
         told = InquiryAnswered(
@@ -218,7 +248,9 @@ class CallPerson:
         return await self._people.ask(self._call, tuple(questions), lasting=lasting)
 
 
-async def _first_reply(log: SessionLog, call_id: str, asked_id: str) -> InquiryAnswered | None:
+async def _first_reply(
+    log: SessionLog, call_id: str, asked_id: str | None
+) -> InquiryAnswered | None:
     journal = await log.journal()
     query = EventQuery(after=asked_id, types=("inquiry.answered",))
     found = await journal.find(log.session_id, query)
@@ -231,7 +263,8 @@ def _replies(said: InquiryAnswered) -> Replies:
 
 
 async def _asked(asker: Asker, inquiry: Inquiry) -> object:
-    return _checked(inquiry, await asker(inquiry))
+    given = await asker(inquiry)
+    return given if isinstance(given, Postponed) else _checked(inquiry, given)
 
 
 def _checked(inquiry: Inquiry, given: object) -> Replies:

@@ -7,6 +7,7 @@ bad argument, a refusal, a timeout and a crash of the tool are values that end i
 """
 
 from collections.abc import Callable, Coroutine
+from typing import TypeVar, cast
 
 import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class
@@ -21,6 +22,7 @@ from holdfast.contract.call import (
 )
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
+from holdfast.contract.person import POSTPONED, Postponed
 from holdfast.contract.ports import Approver, Clock, IdSource, Judge, SidecarStore
 from holdfast.contract.runtime import (
     AbortSignal,
@@ -40,7 +42,12 @@ from holdfast.runtime import guarding
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.leave import Leave
 from holdfast.runtime.output import Output, bounded_refusal, guarded_progress
-from holdfast.runtime.refusals import MAX_NAME_CHARACTERS, not_ours, unknown_tool
+from holdfast.runtime.refusals import (
+    MAX_NAME_CHARACTERS,
+    not_ours,
+    unknown_tool,
+    waits_for_a_person,
+)
 from holdfast.runtime.repeats import RefusedCalls
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.trail import Approved, Trail
@@ -73,6 +80,32 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
     turn: Turn = Turn()
+    fulfils: bool = False
+    """Whether tools of the application can be called: their answers come from it, later."""
+
+
+class Admitted(msgspec.Struct, frozen=True):
+    """A call that may run, and has not begun."""
+
+    call: ToolCall
+    permit: Permit
+    abort: AbortSignal
+    trail: Trail | None
+    progress: ProgressSink
+    started: int
+
+    @property
+    def parallel_safe(self) -> bool:
+        """Whether it may overlap with others."""
+        return self.permit.prepared.tool.parallel_safe
+
+    @property
+    def resource(self) -> tuple[str, ...]:
+        """What it touches: calls that touch the same never overlap."""
+        return self.permit.prepared.tool.resource_key(self.permit.prepared.arguments)
+
+
+_Step = TypeVar("_Step", bound=Admitted | Envelope | Postponed)
 
 
 class Pipeline:
@@ -103,20 +136,62 @@ class Pipeline:
         log = self._parts.log
         sink = self._progress if progress is None else guarded_progress(progress, self._redactor)
         if log is None:
-            return self._settled(call, abort, None, sink)
+            # Where nothing is written, nothing can be left open.
+            settled = self._settled(call, abort, None, sink)
+            return cast("Coroutine[object, object, Envelope]", settled)
         return self._written_down(call, abort, Trail(log, self._redactor, call, approved), sink)
+
+    async def take(
+        self,
+        call: ToolCall,
+        abort: AbortSignal,
+        approved: Approved | None = None,
+        progress: ProgressSink | None = None,
+    ) -> Envelope | Postponed:
+        """The same for whoever can wait: a call that a person has to decide over stays open."""
+        admitted = await self.admit(call, abort, approved, progress)
+        return await self.run(admitted) if isinstance(admitted, Admitted) else admitted
+
+    async def admit(
+        self,
+        call: ToolCall,
+        abort: AbortSignal,
+        approved: Approved | None = None,
+        progress: ProgressSink | None = None,
+    ) -> "Admitted | Envelope | Postponed":
+        """Take a call as far as it goes before anything happens; what is over is answered."""
+        log = self._parts.log
+        sink = self._progress if progress is None else guarded_progress(progress, self._redactor)
+        trail = None if log is None else Trail(log, self._redactor, call, approved)
+        return await self._kept(trail, call, self._admitted(call, abort, trail, sink))
+
+    async def run(self, admitted: "Admitted") -> Envelope | Postponed:
+        """Run what was admitted; it stays open where it asks a person who answers later."""
+        call = admitted.call
+        ended = await self._kept(admitted.trail, call, self._carried_out(admitted))
+        return POSTPONED if self._parts.stays_open(call.id) else ended
 
     async def _written_down(
         self, call: ToolCall, abort: AbortSignal, trail: Trail, progress: ProgressSink
     ) -> Envelope:
+        settled = await self._kept(trail, call, self._settled(call, abort, trail, progress))
+        return settled if isinstance(settled, Envelope) else _left_open(call)
+
+    async def _kept(
+        self,
+        trail: Trail | None,
+        call: ToolCall,
+        work: Coroutine[object, object, _Step],
+    ) -> _Step | Envelope:
+        """Do a part of a call, and write its end down where it has come to that."""
         self._under_way += 1
         try:
-            envelope = await self._settled(call, abort, trail, progress)
-            if self._parts.stays_open(call.id):
-                return envelope
-            return await trail.settled(envelope)
+            found = await work
+            if trail is None or not isinstance(found, Envelope) or self._parts.stays_open(call.id):
+                return found
+            return await trail.settled(found)
         except get_cancelled_exc_class():
-            if not self._parts.stays_open(call.id):
+            if trail is not None and not self._parts.stays_open(call.id):
                 with CancelScope(shield=True):
                     await trail.abandoned()
             raise
@@ -133,7 +208,13 @@ class Pipeline:
 
     async def _settled(
         self, call: ToolCall, abort: AbortSignal, trail: Trail | None, progress: ProgressSink
-    ) -> Envelope:
+    ) -> Envelope | Postponed:
+        admitted = await self._admitted(call, abort, trail, progress)
+        return await self._carried_out(admitted) if isinstance(admitted, Admitted) else admitted
+
+    async def _admitted(
+        self, call: ToolCall, abort: AbortSignal, trail: Trail | None, progress: ProgressSink
+    ) -> "Admitted | Envelope | Postponed":
         started = self._ticks()
         parts = self._parts
         plan = parts.catalog.plan(call.tool)
@@ -141,25 +222,32 @@ class Pipeline:
             return self._refuse(self._unknown(call), None, started)
         if (spent := parts.turn.counted(plan.tool)) is not None:
             return self._sealed(Envelope(failure=spent), call, (), started)
-        prepared = self._prepared(plan, call)
+        prepared = _prepared(parts, plan, call)
         # Asked for what is likely: a negative isinstance of a struct costs three times a positive.
         if not isinstance(prepared, Prepared):
             return self._refuse(prepared, plan, started)
-        if plan.tool.ownership == "custom":
+        if plan.tool.ownership == "custom" and not parts.fulfils:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
         if not isinstance(verdict, Permit):
             verdict = await self._leave(verdict, call.tool, abort, trail)
             if isinstance(verdict, Failure):
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
+            if isinstance(verdict, Postponed):
+                return verdict
+        return Admitted(call, verdict, abort, trail, progress, started)
+
+    async def _carried_out(self, admitted: "Admitted") -> Envelope:
+        call, verdict, trail = admitted.call, admitted.permit, admitted.trail
+        parts, prepared, started = self._parts, admitted.permit.prepared, admitted.started
         if trail is not None and (unwritten := await trail.intends(verdict)):
             return self._sealed(Envelope(failure=unwritten), call, prepared.repairs, started)
         runtime = Runtime(
             call_id=call.id,
             tool=call.tool,
             session=parts.session,
-            progress=progress,
-            abort=abort,
+            progress=admitted.progress,
+            abort=admitted.abort,
             hand=parts.hand,
             ports=parts.ports,
             model_call_id=call.model_call_id,
@@ -169,12 +257,15 @@ class Pipeline:
         if not isinstance(outcome, Outcome):
             outcome = await _ended(outcome, trail)
         answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
-        if not isinstance(answer, Envelope) or may_exceed(answer, plan.tool.limits.output):
+        if not isinstance(answer, Envelope) or may_exceed(answer, prepared.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
 
-    def heard(self, approval_id: str) -> None:
-        """The answer to a question was written down: the call that waits for it goes on."""
+    def heard(self, approval_id: str | None) -> None:
+        """The answer to a question was written down: the call that waits for it goes on.
+
+        None: something was, maybe an answer; every call that waits for one looks.
+        """
         self._leave.heard(approval_id)
 
     def prepare(self, call: ToolCall) -> Prepared | Failure:
@@ -182,16 +273,10 @@ class Pipeline:
         plan = self._parts.catalog.plan(call.tool)
         if plan is None:
             return self._unknown(call).failure
-        prepared = self._prepared(plan, call)
+        prepared = _prepared(self._parts, plan, call)
         if isinstance(prepared, Rejected):
             return prepared.failure
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
-
-    def _prepared(self, plan: Plan, call: ToolCall) -> Prepared | Rejected:
-        prepared = plan.prepare(call, self._parts.max_argument_bytes)
-        if plan.tool.guard is None and not plan.tool.guarded:
-            return prepared
-        return guarding.guarded(prepared, self._parts.session)
 
     def _unknown(self, call: ToolCall) -> Rejected:
         parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
@@ -225,6 +310,18 @@ class Pipeline:
             metadata=metadata,
         )
         return self._redactor.envelope(sealed) if self._redactor.active else sealed
+
+
+def _prepared(parts: Parts, plan: Plan, call: ToolCall) -> Prepared | Rejected:
+    prepared = plan.prepare(call, parts.max_argument_bytes)
+    if plan.tool.guard is None and not plan.tool.guarded:
+        return prepared
+    return guarding.guarded(prepared, parts.session)
+
+
+def _left_open(call: ToolCall) -> Envelope:
+    """What whoever does not wait is told of a call that does."""
+    return Envelope(failure=waits_for_a_person(call.tool), tool=call.tool, call_id=call.id)
 
 
 async def _ended(begun: Begun, trail: Trail | None) -> Outcome:

@@ -20,6 +20,7 @@ from holdfast.contract.events import (
     CallAsked,
     CallRefused,
     CallSettled,
+    CustomToolResult,
     Event,
     InquiryAnswered,
     InquiryAsked,
@@ -27,6 +28,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import EventQuery, Journal, JournalError
+from holdfast.contract.json_value import clean_text
 from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
@@ -34,12 +36,13 @@ from holdfast.contract.session_state import OpenCall
 from holdfast.envelope.dialects.ok import render
 from holdfast.policy.words import user_denied
 from holdfast.record.codec import IMPORTED
-from holdfast.runtime.trail import Approved
+from holdfast.runtime.trail import LONGEST_ARGUMENTS, Approved
 
 ABORTED = "aborted by host restart"
+_APPLICATION = "the application"
 _OF_CALLS = (
     *("call.asked", "approval.asked", "approval.answered"),
-    *("inquiry.asked", "inquiry.answered"),
+    *("inquiry.asked", "inquiry.answered", "user.custom_tool_result"),
 )
 
 
@@ -85,6 +88,33 @@ async def answered_calls(
     return tuple(_approved(session_id, told[call_id]) for call_id in answered)
 
 
+async def standing_calls(journal: Journal, session_id: str) -> dict[str, Approved]:
+    """The calls that have come as far as a person, by their ids: answered, or to be asked again.
+
+    To be looked for by whoever has just taken the session up, before it makes calls of its own.
+    """
+    open_calls = (await journal.session(session_id)).state.calls
+    stages = _WAITING | _GO_ON
+    standing = {name: call for name, call in open_calls.items() if call.stage in stages}
+    told = await _told_of(journal, session_id, frozenset(standing))
+    return {name: _standing(session_id, told[name], call) for name, call in standing.items()}
+
+
+def settlement(call: ToolCall, envelope: Envelope, *, known: bool = False) -> list[Payload]:
+    """What is written of a call that never runs: that it was asked for, and its answer.
+
+    ``known``: it was asked for before.
+    """
+    arguments = call.arguments if isinstance(call.arguments, str) else ""
+    asked = CallAsked(
+        call_id=call.id,
+        model_call_id=call.model_call_id,
+        tool=clean_text(call.tool),
+        arguments=clean_text(arguments[:LONGEST_ARGUMENTS]),
+    )
+    return [*([] if known else [asked]), _settled(envelope)]
+
+
 async def open_questions(journal: Journal, session_id: str) -> tuple[Question, ...]:
     """The questions that still wait for a person, the oldest first."""
     open_calls = (await journal.session(session_id)).state.calls
@@ -125,6 +155,7 @@ class _Told(msgspec.Struct):
     inquiry: InquiryAsked | None = None
     inquiry_at: datetime | None = None
     reply: InquiryAnswered | None = None
+    output: str | None = None
 
 
 async def _told_of(
@@ -156,6 +187,8 @@ def _tell(told: Mapping[str, _Told], event: Event) -> None:
         told[said.call_id].inquiry_at = event.at
     elif isinstance(said, InquiryAnswered) and said.call_id in told:
         told[said.call_id].reply = said
+    elif isinstance(said, CustomToolResult) and said.request_id in told:
+        told[said.request_id].output = said.output
 
 
 def _inquiry(session_id: str, told: _Told) -> Inquiry | None:
@@ -212,26 +245,55 @@ def _answer(call_id: str, told: _Told, refused: CallRefused | None) -> Envelope:
     return Envelope(failure=failure, tool=tool, call_id=call_id)
 
 
+def answer_text(answer: Envelope) -> str:
+    """An answer as it is written down."""
+    return render(answer)
+
+
 def _settled(answer: Envelope) -> CallSettled:
-    envelope = msgspec.Raw(render(answer).encode())
+    envelope = msgspec.Raw(answer_text(answer).encode())
     return CallSettled(call_id=answer.call_id or "", tool=answer.tool or "", envelope=envelope)
 
 
-def _approved(session_id: str, told: _Told) -> Approved:
-    asked, approval, answer, reply = told.asked, told.approval, told.answer, told.reply
+def _standing(session_id: str, told: _Told, call: OpenCall) -> Approved:
+    """As far as it has come; who has not answered yet is asked again."""
+    if call.stage in _GO_ON:
+        return _approved(session_id, told)
+    approval = told.approval
+    return Approved(
+        call=_call(session_id, told),
+        arguments_hash="" if approval is None else approval.arguments_hash,
+        answer=None,
+        approval_id=call.approval_id,
+        began=call.stage == "inquiring",
+    )
+
+
+def _call(session_id: str, told: _Told) -> ToolCall:
+    asked = told.asked
     if asked is None:
         raise _half_told(session_id)
-    call = ToolCall(
+    return ToolCall(
         id=asked.call_id,
         tool=asked.tool,
         arguments=asked.arguments,
         session_id=session_id,
         model_call_id=asked.model_call_id,
     )
+
+
+def _approved(session_id: str, told: _Told) -> Approved:
+    approval, answer, reply = told.approval, told.answer, told.reply
+    call = _call(session_id, told)
+    if told.output is not None:
+        by_application = Answer(allowed=True, by=_APPLICATION)
+        return Approved(
+            call=call, arguments_hash="", answer=by_application, began=True, output=told.output
+        )
     if reply is not None:
         replies = Replies(answers=reply.answers, skipped=reply.skipped, by=reply.by)
         allowed = Answer(allowed=True, by=reply.by)
-        return Approved(call=call, arguments_hash="", answer=allowed, replies=replies)
+        return Approved(call=call, arguments_hash="", answer=allowed, began=True, replies=replies)
     if approval is None or answer is None:
         raise _half_told(session_id)
     said = Answer(
@@ -241,7 +303,12 @@ def _approved(session_id: str, told: _Told) -> Approved:
         remember=answer.remember,
         wider=answer.wider,
     )
-    return Approved(call=call, arguments_hash=approval.arguments_hash, answer=said)
+    return Approved(
+        call=call,
+        arguments_hash=approval.arguments_hash,
+        answer=said,
+        approval_id=approval.approval_id,
+    )
 
 
 def _half_told(session_id: str) -> JournalError:

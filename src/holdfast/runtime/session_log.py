@@ -6,18 +6,30 @@ renews its right to do so on the way.
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
 
-from anyio import Lock
+from anyio import Lock, sleep
 
 from holdfast.contract.events import Event, Payload, SessionClosed, SessionCreated, StatusChanged
-from holdfast.contract.journal import Journal, JournalError, JournalUnavailable, Lease, LeaseHeld
+from holdfast.contract.journal import (
+    Journal,
+    JournalError,
+    JournalUnavailable,
+    Lease,
+    LeaseHeld,
+    NotFitting,
+)
 from holdfast.contract.ports import Clock
+from holdfast.runtime.held_lease import PLAIN_TIMES, HeldLease, LeaseTimes
 
 _log = logging.getLogger("holdfast")
 
-LEASE_SECONDS = 600.0
 TAKEN_UP = "taken up"
 """Why a session that was closed is not closed any more."""
+
+
+Listener: TypeAlias = Callable[[Event], None]
+"""Hears of an event that was written."""
 
 
 class SessionLog:
@@ -30,41 +42,108 @@ class SessionLog:
         session_id: str,
         holder: str,
         clock: Clock,
+        times: LeaseTimes = PLAIN_TIMES,
     ) -> None:
         """``holder``: a name that nobody else has, so that a lease of this name is ours."""
         self._opening = opening
         self._created = created
-        self._session_id = session_id
-        self._holder = holder
+        self.session_id = session_id
+        """Whose journal it is."""
         self._clock = clock
+        self._right = HeldLease(session_id, holder, clock, times)
         self._lock = Lock()
         self._journal: Journal | None = None
-        self._lease: Lease | None = None
-        self._renew_at = 0
         self._closed = False
         self._taken_up = self._reopened = self._was_begun = False
-        self._begin_in_doubt = self._lease_in_doubt = False
+        self._begin_in_doubt = False
         """It was asked for, and nobody has heard what became of it."""
-
-    @property
-    def session_id(self) -> str:
-        """Whose journal it is."""
-        return self._session_id
+        self.wake_id: str | None = None
+        """The run that events belong to."""
+        self.listeners: list[Listener] = []
+        """Each is told of everything that is appended here, until it fails; not of how the session
+        itself begins and ends."""
+        self._failed: list[Listener] = []
+        self._held: list[Payload] = []
+        """What is written down with whatever comes next, before it."""
 
     def open(self) -> None:
         """Write again, after it was closed."""
         self._closed = False
 
+    def hold(self, payloads: Sequence[Payload]) -> None:
+        """Write these down with what is appended next, before it: that is about to come.
+
+        For what may be lost together with whatever follows from it, as nothing has happened yet.
+        """
+        self._held += payloads
+
     async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
         """Append as the one who runs the session; JournalError."""
-        journal, lease = self._journal, self._lease
-        if journal is None or lease is None or self._clock.unix_ns() > self._renew_at:
+        if not self._held:
+            return await self._append(payloads)
+        held, self._held = self._held, []
+        try:
+            events = await self._append([*held, *payloads])
+        except NotFitting:  # all or none: what was held is not to blame
+            await self._append(held)
+            return await self._append(payloads)
+        except JournalError:
+            self._held = held + self._held
+            raise
+        return events[len(held) :]
+
+    async def flush(self) -> None:
+        """Write down what is held, if anything is; JournalError."""
+        if self._held:
+            await self.append(())
+
+    async def _append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
+        journal, right = self._journal, self._right
+        lease = right.lease
+        if journal is None or lease is None or self._clock.unix_ns() > right.renew_at:
             journal, lease = await self._running()
-        return await journal.append(self._session_id, payloads, epoch=lease.epoch)
+        events = await journal.append(
+            self.session_id, payloads, epoch=lease.epoch, wake_id=self.wake_id
+        )
+        if self.listeners:
+            self._tell(events)
+        return events
+
+    async def begin_run(self) -> None:
+        """A run begins: a right to it that ran out meanwhile is taken anew; LeaseHeld.
+
+        Whoever had the session in between is done with it, and what they wrote is in the journal.
+        """
+        if self._right.has_run_out:
+            async with self._lock:
+                if self._right.has_run_out:
+                    self._right.lease = None
+
+    async def heartbeat(self) -> None:
+        """Keep the right to run it, where it is held; StaleEpoch when it was lost."""
+        async with self._lock:
+            lease = self._right.lease
+            if self._journal is not None and lease is not None:
+                await self._right.renew(self._journal, lease)
+
+    async def beating(self) -> JournalError:
+        """Renew it again and again, as long as that is possible; then why it is not.
+
+        A store that cannot be reached is tried until the lease is over.
+        """
+        while True:
+            await sleep(self._right.times.heartbeat_seconds)
+            try:
+                await self.heartbeat()
+            except JournalUnavailable as problem:
+                if self._right.lease is None or self._right.has_run_out:
+                    return problem
+            except JournalError as problem:
+                return problem
 
     async def journal(self) -> Journal:
         """The journal, with the session in it."""
-        if self._journal is None or self._lease is None:
+        if self._journal is None or self._right.lease is None:
             return (await self._running())[0]
         return self._journal
 
@@ -79,9 +158,9 @@ class SessionLog:
             self._taken_up = self._was_begun = True
             if self._journal is None:
                 self._journal = await self._opening()
-            held = (await self._journal.session(self._session_id)).lease
+            held = (await self._journal.session(self.session_id)).lease
             if held is not None and lives is not None and lives(held.holder):
-                raise LeaseHeld(f"session {self._session_id} is run by {held.holder}", held)
+                raise LeaseHeld(f"session {self.session_id} is run by {held.holder}", held)
             lease = await self._resumed(self._journal, is_gone)
             return self._journal, lease.epoch
 
@@ -93,59 +172,64 @@ class SessionLog:
         """
         async with self._lock:
             self._closed = True
-            journal, lease = self._journal, self._lease
-            self._journal = self._lease = None
+            journal, lease = self._journal, self._right.lease
+            self._journal = self._right.lease = None
             if journal is None:
                 return
             try:
-                if lease is None and self._lease_in_doubt:
-                    lease = await self._leased(journal, _nobody_is_gone)
-                    self._lease = None
+                if lease is None and self._right.in_doubt:
+                    lease = await self._right.take(journal, _nobody_is_gone)
+                    self._right.lease = None
                 if lease is not None:
-                    await self._end(journal, lease, ends=ends)
+                    if ends and (self._reopened or not self._taken_up):
+                        closed = SessionClosed(reason="closed")
+                        await journal.append(self.session_id, [closed], epoch=lease.epoch)
+                    await journal.release(lease)
             except JournalError as problem:
                 # Whoever takes the session up next finds that nobody runs it.
                 _log.warning(
-                    "the end of session %s was not written down: %s", self._session_id, problem
+                    "the end of session %s was not written down: %s", self.session_id, problem
                 )
             finally:
                 await journal.close()
 
-    async def _end(self, journal: Journal, lease: Lease, *, ends: bool) -> None:
-        if ends and (self._reopened or not self._taken_up):
-            closed = SessionClosed(reason="closed")
-            await journal.append(self._session_id, [closed], epoch=lease.epoch)
-        await journal.release(lease)
+    def _tell(self, events: tuple[Event, ...]) -> None:
+        for listener in [one for one in self.listeners if one not in self._failed]:
+            try:
+                for event in events:
+                    listener(event)
+            except Exception:  # noqa: BLE001 - whoever listens must not break what is written
+                self._failed.append(listener)
+                _log.exception("a listener of session %s failed", self.session_id)
 
     async def _running(self) -> tuple[Journal, Lease]:
         """What is missing for running the session, one after the other, once for everybody."""
         async with self._lock:
             if self._closed:
-                raise JournalUnavailable(f"session {self._session_id} was closed meanwhile")
+                raise JournalUnavailable(f"session {self.session_id} was closed meanwhile")
             if self._journal is None:
                 self._journal = await self._opening()
-            lease = self._lease or await self._new_lease(self._journal)
-            if self._clock.unix_ns() > self._renew_at:
-                lease = self._keep(await self._journal.renew(lease, LEASE_SECONDS))
+            lease = self._right.lease
+            if lease is None and self._was_begun:
+                lease = await self._resumed(self._journal, _nobody_is_gone)
+            elif lease is None:
+                await self._begin(self._journal)
+                lease = await self._right.take(self._journal, _nobody_is_gone)
+            if self._clock.unix_ns() > self._right.renew_at:
+                lease = await self._right.renew(self._journal, lease)
             return self._journal, lease
-
-    async def _new_lease(self, journal: Journal) -> Lease:
-        if self._was_begun:
-            return await self._resumed(journal, _nobody_is_gone)
-        await self._begin(journal)
-        return await self._leased(journal, _nobody_is_gone)
 
     async def _resumed(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
         """Take the right to run a session of before; one that was closed is open from here on."""
-        lease = await self._leased(journal, is_gone)
+        lease = await self._right.take(journal, is_gone)
         try:
-            status = (await journal.session(self._session_id)).state.status
+            status = (await journal.session(self.session_id)).state.status
             if status == "terminated":
                 self._reopened = True  # also if nobody hears whether it was written
                 again = StatusChanged(from_status=status, to_status="idle", reason=TAKEN_UP)
-                await journal.append(self._session_id, [again], epoch=lease.epoch)
+                await journal.append(self.session_id, [again], epoch=lease.epoch)
         except BaseException:
-            self._lease, self._lease_in_doubt = None, True  # whoever tries again begins here
+            self._right.doubt()
             raise
         return lease
 
@@ -153,37 +237,12 @@ class SessionLog:
         """Begin the session; an attempt before may have succeeded without our hearing of it."""
         tried_before, self._begin_in_doubt = self._begin_in_doubt, True
         try:
-            await journal.create(self._session_id, [self._created])
+            await journal.create(self.session_id, [self._created])
         except JournalError as refusal:
             self._begin_in_doubt = isinstance(refusal, JournalUnavailable)
             if self._begin_in_doubt or not tried_before:
                 raise
         self._was_begun = True
-
-    async def _leased(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
-        self._lease_in_doubt = True
-        try:
-            lease = await self._taken(journal, is_gone)
-        except JournalError as refusal:
-            self._lease_in_doubt = isinstance(refusal, JournalUnavailable)
-            raise
-        self._lease_in_doubt = False
-        return self._keep(lease)
-
-    async def _taken(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
-        """Take the right to run it; we may have it already, without our having heard of it."""
-        try:
-            return await journal.lease(self._session_id, self._holder, LEASE_SECONDS)
-        except LeaseHeld as held:
-            holder = held.lease.holder
-            if holder != self._holder and not is_gone(holder):
-                raise
-            return await journal.take_over(held.lease, self._holder, LEASE_SECONDS)
-
-    def _keep(self, lease: Lease) -> Lease:
-        self._lease = lease
-        self._renew_at = self._clock.unix_ns() + int(LEASE_SECONDS * 5e8)
-        return lease
 
 
 def _nobody_is_gone(_holder: str) -> bool:

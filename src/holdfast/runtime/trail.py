@@ -41,6 +41,10 @@ _log = logging.getLogger("holdfast")
 
 LONGEST_ARGUMENTS = 1 << 20
 """How many characters of arguments are kept: more is refused before it could matter."""
+_ANOTHER_CALL = (
+    "A person was asked about this call, and something else would run now: its tool is another one,"
+    " or what it was given is not kept, as it holds a secret. Make the call again."
+)
 _REFUSED_BEFORE = "A person refused this call before the program was started again."
 
 
@@ -86,13 +90,46 @@ def without_secrets(answer: Answer, redactor: Redactor) -> Answer:
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that a person decided over, or replied to, before anything else: it has to end yet."""
+    """A call of before that has come as far as a person, and has no end yet.
+
+    They decided over it or replied to it; or they have not, and are asked again.
+    """
 
     call: ToolCall
     arguments_hash: str
-    answer: Answer
+    answer: Answer | None
+    """What they decided; None: nothing yet."""
+    approval_id: str | None = None
+    """The question that stands in the journal."""
+    began: bool = False
+    """Its intent stands: it ran, and asked a person something. It is begun anew with the reply."""
     replies: Replies | None = None
-    """It ran, and asked a person: this they replied. It is begun anew with that, and only then."""
+    """What they replied to that; None: nothing yet."""
+    output: str | None = None
+    """What the application gave for a call of one of its own tools; None: nothing yet."""
+
+    def lifts(self, refusal: Deny) -> bool:
+        """Whether it is refused only because nobody is there: somebody was, and answered."""
+        if self.answer is None:
+            return False
+        return (self.began and refusal.reason == NO_ANSWERS) or refusal.why is not None
+
+    @property
+    def open_question(self) -> str | None:
+        """The question about it that stands in the journal and has no answer."""
+        return self.approval_id if self.answer is None else None
+
+    def answer_to(self, ask: Ask) -> Answer | Failure | None:
+        """What was answered to exactly this question before; a refusal holds for any.
+
+        A failure: it was an answer to another question, and the call cannot be asked about twice.
+        """
+        if self.answer is None:
+            return None
+        same = self.arguments_hash == arguments_hash(ask.prepared)
+        if same or self.began or not self.answer.allowed:
+            return self.answer
+        return failure_of(FailureKind.EXECUTION_ERROR, _ANOTHER_CALL)
 
 
 class Trail:
@@ -105,7 +142,8 @@ class Trail:
         self._log = log
         self._redactor = redactor
         self._call = call
-        self._approved = approved
+        self.standing = approved
+        """How far it had come before, if it had."""
         self._begun = approved is not None
         """Something of the call stands in the journal."""
         self._in_doubt = False
@@ -125,25 +163,12 @@ class Trail:
             )
             self._untold.append(asked)
 
-    def lifts(self, refusal: Deny) -> bool:
-        """Whether it is refused only because nobody is there: somebody was, and answered."""
-        known = self._approved
-        if known is None:
-            return False
-        replied = known.replies is not None and refusal.reason == NO_ANSWERS
-        return replied or refusal.why is not None
-
-    def given(self, ask: Ask) -> Answer | None:
-        """What was answered to exactly this question before; a refusal holds for any."""
-        known = self._approved
-        if known is None:
-            return None
-        fits = not known.answer.allowed or known.replies is not None
-        fits = fits or known.arguments_hash == arguments_hash(ask.prepared)
-        return known.answer if fits else None
-
     async def asks(self, ask: Ask, approval_id: str) -> Failure | None:
-        """A person is going to be asked."""
+        """A person is going to be asked, or asked again what they have not answered."""
+        known = self.standing
+        if known is not None and approval_id == known.open_question:
+            same = known.arguments_hash == arguments_hash(ask.prepared)
+            return None if same else failure_of(FailureKind.EXECUTION_ERROR, _ANOTHER_CALL)
         self._untold.append(
             ApprovalAsked(
                 approval_id=approval_id,
@@ -207,9 +232,10 @@ class Trail:
 
     async def intends(self, permit: Permit) -> Failure | None:
         """It is about to run, unless a person said before that it must not."""
-        if self._approved is not None and not self._approved.answer.allowed:
+        known = self.standing
+        if known is not None and known.answer is not None and not known.answer.allowed:
             return failure_of(FailureKind.USER_DENIED, _REFUSED_BEFORE)
-        if self._approved is not None and self._approved.replies is not None:
+        if known is not None and known.began:
             return None  # its intent stands, and what is left of it does nothing
         self._untold.append(
             CallIntended(
@@ -270,8 +296,9 @@ class Trail:
         try:
             await self._write()
         except JournalError as problem:
-            if isinstance(problem, NotFitting) and self._approved is not None:
-                self._untold.clear()  # the call is known, and can still be given its end
+            if isinstance(problem, NotFitting):
+                # What became of it does not fit; that it was asked for does, and so does its end.
+                self._untold = [one for one in self._untold if isinstance(one, CallAsked)]
             return _unwritten(what, problem)
         return None
 

@@ -1,12 +1,19 @@
 """What every journal must do; each store passes the same kit, with sessions of its own."""
 
 from collections.abc import Awaitable
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TypeVar
 
 from anyio import create_task_group
 
-from holdfast.contract.events import AgentMessage, Event, SessionCreated, UserMessage
+from holdfast.contract.events import (
+    AgentMessage,
+    Event,
+    EventsProcessed,
+    SessionCreated,
+    UserMessage,
+)
 from holdfast.contract.journal import (
     Journal,
     JournalError,
@@ -14,6 +21,7 @@ from holdfast.contract.journal import (
     StaleEpoch,
     UnknownSession,
 )
+from holdfast.contract.wake_events import Priority, WakeQueued, WakesCompleted
 
 _Error = TypeVar("_Error", bound=JournalError)
 _MANY = 40
@@ -28,6 +36,7 @@ async def check_journal(journal: Journal, prefix: str = "ses_kit") -> None:
     await _check_refusals(journal, f"{prefix}_refusals")
     await _check_leases(journal, f"{prefix}_leases")
     await _check_many(journal, f"{prefix}_many")
+    await _check_due(journal, f"{prefix}_due")
 
 
 async def _check_order(journal: Journal, name: str) -> None:
@@ -99,6 +108,42 @@ async def _check_many(journal: Journal, name: str) -> None:
     _expect(sorted(said) == sorted(2 * [str(n) for n in range(_MANY)]), "something was lost")
     _expect(said[::2] == said[1::2], "what belongs together was torn apart")
     _expect([event.sequence for event in kept] == list(range(2, 2 * _MANY + 2)), "there are gaps")
+
+
+async def _check_due(journal: Journal, name: str) -> None:
+    """What waits is found: by priority, then words before wakes, then by time; each once."""
+    made = SessionCreated(agent_id="kit")
+    wakes: dict[str, tuple[int, Priority]] = {
+        "low": (1, "low"),
+        "next": (9, "normal"),
+        "first": (2, "normal"),
+        "high": (5, "high"),
+    }
+    for what, (seconds, priority) in wakes.items():
+        await journal.create(f"{name}_{what}", [made, _wake(seconds, priority)])
+    word = UserMessage(message="a")
+    (_, said, _) = await journal.create(f"{name}_word", [made, word, _wake(1, "low")])
+    await journal.create(f"{name}_nobodys", [SessionCreated(), word])
+
+    async def due(seconds: int) -> list[str]:
+        found = await journal.due(seconds * 1_000_000, limit=10_000)
+        return [one.id.removeprefix(f"{name}_") for one in found if one.id.startswith(name)]
+
+    order = ["word", "high", "first", "next", "low"]
+    _expect(await due(99) == order, f"due are {await due(99)}, not {order}")
+    _expect(await due(2) == ["word", "first", "low"], f"due after 2 s are {await due(2)}")
+    _expect(await journal.next_due() == 0, f"the next is due at {await journal.next_due()}")
+    _expect(len(await journal.due(0, limit=1)) == 1, "a limit was not kept")
+    await journal.append(f"{name}_word", [EventsProcessed(event_ids=(said.id,))])
+    over = WakesCompleted(queued_wake_ids=("qwk_kit",))
+    for what in ("word", *wakes):
+        await journal.append(f"{name}_{what}", [over])
+    _expect(await due(99) == [], f"{await due(99)} are still due")
+
+
+def _wake(seconds: int, priority: Priority) -> WakeQueued:
+    due = datetime.fromtimestamp(seconds, UTC)
+    return WakeQueued(queued_wake_id="qwk_kit", due_at=due, reason="kit", priority=priority)
 
 
 def _is_linked(events: tuple[Event, ...]) -> bool:

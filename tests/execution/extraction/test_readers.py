@@ -24,6 +24,8 @@ from pypdf.errors import DependencyError
 from holdfast.execution.extraction import documents, pages, pictures, plain_pages, worker
 from holdfast.execution.extraction.families import READERS, Answer, Unparsable
 
+pytestmark = pytest.mark.measured
+
 ROOT = str(Path(worker.__file__).resolve().parents[3])
 BOUNDS: dict[str, Any] = {"side": 100, "max_bytes": 20_000, "pixels": 1_000_000}
 ARTICLE = (
@@ -229,7 +231,7 @@ MAIN = (
 def run(family: str, *, hides: str = "", asked: bytes = b"") -> tuple[dict[str, Any], bytes]:
     plain = MAIN.format(root=ROOT, family=family)
     plain = f"import sys; sys.modules[{hides!r}] = None; {plain}" if hides else plain
-    code = measured.boot(plain).format() if measured.RUNS else plain
+    code = measured.boot(plain).format() if measured.runs() else plain
     ended = subprocess.run(
         [sys.executable, "-I", "-c", code], input=asked, capture_output=True, timeout=15, check=True
     )

@@ -170,6 +170,7 @@ async def test_python_finds_the_proxy_by_its_environment(tmp_path: Path, kind: s
         assert b"HTTP Error 403" in refused.captured.stderr.head + refused.captured.stderr.tail
 
 
+@pytest.mark.measured
 @needs_curl
 @each("namespaces", "bubblewrap")
 async def test_a_server_of_the_sandbox_itself_is_reached_directly(
@@ -186,6 +187,7 @@ async def test_a_server_of_the_sandbox_itself_is_reached_directly(
         assert inside.told == []
 
 
+@pytest.mark.measured
 @needs_curl
 @pytest.mark.system("openssl")
 @each("namespaces", "bubblewrap")

@@ -1,4 +1,4 @@
-"""Wardens are measured, too, when coverage runs."""
+"""Wardens of tests that are marked as measured are measured, too, when coverage runs."""
 
 import pytest
 from execution.processes import measured
@@ -7,12 +7,6 @@ from holdfast.execution.processes import wardens
 
 
 @pytest.fixture(autouse=True)
-def measured_wardens(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    # What is killed leaves half a file behind.
-    if measured.RUNS and "unmeasured" not in request.fixturenames:
+def measured_wardens(monkeypatch: pytest.MonkeyPatch) -> None:
+    if measured.runs():
         monkeypatch.setattr(wardens, "BOOT", measured.boot(wardens.BOOT))
-
-
-@pytest.fixture
-def unmeasured() -> None:
-    """Asked for by tests that kill a warden."""

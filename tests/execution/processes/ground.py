@@ -92,7 +92,7 @@ async def opened(
     try:
         yield Ground(warden, workspace, scratch, outside)
     finally:
-        if measured.RUNS:
+        if measured.runs():
             warden.rest()
             await asyncio.sleep(0.3)  # they write down what they measured
         await warden.close()
@@ -100,7 +100,7 @@ async def opened(
 
 def measurable(policy: SandboxPolicy) -> SandboxPolicy:
     """Under coverage a warden has to write what it measured."""
-    if not measured.RUNS:
+    if not measured.runs():
         return policy
     place = str(measured.ROOT)
     return msgspec.structs.replace(

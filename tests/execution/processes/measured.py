@@ -5,8 +5,11 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-RUNS = "COVERAGE_RUN" in os.environ
-"""Whether coverage measures this run."""
+
+
+def runs() -> bool:
+    """Whether the processes of the test that runs now are measured."""
+    return "COVERAGE_PROCESS_START" in os.environ
 
 
 def boot(plain: str) -> str:
@@ -20,5 +23,5 @@ def boot(plain: str) -> str:
     ).format(
         packages=packages,
         settings=str(ROOT / "pyproject.toml"),
-        data=str(ROOT / ".coverage"),
+        data=os.environ.get("COVERAGE_FILE", str(ROOT / ".coverage")),
     ).replace("{", "{{").replace("}", "}}") + plain

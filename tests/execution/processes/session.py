@@ -86,7 +86,7 @@ async def session(
         await jobs.close()
         await shell.close()
         register.close()
-        if measured.RUNS:
+        if measured.runs():
             await _written_down(sandbox)
         await sandbox.close()
         assert troubles == []

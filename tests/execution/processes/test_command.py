@@ -50,6 +50,7 @@ async def test_input_is_written_while_output_is_read(tmp_path: Path, kind: str) 
         assert (status(unread), text(unread)) == (0, "done\n")
 
 
+@pytest.mark.measured
 @each("landlock")
 async def test_what_cannot_be_started_says_why(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
@@ -189,7 +190,6 @@ async def test_a_person_or_an_abort_ends_a_command(tmp_path: Path, kind: str) ->
         assert (report.killed_by, status(report)) == ("abort", -9)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each("unconfined")
 async def test_an_outer_deadline_holds_when_nobody_answers(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -207,7 +207,6 @@ async def test_an_outer_deadline_holds_when_nobody_answers(
             os.kill(pid, signal.SIGCONT)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each("unconfined")
 async def test_a_spawner_that_does_not_end_a_call_is_let_go(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch

@@ -56,6 +56,7 @@ async def counted(ground: Ground) -> int:
     return int(text(report))
 
 
+@pytest.mark.measured
 @each("namespaces", "bubblewrap", "landlock")
 async def test_a_fork_bomb_fills_its_own_sandbox_and_no_more(tmp_path: Path, kind: str) -> None:
     if os.geteuid() == 0 and not holds("processes"):
@@ -69,6 +70,7 @@ async def test_a_fork_bomb_fills_its_own_sandbox_and_no_more(tmp_path: Path, kin
         assert text(await ground.run("echo alive")) == "alive\n"
 
 
+@pytest.mark.measured
 @each("namespaces", "bubblewrap", "landlock")
 async def test_others_are_served_while_a_sandbox_is_full(tmp_path: Path, kind: str) -> None:
     if not holds("processes"):

@@ -34,6 +34,7 @@ def furnished(tmp_path: Path) -> Path:
     return tmp_path.resolve() / "workspace"
 
 
+@pytest.mark.measured
 @each("namespaces", "bubblewrap")
 async def test_a_directory_and_a_file_are_closed_and_what_is_excepted_is_open(
     tmp_path: Path, kind: str

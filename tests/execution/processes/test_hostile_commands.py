@@ -114,6 +114,7 @@ def said(report: CommandReport) -> str:
     return report.stdout.text()
 
 
+@pytest.mark.measured
 @pytest.mark.req("BOA-PSH-06")
 @each("landlock", "namespaces")
 async def test_what_a_command_does_to_its_shell_breaks_nothing(
@@ -143,6 +144,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.measured
 @pytest.mark.req("BOA-PSH-06")
 @pytest.mark.parametrize("kind", ["unconfined"])
 def test_no_text_breaks_the_framing(

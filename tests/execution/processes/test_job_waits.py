@@ -47,6 +47,7 @@ async def test_a_port_is_waited_for_inside_of_the_sandbox(
         assert not (await here.jobs.wait(job.id, seconds=0.15, port=8124)).met
 
 
+@pytest.mark.measured
 @each("namespaces")
 async def test_a_job_that_ended_is_not_waited_for(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:
@@ -119,6 +120,7 @@ async def test_long_lines_and_much_output_are_searched(tmp_path: Path, kind: Con
         assert line == "x" * log_search.MOST_LINE
 
 
+@pytest.mark.measured
 @each("landlock")
 async def test_a_pattern_that_never_ends_stops_nothing(
     tmp_path: Path, kind: Confinement, monkeypatch: pytest.MonkeyPatch
@@ -166,6 +168,7 @@ async def test_without_a_log_there_is_nothing_to_search(tmp_path: Path) -> None:
             await here.jobs.wait(other.id, seconds=1, pattern="x")
 
 
+@pytest.mark.measured
 async def test_an_interpreter_that_cannot_be_started_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +179,6 @@ async def test_an_interpreter_that_cannot_be_started_is_told(
             await here.jobs.wait(job.id, seconds=1, pattern="x")
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each("unconfined")
 async def test_a_sandbox_that_is_lost_while_searching_is_told(
     tmp_path: Path, kind: Confinement

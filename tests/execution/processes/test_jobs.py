@@ -106,7 +106,6 @@ async def test_a_start_that_gives_no_process_is_a_failure(
 
 
 @pytest.mark.req("OSA-SHL-16")
-@pytest.mark.usefixtures("unmeasured")
 @each("unconfined")
 async def test_a_start_takes_only_so_long(
     tmp_path: Path, kind: Confinement, monkeypatch: pytest.MonkeyPatch
@@ -303,6 +302,7 @@ async def test_one_of_the_past_is_known_by_how_it_ended_and_by_its_log(
         assert everything.tail(first.id) == ""
 
 
+@pytest.mark.measured
 @each()
 async def test_jobs_end_with_the_session(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:
@@ -318,7 +318,6 @@ async def test_jobs_end_with_the_session(tmp_path: Path, kind: Confinement) -> N
         await here.jobs.close()
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each()
 async def test_jobs_of_a_sandbox_that_is_lost_are_lost(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:
@@ -347,6 +346,7 @@ async def test_logs_are_scrubbed_and_bounded(tmp_path: Path, kind: Confinement) 
         assert here.jobs.tail(job.id, max_bytes=0) == ""
 
 
+@pytest.mark.measured
 @each("landlock")
 async def test_a_log_that_cannot_be_kept_stops_no_job(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:

@@ -28,7 +28,7 @@ TESTS = Path(__file__).parents[2]
 BUSY = "touch begun; (setsid sh -c 'trap \"\" TERM HUP; while :; do sleep 0.02; done' &); sleep 60"
 CONFINED = ("namespaces", "bubblewrap", "landlock")
 
-pytestmark = [pytest.mark.usefixtures("unmeasured"), pytest.mark.timeout(60)]
+pytestmark = pytest.mark.timeout(60)
 
 VICTIM = """
 import asyncio, sys

@@ -109,6 +109,7 @@ async def test_what_is_missing_and_becomes_a_link_in_between_is_not_shown(
         assert kind == "bubblewrap"
 
 
+@pytest.mark.measured
 @each("namespaces", "bubblewrap")
 async def test_another_folder_in_the_same_place_is_not_shown(
     place: Path, kind: str, monkeypatch: pytest.MonkeyPatch

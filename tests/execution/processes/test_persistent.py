@@ -229,6 +229,7 @@ def sleeping_in(workspace: Path) -> bool:
     return any(name.exists() and name.read_text("utf-8") == "sleep\n" for name in names)
 
 
+@pytest.mark.measured
 @each("landlock", "namespaces")
 async def test_a_directory_that_is_gone_is_left(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:

@@ -23,6 +23,7 @@ from holdfast.execution.processes.shell_process import Place, ShellProcess
 from holdfast.runtime.abort import Abort
 
 
+@pytest.mark.measured
 @each("landlock")
 async def test_restart_and_close_begin_anew(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:
@@ -70,7 +71,6 @@ async def test_aborting_and_cancelling_take_the_shell_along(
         assert await out(here, "echo $X") == "1\n"
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each("landlock", "namespaces", "unconfined")
 async def test_a_sandbox_that_is_lost_is_opened_anew(tmp_path: Path, kind: Confinement) -> None:
     async with session(tmp_path, kind) as here:
@@ -88,7 +88,6 @@ async def test_a_sandbox_that_is_lost_is_opened_anew(tmp_path: Path, kind: Confi
         assert await out(here, "echo $X") == "1\n"
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each("unconfined")
 async def test_an_outer_deadline_holds_for_the_shell_too(
     tmp_path: Path, kind: Confinement, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +126,7 @@ async def test_without_bash_the_report_says_so(tmp_path: Path, kind: Confinement
         assert report.unstarted == "bash cannot be started: bash: there is no such program"
 
 
+@pytest.mark.measured
 @each("unconfined")
 async def test_variables_no_shell_can_be_started_with_are_dropped(
     tmp_path: Path, kind: Confinement

@@ -99,6 +99,7 @@ async def test_terminating_asks_and_then_ends_everything(tmp_path: Path, kind: C
         await until_empty(here.workspace)
 
 
+@pytest.mark.measured
 @pytest.mark.req("OSA-STR-10")
 @each("landlock")
 async def test_terminating_twice_is_harmless_and_shutdown_does_not_wait(

@@ -10,9 +10,6 @@ from execution.processes.ground import Ground, each, opened, running_in, until_e
 
 from holdfast.execution.processes.started import Started, begin
 
-# One that is killed before it is the program leaves half a measurement behind.
-pytestmark = pytest.mark.usefixtures("unmeasured")
-
 
 def begun(ground: Ground, *argv: str) -> Started:
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

@@ -18,7 +18,7 @@ from holdfast.execution.processes.views import Views
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.spool import Spool
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("unmeasured")]
+pytestmark = pytest.mark.anyio
 
 
 def no_spool(name: str) -> Spool:

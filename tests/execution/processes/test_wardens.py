@@ -73,7 +73,6 @@ async def test_nothing_outlives_a_runtime_that_is_killed(tmp_path: Path, kind: s
     await kill_at_random_moments(tmp_path, kind, 1, ROUNDS)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each()
 async def test_a_warden_that_is_killed_takes_everything_along(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
@@ -88,6 +87,7 @@ async def test_a_warden_that_is_killed_takes_everything_along(tmp_path: Path, ki
         assert ground.warden.lost
 
 
+@pytest.mark.measured
 @each()
 async def test_a_lease_that_runs_out_ends_all(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
@@ -159,6 +159,7 @@ def _scratch(folder: Path) -> Scratch:
     return Scratch(str(folder), str(folder), str(folder / "home"))
 
 
+@pytest.mark.measured
 @each("landlock")
 async def test_a_command_larger_than_a_packet_is_started(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:
@@ -237,7 +238,7 @@ from execution.processes import measured
 from execution.processes.ground import opened
 from holdfast.execution.processes import wardens
 
-if measured.RUNS:
+if measured.runs():
     wardens.BOOT = measured.boot(wardens.BOOT)
 
 async def main():
@@ -257,6 +258,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.measured
 async def test_a_copy_of_the_line_in_other_hands_keeps_nothing_alive(tmp_path: Path) -> None:
     workspace = tmp_path.resolve() / "workspace"
     with _started(HELD.format(tests=str(TESTS), folder=str(tmp_path))) as runtime:
@@ -270,6 +272,7 @@ async def test_a_copy_of_the_line_in_other_hands_keeps_nothing_alive(tmp_path: P
         os.kill(int((tmp_path / "holder").read_text("utf-8")), signal.SIGKILL)
 
 
+@pytest.mark.measured
 @each("namespaces")
 async def test_a_super_user_without_the_right_to_namespaces_is_told(kind: str) -> None:
     def without(argv: list[str]) -> list[str]:
@@ -280,7 +283,6 @@ async def test_a_super_user_without_the_right_to_namespaces_is_told(kind: str) -
     assert kind == "namespaces"
 
 
-@pytest.mark.usefixtures("unmeasured")
 @each("unconfined")
 async def test_a_warden_that_died_over_a_message_is_lost(tmp_path: Path, kind: str) -> None:
     async with opened(tmp_path, kind) as ground:

@@ -37,6 +37,25 @@ def serialize(value: object) -> str:
     return cut(_plain(dumped(value)), PLAIN_CHARACTERS)
 
 
+def is_cut(value: object, text: str) -> bool:
+    """Whether the text that `serialize` made of a value leaves something of it out."""
+    match value:
+        case CommandResult():
+            return _exceeds(PLAIN_CHARACTERS, value.stdout, value.stderr)
+        case CodeResult():
+            return _exceeds(PLAIN_CHARACTERS, value.stdout, value.stderr)
+        case FileContent():
+            return _exceeds(FILE_CHARACTERS, value.data)
+        case FileEntries():
+            return len(value.entries) > MAX_ENTRIES
+        case _:
+            return not isinstance(value, ToolResult) and len(text) > PLAIN_CHARACTERS
+
+
+def _exceeds(limit: int, *contents: bytes | str) -> bool:
+    return any(len(text_in(content)) > limit for content in contents)
+
+
 def cut(text: str, limit: int) -> str:
     """Cut a text and mark it."""
     return text if len(text) <= limit else text[:limit] + MARKER

@@ -1,8 +1,10 @@
 """The tables, in a schema of their own, and how older ones are brought up to date: forward only."""
 
-from typing import LiteralString
+from collections.abc import Callable
+from typing import LiteralString, TypeAlias
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
@@ -10,7 +12,10 @@ from holdfast.record.postgres.search_tables import SEARCH
 from holdfast.record.postgres.version_tables import VERSIONS
 from holdfast.record.store import not_up_to_date
 
-MIGRATIONS: tuple[LiteralString, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES)
+Step: TypeAlias = LiteralString | Callable[[Connection], None]
+"""Statements, or what does more than statements can."""
+
+MIGRATIONS: tuple[Step, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES, add_due)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64
@@ -29,7 +34,10 @@ def migrate(connection: Connection) -> None:
         connection.execute("CREATE SCHEMA IF NOT EXISTS holdfast")
         connection.execute("CREATE TABLE IF NOT EXISTS holdfast.schema (version integer NOT NULL)")
         for step in MIGRATIONS[max(0, version_of(connection)) :]:
-            connection.execute(step)
+            if callable(step):
+                step(connection)
+            else:
+                connection.execute(step)
         connection.execute("DELETE FROM holdfast.schema")
         connection.execute("INSERT INTO holdfast.schema VALUES (%s)", (len(MIGRATIONS),))
 

@@ -1,10 +1,13 @@
 """The tables, and how an older file is brought up to date: forward only, each step once."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import TypeAlias
 
 from holdfast.contract.journal import JournalUnusable
+from holdfast.record import due_step
+from holdfast.record.sql import Row
 from holdfast.record.sqlite.place_tables import PLACES
 from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
@@ -67,7 +70,27 @@ CREATE TABLE chat_parts (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES)
+_DUE = "ALTER TABLE chat_sessions ADD COLUMN due INTEGER"
+_DUE_INDEX = "CREATE INDEX sessions_due ON chat_sessions (due) WHERE due IS NOT NULL"
+
+
+def _add_due(connection: sqlite3.Connection) -> None:
+    """When each session has to be run, beside it: the first is found without looking at all."""
+    connection.execute(_DUE)
+    if connection.execute("SELECT 1 FROM chat_sessions").fetchone() is not None:
+
+        def asked(statement: str, values: Sequence[object]) -> list[Row]:
+            return connection.execute(statement, values).fetchall()
+
+        for values in due_step.found_due(asked):
+            connection.executemany(due_step.FOUND_DUE, values)
+    connection.execute(_DUE_INDEX)
+
+
+Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
+"""Statements, or what does more than statements can."""
+
+MIGRATIONS: tuple[Step, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES, _add_due)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 
@@ -87,8 +110,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         for step in MIGRATIONS[version_of(connection) :]:
-            for statement in _statements(step):
-                connection.execute(statement)
+            _take(step, connection)
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         connection.execute("COMMIT")
     except BaseException:
@@ -104,6 +126,14 @@ def check_up_to_date(connection: sqlite3.Connection) -> None:
     version = version_of(connection)
     if version < len(MIGRATIONS):
         raise not_up_to_date(version, len(MIGRATIONS))
+
+
+def _take(step: Step, connection: sqlite3.Connection) -> None:
+    if not isinstance(step, str):
+        step(connection)
+        return
+    for statement in _statements(step):
+        connection.execute(statement)
 
 
 def _statements(step: str) -> Iterator[str]:

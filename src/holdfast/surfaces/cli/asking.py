@@ -24,18 +24,21 @@ _ANSWERS: dict[str, tuple[bool, Remember]] = {
     "p": (True, "project"),
     "project": (True, "project"),
     "never": (False, "session"),
+    "n": (False, "once"),
+    "no": (False, "once"),
+    "": (False, "once"),
 }
-_NO: tuple[bool, Remember] = (False, "once")
 _REFUSALS = frozenset({"n", "no", "never"})
 _OFFERED: dict[Remember, str] = {
     "session": "s = for this session",
     "project": "p = for this project",
 }
+_UNKNOWN = "That is none of the answers there are:"
 _ALWAYS: tuple[Remember, ...] = ("once", "session", "project")
 
 
 class TerminalApprover:
-    """Puts the question on a terminal and reads a line. Anything it does not know is no."""
+    """Puts the question on a terminal and reads a line, until it knows what that means."""
 
     def __init__(
         self, answers: TextIO, questions: TextIO, *, lasting: Sequence[Remember] = _ALWAYS
@@ -65,6 +68,9 @@ class TerminalApprover:
                 self._questions.write("\n")
                 return None
             answer = _answer(line)
+            if answer is None:
+                self._questions.write(f"{_UNKNOWN}\n{_choices(ask, offers)}")
+                continue
             objection = _objection(answer, ask, self._lasting)
             if objection is None:
                 return answer
@@ -82,18 +88,23 @@ def _choices(ask: Ask, offers: Sequence[Remember]) -> str:
     return "".join(f"  {line}\n" for line in lines)
 
 
-def _answer(line: str) -> Answer:
+def _answer(line: str) -> Answer | None:
+    """What a line means; None: nothing that was offered."""
     word, colon, said = line.strip().partition(":")
     word = word.strip().lower()
-    allowed, remember = _ANSWERS.get(word.removesuffix("*"), _NO)
-    if allowed and (colon or word in {"y*", "yes*"}):
-        allowed, remember = _NO  # it is not quite a yes
+    wider = word.endswith("*")
+    known = _ANSWERS.get(word.removesuffix("*"))
+    if known is None:
+        return None
+    allowed, remember = known
+    if (colon and word not in _REFUSALS) or (wider and not (allowed and remember != "once")):
+        return None  # it is not quite a yes
     return Answer(
         allowed=allowed,
         by=person_here(),
         note=(said.strip() or None) if word in _REFUSALS else None,
         remember=remember,
-        wider=allowed and word.endswith("*"),
+        wider=wider,
     )
 
 

@@ -8,10 +8,15 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from typing import NamedTuple
 
+import anyio
+
+from holdfast.app import session_store
 from holdfast.app.ledger import NotUsable
+from holdfast.contract.archive import LAST
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.surfaces.cli.audit_ledger import list_decisions, verify_journal
 from holdfast.surfaces.cli.audit_list import list_programs
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.parsing import After, Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
@@ -68,6 +73,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
         raise UsageError(f"what about the audit log? write: holdfast audit {' | '.join(_ANSWERS)}")
     _check(arguments, answer)
     try:
+        if arguments.session == LAST:
+            arguments.session = anyio.run(_last, arguments)
         return answer.do(arguments, screen)
     except (UnknownSession, NotUsable) as problem:
         raise UsageError(str(problem)) from None
@@ -76,6 +83,11 @@ def run(arguments: Namespace, screen: Screen) -> int:
         if arguments.json:
             screen.document({"error": str(problem)})
         return _FAILED
+
+
+async def _last(arguments: Namespace) -> str:
+    async with session_store.opened_store() as store:
+        return await session_meant(store.archive, LAST, arguments)
 
 
 def _check(arguments: Namespace, answer: _Answer) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import user_file
-from holdfast.app.options import SourceOptions
+from holdfast.app.options import AgentOptions, SourceOptions
 from holdfast.app.policy_files import POLICY_NAME
 from holdfast.app.profiles import profiles_with
 from holdfast.app.settings import DEFAULT_PROFILE
@@ -24,6 +24,10 @@ USUAL_PROFILE = "code"
 """Of a person at the command line."""
 
 
+class Named(SourceOptions, AgentOptions, total=False):
+    """What a command line names of other sources of tools, and of agents."""
+
+
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     """What a command line stands for."""
 
@@ -31,8 +35,8 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     tools: tuple[Tool, ...]
     """All that was loaded, also what the profile hides."""
-    sources: SourceOptions
-    """What the command line names of other sources."""
+    sources: Named
+    """What the command line names of other sources, and the agent."""
 
     def hides(self, name: str) -> bool:
         """Whether there is such a tool, but not under this profile. Asked once it was not found."""
@@ -53,7 +57,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
         """Whether there are MCP servers to be asked for their tools."""
         return self.profile != DEFAULT_PROFILE and bool(self.configuration.settings.mcp)
 
-    def sources_of(self, tool: str) -> SourceOptions:
+    def sources_of(self, tool: str) -> Named:
         """The same with those servers alone that a tool of this name may be of."""
         if not self.has_servers:
             return self.sources
@@ -71,7 +75,7 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     """Read the configuration and load the tool files, the configured ones first."""
     loaded = configured(arguments, screen)
     files = unlike([*loaded.settings.tools.files, *arguments.files])
-    profile = arguments.profile or USUAL_PROFILE
+    profile = profile_in(arguments, loaded)
     try:
         tools = load_tools(files)
     except ToolFileError as problem:
@@ -79,9 +83,15 @@ def chosen(arguments: Namespace, screen: Screen) -> Chosen:
     return Chosen(configuration=loaded, profile=profile, tools=tools, sources=_sources(arguments))
 
 
-def _sources(arguments: Namespace) -> SourceOptions:
+def profile_in(arguments: Namespace, loaded: Configuration) -> str:
+    """What `--profile` says, or else the agent that `--agent` names."""
+    agent = loaded.settings.agent.get(arguments.agent or "")
+    return arguments.profile or (agent and agent.profile) or USUAL_PROFILE
+
+
+def _sources(arguments: Namespace) -> Named:
     timeouts = Timeouts(tool=arguments.tool_timeout, general=arguments.timeout)
-    return SourceOptions(manifests=tuple(arguments.manifests), timeouts=timeouts)
+    return Named(manifests=tuple(arguments.manifests), timeouts=timeouts, agent=arguments.agent)
 
 
 def configured(arguments: Namespace, screen: Screen) -> Configuration:

@@ -23,7 +23,10 @@ class HelpAsked(Exception):
 
 
 TOOL_OPTIONS = frozenset(
-    {"files", "manifests", "tool_timeout", "timeout", "profile", "workspace", "overrides"}
+    {
+        *("files", "manifests", "tool_timeout", "timeout"),
+        *("profile", "agent", "workspace", "overrides"),
+    }
 )
 """What `add_tool_options` adds."""
 
@@ -129,6 +132,11 @@ def add_tool_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--profile", metavar="NAME", help="which tools are visible; code by default"
+    )
+    parser.add_argument(
+        "--agent",
+        metavar="NAME",
+        help="as this agent of the configuration would be; none by default",
     )
     add_settings_options(parser)
 

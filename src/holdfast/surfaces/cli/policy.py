@@ -39,7 +39,7 @@ examples:
 _TAKES = {
     "explain": {*TOOL_OPTIONS, "arguments"},
     "check": (),
-    "list": ("profile", "workspace", "overrides"),
+    "list": ("profile", "agent", "workspace", "overrides"),
     "grants": ("workspace", "overrides"),
     "revoke": ("workspace", "overrides", "all"),
 }

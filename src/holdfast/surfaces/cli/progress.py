@@ -29,7 +29,7 @@ class ProgressLine:
 
     def __call__(self, progress: Progress, /) -> None:
         """Show it in place of what was shown before."""
-        line = _fitting(_worded(progress), self._columns - 1)
+        line = fitting(worded(progress), self._columns - 1)
         with self._lock:
             if line and line != self._shown and not self._over:
                 self._write(line)
@@ -45,7 +45,7 @@ class ProgressLine:
             self._over = True
 
     def _write(self, line: str) -> None:
-        rest = " " * max(_width(self._shown) - _width(line), 0)
+        rest = " " * max(text_width(self._shown) - text_width(line), 0)
         self._out.write(f"\r{line}{rest}")
         self._out.flush()
 
@@ -67,7 +67,8 @@ def _unseen(_progress: Progress, /) -> None:
     return None
 
 
-def _worded(progress: Progress) -> str:
+def worded(progress: Progress) -> str:
+    """What a sign of life says, on one line."""
     parts = [one_line(progress.message)] if progress.message else []
     if progress.done is not None:
         total = "" if progress.total is None else f"/{progress.total:g}"
@@ -75,15 +76,16 @@ def _worded(progress: Progress) -> str:
     return " ".join(parts)
 
 
-def _fitting(text: str, columns: int) -> str:
+def fitting(text: str, columns: int) -> str:
     """As much as fits: a line that wraps could not be written over."""
     taken = 0
     for at, character in enumerate(text):
-        taken += _width(character)
+        taken += text_width(character)
         if taken > columns:
             return text[:at]
     return text
 
 
-def _width(text: str) -> int:
+def text_width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
     return sum(2 if east_asian_width(character) in _WIDE else 1 for character in text)

@@ -1,4 +1,5 @@
-"""`holdfast replay`: tell a recorded session again; with --strict, hold it against what is now.
+"""`holdfast replay`: tell a recorded session again; with --strict, hold its calls against what is
+now; with --run, run its agent once more over what was recorded.
 
 No process is started, no network reached and no tool run, whatever the recording says. Exit status:
 0 it was told, or nothing diverges; 1 something does, or it cannot be read.
@@ -20,6 +21,7 @@ from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.execution.no_effects import no_effects
 from holdfast.record.live import LiveStream
 from holdfast.record.stream import DONE, AnyChunk, server_sent, text_of
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.parsing import (
     Parser,
     UsageError,
@@ -28,6 +30,7 @@ from holdfast.surfaces.cli.parsing import (
     overrides_in,
 )
 from holdfast.surfaces.cli.retelling import Retelling
+from holdfast.surfaces.cli.run_replay import run_once_more
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import with_a_store
 from holdfast.surfaces.cli.strict_replay import held_against_now
@@ -42,6 +45,7 @@ examples:
   holdfast replay last --start 12       from the message on that event 12 is part of
   holdfast replay last --strict --from mine.py
                                         would the same be written down now?
+  holdfast replay last --run            does its agent's run come out again, byte for byte?
 """
 
 
@@ -56,6 +60,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--strict", action="store_true", help="settle its calls once more, and name what differs"
+    )
+    parser.add_argument(
+        "--run", action="store_true", help="run its agent once more, and name what differs"
     )
     add_tool_files(parser, "strict: ")
     parser.add_argument(
@@ -74,9 +81,11 @@ def run(arguments: Namespace, screen: Screen) -> int:
     with no_effects():
         try:
             loaded = load_configuration(None, overrides=overrides_in(arguments))
-            events = anyio.run(_events, with_a_store(loaded.settings), arguments.session)
+            events = anyio.run(_events, with_a_store(loaded.settings), arguments)
             if arguments.strict:
                 return held_against_now(events, arguments, screen)
+            if arguments.run:
+                return run_once_more(events, loaded.settings, arguments, screen)
             first = _place(events, arguments.first)
             anyio.run(tell, events, first, speed, _teller(arguments, events, screen))
         except UnknownSession as problem:
@@ -92,8 +101,13 @@ def run(arguments: Namespace, screen: Screen) -> int:
 def _check(arguments: Namespace) -> None:
     if arguments.json and arguments.sse:
         raise UsageError("--json and --sse are two forms of the same; give one of them")
-    if arguments.strict and (arguments.sse or arguments.speed or arguments.first):
-        raise UsageError("--strict tells nothing; leave --sse, --speed and --start out")
+    if arguments.strict and arguments.run:
+        raise UsageError("--strict is about calls and --run about a whole run; give one of them")
+    if (arguments.strict or arguments.run) and (
+        arguments.sse or arguments.speed or arguments.first
+    ):
+        word = "--strict" if arguments.strict else "--run"
+        raise UsageError(f"{word} tells nothing; leave --sse, --speed and --start out")
     if not arguments.strict and (arguments.files or arguments.workspace):
         raise UsageError("--from and --workspace are for --strict; without it nothing is loaded")
 
@@ -108,9 +122,10 @@ def _speed(given: str | None) -> float:
     return speed
 
 
-async def _events(settings: Settings, name: str) -> tuple[Event, ...]:
+async def _events(settings: Settings, arguments: Namespace) -> tuple[Event, ...]:
     async with session_store.opened_store(settings) as store:
-        return await recording(store.journal, store.archive, name)
+        session_id = await session_meant(store.archive, arguments.session, arguments)
+        return await recording(store.journal, store.archive, session_id)
 
 
 def _place(events: Sequence[Event], wanted: str | None) -> int:

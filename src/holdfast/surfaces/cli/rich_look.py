@@ -9,6 +9,7 @@ from typing import TextIO
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.highlighter import JSONHighlighter
+from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
@@ -61,6 +62,10 @@ class RichLook:
             colour = "" if line.status == "OK" else _COLOURS[line.status]
             text = Text(line.text, style=colour)
             self._console.print(Padding(text, (0, 0, 0, len(indent(line)))))
+
+    def markdown(self, text: str, /) -> None:
+        """What a model wrote, as it meant it to look."""
+        self._console.print(Markdown(text, hyperlinks=False))
 
     def json(self, text: str, /) -> None:
         """JSON that is already indented."""

@@ -5,7 +5,7 @@ from argparse import Namespace
 from holdfast.app.rules_in_force import RuleInForce, rules_in_force
 from holdfast.contract.json_value import JsonObject
 from holdfast.surfaces.cli.looks import printable
-from holdfast.surfaces.cli.opening import USUAL_PROFILE, configured, own_rules
+from holdfast.surfaces.cli.opening import configured, own_rules, profile_in
 from holdfast.surfaces.cli.remembered import grants_of
 from holdfast.surfaces.cli.screen import Screen
 
@@ -14,8 +14,9 @@ def list_rules(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     loaded = configured(arguments, screen)
     kept = grants_of(loaded)
-    profile = arguments.profile or USUAL_PROFILE
-    found = rules_in_force(loaded, profile, () if kept is None else kept.load())
+    profile = profile_in(arguments, loaded)
+    grants = () if kept is None else kept.load()
+    found = rules_in_force(loaded, profile, grants, arguments.agent)
     if arguments.json:
         screen.document([_plain(one) for one in found])
     elif found:

@@ -36,6 +36,16 @@ class Screen:
             self._look = self._rich() if self.is_terminal else PlainLook(self._out)
         return self._look
 
+    @property
+    def stage(self) -> TextIO:
+        """Where somebody watches while it is worked: the answer's place only at a terminal."""
+        return self._out if self.is_terminal else self._err
+
+    @property
+    def beside(self) -> TextIO:
+        """Where remarks go."""
+        return self._err
+
     def answer_to(self, out: TextIO) -> None:
         """Write answers there from now on."""
         self._out = out
@@ -57,6 +67,10 @@ class Screen:
     def raw(self, text: str) -> None:
         """An answer as it is; on a terminal without what could steer it."""
         self._out.write((printable(text) if self.is_terminal else text) + "\n")
+
+    def piece(self, text: str) -> None:
+        """A piece of an answer whose line goes on."""
+        self._out.write(printable(text) if self.is_terminal else text)
 
     def show_now(self) -> None:
         """Let whoever reads see what was answered so far."""

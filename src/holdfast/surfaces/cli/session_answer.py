@@ -11,26 +11,30 @@ import msgspec
 from anyio import to_thread
 
 from holdfast.app import answering, inquiring, session_store
+from holdfast.app.control.client import poke
 from holdfast.app.surroundings import surroundings_of_this_process
-from holdfast.contract.journal import NotFitting
+from holdfast.contract.journal import NotFitting, Session
 from holdfast.contract.json_value import JsonObject, plain
 from holdfast.contract.person import Inquiry
 from holdfast.contract.ports import Answer
 from holdfast.contract.question import Question
 from holdfast.envelope.redact import Redactor
 from holdfast.record.export import moment_text
-from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.person import agrees, person_here
+from holdfast.surfaces.cli.run_end import answer_line
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import shown_time
 from holdfast.surfaces.cli.session_reply import inquiry_fields, inquiry_plain, reply
 from holdfast.surfaces.cli.stores import settings_in, store_in
+from holdfast.surfaces.cli.taking_up import how_to_take_up
 
 _NOT_MEANT = 1
+_SOON = "within half a second"
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
@@ -42,11 +46,11 @@ async def questions(arguments: Namespace, screen: Screen) -> int:
     runners: dict[str, str | None] = {}
     try:
         async with store_in(arguments) as store:
-            session_id = await store.archive.called(words[0]) if words else None
+            session_id = await session_meant(store.archive, words[0], arguments) if words else None
             found = await answering.questions_in(store, session_id)
             asked = await inquiring.inquiries_in(store, session_id)
             for one in (*found, *asked):
-                runners[one.session_id] = await _runner(store, one.session_id)
+                runners[one.session_id] = _runner(await store.journal.session(one.session_id))
     except session_store.NothingStored:
         if words:
             raise
@@ -85,10 +89,10 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
     said = answering.checked_answer(
         Answer(allowed=arguments.allow, by=person_here(), note=arguments.note)
     )
-    secrets = surroundings_of_this_process(settings_in(arguments)).secrets
+    around = surroundings_of_this_process(settings_in(arguments))
     name, *approval = arguments.words
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(name)
+        session_id = await session_meant(store.archive, name, arguments)
         waiting = await answering.questions_in(store, session_id)
         approval_id = _approval(session_id, waiting, approval)
         if said.allowed and [approval_id] != approval:
@@ -97,10 +101,12 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
             if known and not await to_thread.run_sync(_meant, known, screen):
                 return _NOT_MEANT
         await answering.write_answer(
-            store.journal, session_id, approval_id, said, Redactor(secrets)
+            store.journal, session_id, approval_id, said, Redactor(around.secrets)
         )
-        run_by = await _runner(store, session_id)
-    follows = _what_follows(session_id, run_by, allowed=said.allowed)
+        heard = await poke(session_id, store.journal, around)
+        session = await store.journal.session(session_id)
+    run_by = _runner(session)
+    follows = _what_follows(session, run_by, allowed=said.allowed, heard=heard)
     if arguments.json:
         told: Mapping[str, object] = {
             "session_id": session_id,
@@ -108,6 +114,7 @@ async def answer(arguments: Namespace, screen: Screen) -> int:
             "allowed": said.allowed,
             "by": said.by,
             "run_by": run_by,
+            "heard": heard,
             "next": follows,
         }
         screen.document(told)
@@ -144,23 +151,22 @@ def _meant(question: Question, screen: Screen) -> bool:
     )
 
 
-async def _runner(store: Store, session_id: str) -> str | None:
+def _runner(session: Session) -> str | None:
     """Who runs the session, and so waits for the answer."""
-    lease = (await store.journal.session(session_id)).lease
+    lease = session.lease
     if lease is None or session_store.runner_of(lease, SystemClock()) == "gone":
         return None
     return lease.holder
 
 
-def _what_follows(session_id: str, run_by: str | None, *, allowed: bool) -> str:
+def _what_follows(session: Session, run_by: str | None, *, allowed: bool, heard: bool) -> str:
     what = "runs" if allowed else "gets its refusal"
-    resumed = " and resume() is called" if allowed else ""
-    later = f"the call {what} when Holdfast(session={session_id!r}) is opened{resumed}"
+    later = how_to_take_up(session)
     if run_by is None:
-        return f"Nobody runs the session now: {later}."
+        return f"Nobody runs the session now: the call {what} with {later}."
     return (
-        f"{run_by} runs the session: the call {what} there within half a second, or by resume()"
-        " when it is from before a restart."
+        f"{run_by} runs the session: the call {what} there {'at once' if heard else _SOON}, or"
+        f" with {later} when it is from before a restart."
     )
 
 
@@ -174,6 +180,7 @@ def _fields(one: Question, run_by: str | None, now: datetime) -> dict[str, str]:
         "uses": one_line(", ".join(f"{use.capability or '-'} {use.target}" for use in one.uses)),
         "asked": f"{shown_time(one.asked_at)} UTC, {_age(now - one.asked_at)} ago",
         "waits": run_by or "nobody now: an answer counts when the session is taken up again",
+        "answer": answer_line(one),
     }
     return {name: printable(value) for name, value in fields.items() if value}
 

@@ -11,18 +11,21 @@ import msgspec
 from holdfast.app import session_store
 from holdfast.app.session_files import all_events
 from holdfast.app.spelling import advice
-from holdfast.contract.events import KINDS, CallSettled, Event, Payload
+from holdfast.contract.event_kinds import KINDS
+from holdfast.contract.events import CallSettled, Event, Payload
 from holdfast.contract.journal import EventQuery, Journal, Session
 from holdfast.record.export import event_line
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.narrow import end_cut, narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import LEFT, WIDE, count_in, cut
+from holdfast.surfaces.cli.session_list import WIDE, count_in, cut
 from holdfast.surfaces.cli.session_trace import no_such_wake
 from holdfast.surfaces.cli.stores import store_in
+from holdfast.surfaces.cli.taking_up import left_words
 
 LOOK_SECONDS = 0.2
 """How often somebody who follows is shown what is new."""
@@ -76,7 +79,7 @@ async def show_events(arguments: Namespace, screen: Screen) -> int:
     wanted = _wanted(arguments)
     form = _Form(arguments.json, arguments.full, screen.look.width)
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(arguments.words[0])
+        session_id = await session_meant(store.archive, arguments.words[0], arguments)
         head = await store.journal.session(session_id)
         if wanted.wake_id is not None and not arguments.follow:
             await _check_wake(store, head, wanted.wake_id)
@@ -180,7 +183,8 @@ async def _new_events(
             quiet = clock.ticks() - heard > QUIET_SECONDS * 1e9
             if quiet and not told and session_store.runner_of(session.lease, clock) == "gone":
                 told = True
-                screen.remark(f"nothing new: {LEFT}; what happens then is shown")
+                left = left_words([session])
+                screen.remark(f"nothing new: {left}; what happens then is shown")
         screen.show_now()
         await anyio.sleep(LOOK_SECONDS)
 

@@ -24,6 +24,7 @@ from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.person import agrees
 from holdfast.surfaces.cli.screen import Screen
@@ -43,7 +44,7 @@ async def export(arguments: Namespace, screen: Screen) -> int:
     if form == "folder" and to is None:
         raise UsageError("where to? write: holdfast sessions export ID --form folder --to FOLDER")
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(arguments.words[0])
+        session_id = await session_meant(store.archive, arguments.words[0], arguments)
         session = await store.journal.session(session_id)
         if to is None:
             async for page in _pages(store, session, form):
@@ -140,7 +141,7 @@ def _read(given: str) -> Imported:
 async def delete(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(arguments.words[0])
+        session_id = await session_meant(store.archive, arguments.words[0], arguments)
         if not arguments.yes:
             session = await store.journal.session(session_id)
             if not await to_thread.run_sync(_agreed, session, screen):
@@ -171,7 +172,7 @@ def _agreed(session: Session, screen: Screen) -> bool:
 async def rebuild(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(arguments.words[0])
+        session_id = await session_meant(store.archive, arguments.words[0], arguments)
         found = await store.archive.rebuild(session_id, repair=arguments.repair)
     if arguments.json:
         differences: list[JsonValue] = [plain(one) for one in found]

@@ -20,11 +20,13 @@ from holdfast.record.export import moment_text, session_document
 from holdfast.record.store import Store
 from holdfast.record.words import phrases_of
 from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.narrow import narrowed, short_time
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.stores import store_in
+from holdfast.surfaces.cli.taking_up import left_words
 
 CLOSED = "terminated"
 STATUSES = (*get_args(ReportedStatus), CLOSED)
@@ -38,8 +40,6 @@ _TITLE_CHARACTERS = 50
 _DROPPED_FIRST = ("OPEN CALLS", "EVENTS", "AGENT")
 WIDE = 130
 """A screen of this many characters has room for everything."""
-LEFT = "its program is gone: take it up with Holdfast(session=...)"
-"""What to do about a session that ended in the middle of something."""
 _NONE_YET = "There is no session yet."
 _encode = msgspec.json.Encoder().encode
 
@@ -76,7 +76,7 @@ async def list_sessions(arguments: Namespace, screen: Screen) -> int:
 async def _sessions(arguments: Namespace, store: Store) -> list[Session]:
     parent: str | None = arguments.parent
     if parent is not None:
-        parent = await store.archive.called(parent)
+        parent = await session_meant(store.archive, parent, arguments)
     query = SessionQuery(agent_id=arguments.agent, parent_id=parent, limit=_ALL)
     found = await store.archive.sessions(query)
     return [one for one in found if arguments.status in {None, *_statuses(one)}]
@@ -101,10 +101,11 @@ async def _first_calls(store: Store, sessions: list[Session]) -> dict[str, str]:
 
 def _tell_left(shown: list[Session], screen: Screen) -> None:
     """Name those whose program ended in the middle of something, and say what to do."""
-    left = [printable(one.id) for one in shown if is_left(one.state, _runner(one))]
+    left = [one for one in shown if is_left(one.state, _runner(one))]
     if left:
+        names = ", ".join(printable(one.id) for one in left[:_MOST_NAMED])
         more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
-        screen.remark(f"{', '.join(left[:_MOST_NAMED])}{more}: {LEFT}")
+        screen.remark(f"{names}{more}: {left_words(left)}")
 
 
 def status_of(session: Session) -> ReportedStatus:
@@ -174,7 +175,7 @@ async def search(arguments: Namespace, screen: Screen) -> int:
             nothing = "Nothing holds all these words."
             session_id: str | None = arguments.session
             if session_id is not None:
-                session_id = await store.archive.called(session_id)
+                session_id = await session_meant(store.archive, session_id, arguments)
             found = await store.archive.search(words, session_id=session_id, limit=limit)
     except session_store.NothingStored:
         if arguments.session is not None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from holdfast.app import inquiring
+from holdfast.app.control.client import poke
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.journal import NotFitting
 from holdfast.contract.json_value import JsonObject, plain
@@ -16,12 +17,15 @@ from holdfast.contract.person import Inquiry, PersonQuestion, Replies, misfit, s
 from holdfast.envelope.redact import Redactor
 from holdfast.record.export import moment_text
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.person import person_here
+from holdfast.surfaces.cli.run_end import answer_line
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import shown_time
 from holdfast.surfaces.cli.stores import settings_in, store_in
+from holdfast.surfaces.cli.taking_up import how_to_take_up
 
 
 async def reply(arguments: Namespace, screen: Screen) -> int:
@@ -29,20 +33,23 @@ async def reply(arguments: Namespace, screen: Screen) -> int:
     given: list[str] = arguments.reply or []
     if bool(given) == arguments.skip:
         raise UsageError("give --reply for each question, or --skip for none of them")
-    secrets = surroundings_of_this_process(settings_in(arguments)).secrets
+    around = surroundings_of_this_process(settings_in(arguments))
     name, *call = arguments.words
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(name)
+        session_id = await session_meant(store.archive, name, arguments)
         inquiry = _meant(session_id, await inquiring.inquiries_in(store, session_id), call)
         replies = skipped(len(inquiry.questions), person_here())
         if given:
             replies = _replies(inquiry.questions, given)
         told = inquiring.checked_replies(replies)
         journal = store.journal
-        await inquiring.write_replies(journal, session_id, inquiry.call_id, told, Redactor(secrets))
+        redactor = Redactor(around.secrets)
+        await inquiring.write_replies(journal, session_id, inquiry.call_id, told, redactor)
+        heard = await poke(session_id, journal, around)
+        later = how_to_take_up(await journal.session(session_id))
     follows = (
-        "A program that waits for it goes on within half a second; otherwise open"
-        f" Holdfast(session={session_id!r}) and call resume()."
+        f"A program that waits for it goes on {'now' if heard else 'within half a second'};"
+        f" otherwise go on with {later}."
     )
     if arguments.json:
         screen.document(
@@ -52,6 +59,7 @@ async def reply(arguments: Namespace, screen: Screen) -> int:
                 "answers": told.answers,
                 "skipped": told.skipped,
                 "by": told.by,
+                "heard": heard,
                 "next": follows,
             }
         )
@@ -110,8 +118,7 @@ def inquiry_fields(one: Inquiry, run_by: str | None) -> dict[str, str]:
         **{f"question {number}": _shown(asked) for number, asked in enumerate(one.questions, 1)},
         "asked": f"{shown_time(one.asked_at)} UTC",
         "waits": run_by or "nobody now: a reply counts when the session is taken up again",
-        "reply": f"holdfast sessions answer {one.session_id} {one.call_id} "
-        + " ".join(["--reply TEXT"] * len(one.questions)),
+        "reply": answer_line(one),
     }
     return {name: printable(value) for name, value in fields.items()}
 

@@ -17,11 +17,13 @@ from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.call_states import has_ended, state_shown
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.session_list import LEFT, cut, shown_time, status_of, summary
+from holdfast.surfaces.cli.session_list import cut, shown_time, status_of, summary
 from holdfast.surfaces.cli.stores import store_in
+from holdfast.surfaces.cli.taking_up import left_words
 
 _PAGE = 200
 _FOLDED_LINES = 8
@@ -34,7 +36,7 @@ _CARD_CHARACTERS = 80
 async def show(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(arguments.words[0])
+        session_id = await session_meant(store.archive, arguments.words[0], arguments)
         session = await store.journal.session(session_id)
         if arguments.json:
             messages = [_plain(one) async for one in _messages(store, session_id)]
@@ -75,7 +77,7 @@ def _head(session: Session) -> dict[str, str]:
         "turns": f"{state.turns:,}",
         "usage": ", ".join(f"{name} {count:,}" for name, count in state.usage.items()) or "-",
         "run by": _runner(session.lease),
-        "left": LEFT
+        "left": left_words([session])
         if is_left(state, session_store.runner_of(session.lease, SystemClock()))
         else "",
         "open calls": ", ".join(f"{name} ({one.stage})" for name, one in state.calls.items()),
@@ -95,15 +97,17 @@ def _runner(lease: Lease | None) -> str:
 def _questions(session: Session) -> Iterator[str]:
     """What somebody has to answer before it goes on."""
     state = session.state
+    told = {*state.calls, *(call.approval_id for call in state.calls.values())}
     for call_id, call in state.calls.items():
         if call.stage == "waiting":
             yield f"may {call_id} run? ({call.approval_id})"
         elif call.stage == "inquiring":
             yield f"what to reply to {call_id}?"
-    if state.confirmation is not None and state.confirmation.answered_by is None:
-        yield f"may {state.confirmation.tool_name} run? ({state.confirmation.id})"
-    if state.custom is not None and state.custom.answered_by is None:
-        yield f"what did {state.custom.name} give? ({state.custom.id})"
+    asked, custom = state.confirmation, state.custom
+    if asked is not None and asked.answered_by is None and asked.id not in told:
+        yield f"may {asked.tool_name} run? ({asked.id})"
+    if custom is not None and custom.answered_by is None and custom.id not in told:
+        yield f"what did {custom.name} give? ({custom.id})"
 
 
 def _part_lines(part: Part, *, full: bool) -> Iterator[str]:

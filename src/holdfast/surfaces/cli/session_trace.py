@@ -10,6 +10,7 @@ from holdfast.contract.events import Event, SpanResult
 from holdfast.contract.json_value import JsonObject
 from holdfast.record.export import moment_text
 from holdfast.record.traces import Span, nested, trace
+from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.looks import Line, Status
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.screen import Screen
@@ -30,7 +31,7 @@ async def show_trace(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     wanted: str | None = arguments.wake
     async with store_in(arguments) as store:
-        session_id = await store.archive.called(arguments.words[0])
+        session_id = await session_meant(store.archive, arguments.words[0], arguments)
         session = await store.journal.session(session_id)
         events = [event async for page in all_events(store, session) for event in page]
     wakes = _wakes(events)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import anyio
 
+from holdfast.app.control.client import RefusedRequest, Unreachable
 from holdfast.app.spelling import advice
 from holdfast.contract.archive import LAST
 from holdfast.contract.journal import JournalError, UnknownSession
@@ -20,8 +21,10 @@ from holdfast.surfaces.cli.session_answer import answer, questions
 from holdfast.surfaces.cli.session_events import TYPES, show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
+from holdfast.surfaces.cli.session_say import commands, interrupt, send, terminate
 from holdfast.surfaces.cli.session_show import show
 from holdfast.surfaces.cli.session_trace import show_trace
+from holdfast.surfaces.cli.session_watch import watch
 
 _FAILED = 1
 _ANY = 2**31
@@ -32,6 +35,9 @@ examples:
   holdfast sessions show last                       where it stands, and the conversation
   holdfast sessions events last --type call.settled --limit 5
   holdfast sessions events ses_019 --follow         what happens, as it happens
+  holdfast sessions watch last                      live, from another window
+  holdfast sessions send last 'use the other file'  to an agent at work, or for later
+  holdfast sessions interrupt last --note 'wait'    stop what runs
   holdfast sessions trace last                      what took how long, inside of what
   holdfast sessions search timeout --session last
   holdfast sessions questions                       what waits for a person's answer
@@ -40,7 +46,7 @@ examples:
   holdfast sessions export last --to run.jsonl      to be read back by import
   holdfast sessions rebuild last                    add the events up again, and compare
 
-A session is named by its id, the beginning of it, or last.
+A session is named by its id, the beginning of it, or last: the last one of this workspace.
 """
 
 
@@ -66,10 +72,17 @@ def add_arguments(parser: Parser) -> None:
         "words", metavar="ID | WORDS | PATH", nargs="*", default=[], help="what it is about"
     )
     _add_filters(parser)
-    parser.add_argument("--full", action="store_true", help="show, events: all of it, not folded")
+    parser.add_argument(
+        "--full", action="store_true", help="show, events, watch: not folded or cut"
+    )
     parser.add_argument("--allow", action="store_true", help="answer: it may run")
     parser.add_argument("--deny", action="store_true", help="answer: it must not")
-    parser.add_argument("--note", metavar="TEXT", help="answer: a refusal tells the model this")
+    parser.add_argument(
+        "--note", metavar="TEXT", help="answer: a refusal tells the model this; interrupt: why"
+    )
+    parser.add_argument(
+        "--call", action="store_true", help="interrupt: only the calls that run; the agent goes on"
+    )
     parser.add_argument(
         "--reply", metavar="TEXT", action="append", help="answer: to what a tool asks, once each"
     )
@@ -84,7 +97,7 @@ def add_arguments(parser: Parser) -> None:
         "--repair", action="store_true", help="rebuild: put right what the events say otherwise"
     )
     parser.add_argument(
-        "--json", action="store_true", help="JSON, for programs; events and search: a line each"
+        "--json", action="store_true", help="JSON, for programs; events, watch, search: a line each"
     )
     add_settings_options(parser)
     parser.offer("words", [LAST])
@@ -118,7 +131,9 @@ def _add_filters(parser: Parser) -> None:
     parser.add_argument("--wake", metavar="ID", help="events, trace: of this wake")
     parser.add_argument("--pending", action="store_true", help="events: not taken into account yet")
     parser.add_argument(
-        "--follow", action="store_true", help="events: go on until it is closed or you interrupt"
+        "--follow",
+        action="store_true",
+        help="events, watch: go on until it is closed or you interrupt",
     )
 
 
@@ -133,7 +148,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         return anyio.run(word.do, arguments, screen)
     except UnknownSession as problem:
         raise UsageError(str(problem)) from None
-    except (JournalError, UnreadableEvent, UnreadableExport) as problem:
+    except _PROBLEMS as problem:
         screen.remark(str(problem))
         if arguments.json:
             screen.document({"error": str(problem)})
@@ -156,12 +171,18 @@ def _check(what: str, word: _Answer, arguments: Namespace) -> None:
             raise UsageError(f"--{option} is for {' and '.join(takers)}, not for {what}")
 
 
+_PROBLEMS = (JournalError, UnreadableEvent, UnreadableExport, Unreachable, RefusedRequest)
 _OF_ALL = frozenset({"what", "words", "json", "workspace", "overrides"})
 _STRETCH = ("after", "before", "around", "before_limit", "after_limit")
 _SAYS = {
     "list": "List sessions, the last active first.",
     "show": "Show where a session stands, and its conversation.",
     "events": "Show what was written down of a session, event by event.",
+    "watch": "Show what happens in a session as it happens, wherever it runs on this machine.",
+    "send": "Say something to the agent of a session.",
+    "interrupt": "Stop what a session is doing.",
+    "commands": "Show the commands that run in a session now.",
+    "terminate": "End a command that runs in a session.",
     "trace": "Show what took how long, inside of what.",
     "search": "Search what was written down for words.",
     "questions": "Show what waits for a person's answer.",
@@ -177,6 +198,11 @@ _ANSWERS = {
     "events": _Answer(
         show_events, (*_STRETCH, "types", "wake", "pending", "limit", "follow", "full"), "ID"
     ),
+    "watch": _Answer(watch, ("follow", "full"), "ID"),
+    "send": _Answer(send, (), "ID TEXT", least=2, most=2),
+    "interrupt": _Answer(interrupt, ("note", "call"), "ID"),
+    "commands": _Answer(commands, (), "ID"),
+    "terminate": _Answer(terminate, (), "ID COMMAND", least=2, most=2),
     "trace": _Answer(show_trace, ("wake",), "ID"),
     "search": _Answer(search, ("session", "limit"), "WORDS", most=_ANY),
     "questions": _Answer(questions, (), "ID", least=0),

@@ -10,7 +10,9 @@ from holdfast.app.environment import variables
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import SearchSettings, Settings
 from holdfast.surfaces.cli.looks import Finding
+from holdfast.surfaces.cli.model_checks import check_models
 from holdfast.surfaces.cli.source_checks import check_sources
+from holdfast.surfaces.cli.telemetry_checks import check_telemetry
 
 
 def check_setup(settings: Settings) -> Iterator[Finding]:
@@ -22,6 +24,8 @@ def check_setup(settings: Settings) -> Iterator[Finding]:
     for place, provider in enumerate(settings.web.search, 1):
         yield check_provider(f"web.search #{place}", provider, environment)
     yield from check_sources(settings, environment)
+    yield check_telemetry(settings, environment)
+    yield from check_models(settings.model, environment)
     for path in settings.skills.paths:
         if not Path(path).is_dir():
             step = "make the folder, or take it out of [skills] paths"

@@ -13,22 +13,20 @@ from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.events import ApprovalAsked, CallIntended, CallSettled, Event, SessionCreated
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.json_value import JsonObject, JsonValue, plain
+from holdfast.contract.json_value import JsonObject, plain
 from holdfast.contract.tool import Tool
-from holdfast.envelope.redact import REDACTED, Redactor
+from holdfast.envelope.redact import Redactor
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import Divergence
 from holdfast.runtime.replaying import Replayed
 from holdfast.surfaces.cli.amounts import counted
-from holdfast.surfaces.cli.layout import laid_out
+from holdfast.surfaces.cli.diverged import show_divergence, without_secrets
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import unlike
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in
 from holdfast.surfaces.cli.screen import Screen
 
 _DIVERGED = 1
-_WIDTH = 90
-_SECRET = "(something that is known to be secret now)"
 
 
 def held_against_now(events: Sequence[Event], arguments: Namespace, screen: Screen) -> int:
@@ -43,7 +41,7 @@ def held_against_now(events: Sequence[Event], arguments: Namespace, screen: Scre
         chain=Chain(known_key(around.state_home)),
     )
     found = anyio.run(replay_strictly, events, now)
-    divergence = _without_secrets(found.divergence, Redactor(around.secrets))
+    divergence = without_secrets(found.divergence, Redactor(around.secrets))
     _remark(found, configuration, screen)
     missing = _missing(events, now.tools)
     if missing and divergence is not None:
@@ -104,25 +102,6 @@ def _missing(events: Sequence[Event], tools: Sequence[Tool]) -> list[str]:
     return [name for name in there if name not in known]
 
 
-def _without_secrets(found: Divergence | None, redactor: Redactor) -> Divergence | None:
-    """The recording may hold what only now is known to be secret."""
-    if found is None or not redactor.active:
-        return found
-    before = _hidden(found.before, redactor)
-    after = _hidden(found.after, redactor)
-    if before == after:
-        before = _SECRET if before == REDACTED else f"{_SECRET}: {_line(before)}"
-    return msgspec.structs.replace(found, before=before, after=after)
-
-
-def _hidden(
-    value: JsonValue | msgspec.UnsetType, redactor: Redactor
-) -> JsonValue | msgspec.UnsetType:
-    if isinstance(value, msgspec.UnsetType):
-        return value
-    return msgspec.json.decode(redactor.json(msgspec.json.encode(value)))
-
-
 def _report(events: Sequence[Event], found: Replayed, divergence: Divergence | None) -> JsonObject:
     return {
         "session": events[0].session_id,
@@ -140,20 +119,4 @@ def _show(
         looked_at = f"events: {len(events)}, calls: {found.calls}"
         screen.raw(f"The same would be written down now ({looked_at}).")
         return
-    look = screen.look
-    look.heading(f"Event {divergence.sequence} would be another one")
-    fields = {
-        "event": divergence.event_id,
-        "kind": divergence.kind,
-        "field": divergence.field,
-        "before": _line(divergence.before),
-        "after": _line(divergence.after),
-        "says": divergence.says or "",
-    }
-    look.fields({name: printable(value) for name, value in fields.items() if value})
-
-
-def _line(value: JsonValue | msgspec.UnsetType) -> str:
-    if isinstance(value, msgspec.UnsetType):
-        return "(nothing)"
-    return value if isinstance(value, str) and value else laid_out(value, _WIDTH)
+    show_divergence(divergence, f"Event {divergence.sequence} would be another one", screen)

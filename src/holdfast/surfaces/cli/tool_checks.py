@@ -36,6 +36,8 @@ def check_tools(loaded: Configuration) -> Iterator[Finding]:
     if files and not problems:
         read = loaded.as_written(", ".join(map(str, files)))
         yield Finding("OK", "tool files", f"{read} ({counted(len(tools), 'tool')})")
+    if not problems:
+        yield from check_agents(tools, loaded)
     known = () if problems else tools
     doubts = [*vain_limits(settings.limits, known)]
     if not problems:
@@ -43,6 +45,28 @@ def check_tools(loaded: Configuration) -> Iterator[Finding]:
         doubts += vain_filters(settings, settings.profile, names, only_these=bool(names))
     for doubt in doubts:
         yield Finding("WARN", "configuration", one_line(doubt.what), one_line(doubt.step))
+
+
+def check_agents(tools: tuple[Tool, ...], loaded: Configuration) -> Iterator[Finding]:
+    """Can a session be opened under each of the agents?"""
+    well: list[str] = []
+    for name, agent in loaded.settings.agent.items():
+        profile = agent.profile or USUAL_PROFILE
+        try:
+            Holdfast(
+                tools=tools,
+                profile=profile,
+                workspace=loaded.workspace,
+                configuration=loaded,
+                agent=name,
+            )
+        except (ConfigurationError, ToolDefinitionError) as problem:
+            what, _, step = one_line(loaded.as_written(str(problem))).partition("; ")
+            yield Finding("FAIL", "agents", what, step)
+        else:
+            well.append(name)
+    if well:
+        yield Finding("OK", "agents", ", ".join(well))
 
 
 def _loaded(files: list[Path]) -> tuple[tuple[Tool, ...], list[Problem]]:

@@ -31,6 +31,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     holdfast = Holdfast(
         tools=opened.tools,
         profile=opened.profile,
+        workspace=None if arguments.agent is None else arguments.workspace,
         configuration=opened.configuration,
         **opened.sources,
     )

@@ -1,5 +1,5 @@
 """`holdfast tour`: four tools, a good dozen of calls, and what holdfast makes of each; then a piece
-of work with the built-in tools.
+of work with the built-in tools, and an agent that does one by itself.
 
 It keeps its files in a temporary directory, reads no configuration, and leaves nothing behind.
 """
@@ -24,10 +24,12 @@ from holdfast.contract.tool import Limits, OutputBound
 from holdfast.envelope.render import render
 from holdfast.policy.explain import Explanation, UseExplained
 from holdfast.sources.functions import tool
+from holdfast.surfaces.cli import tour_agent
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import Scene
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.tour_agent import run_agent
 from holdfast.surfaces.cli.tour_work import IDS, TITLE, WELCOME, work
 
 _WIDTH = 84
@@ -42,7 +44,8 @@ _WELCOME = (
 _GOODBYE = (
     "Now yours: put @holdfast.tool over a typed function in tools.py, then try\n"
     "  holdfast tools --from tools.py\n"
-    "  holdfast call NAME key=value --from tools.py --pretty"
+    "  holdfast call NAME key=value --from tools.py --pretty\n"
+    '  holdfast run "what is to be done" --model anthropic:claude-sonnet-4-5'
 )
 
 
@@ -211,6 +214,12 @@ def run(arguments: Namespace, screen: Screen) -> int:
         if told.asked is not None:
             look.text("\n".join(wrap(told.asked, _WIDTH)))
         look.card(told.card)
+    look.text("")
+    look.heading(tour_agent.TITLE)
+    look.text(tour_agent.WELCOME)
+    for line in run_agent().lines:
+        look.text(line)
+    look.text("")
     look.text(_GOODBYE)
     return 0
 

@@ -4,26 +4,48 @@ Exit status: 0 all is as it was before, 1 something was left as it is, 2 it was 
 """
 
 from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
+import anyio
+
+from holdfast.app import session_store
+from holdfast.app.configuration import load_configuration
 from holdfast.app.environment import variables
 from holdfast.app.locations import data_home
 from holdfast.app.own_files import check_home
-from holdfast.app.undo import LAST, NoSuchSession, session_called, sessions_with_changes, undo_of
+from holdfast.app.session_store import NothingStored
+from holdfast.app.undo import (
+    NoSuchSession,
+    last_changed_below,
+    session_called,
+    sessions_with_changes,
+    undo_of,
+)
+from holdfast.contract.archive import LAST
+from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.execution.files.kept import DamagedRecord
-from holdfast.execution.files.undo import RecordedCall, Restored, Undo
+from holdfast.execution.files.undo import RecordedCall, Restored
+from holdfast.record.store import Store
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.last_session import last_session
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
 _ALL = "all"
 _LEFT_ALONE = 1
+_NONE_HERE = (
+    "last is the last session of this workspace, and none has changed anything in {0}; nothing was"
+    " changed"
+)
 _EXAMPLES = """\
 examples:
-  holdfast undo last            take back the last call of the last session
+  holdfast undo last            take back the last call of the last session here
   holdfast undo last 3          its last three calls
   holdfast undo ses_019 all     everything the session changed
   holdfast undo last --list     show its calls, the newest first
@@ -64,13 +86,14 @@ def run(arguments: Namespace, screen: Screen) -> int:
         if arguments.list:
             return _list_sessions(sessions_with_changes(home), screen, as_json=arguments.json)
         raise UsageError("which session? write: holdfast undo last; --list shows them")
-    session, undo = _found(home, arguments.session)
+    session = _found(home, arguments.session)
+    undo = undo_of(home, session.id)
     try:
         if arguments.list:
             return _list_calls(session, undo.calls(), screen, as_json=arguments.json)
         restored = undo.restore(count, force=arguments.force, redo=arguments.redo)
     except (OSError, DamagedRecord) as problem:
-        return _unreadable(problem, session, screen, as_json=arguments.json)
+        return _unreadable(problem, session.id, screen, as_json=arguments.json)
     return _told(session, restored, screen, as_json=arguments.json)
 
 
@@ -82,17 +105,70 @@ def _count(written: str) -> int | None:
     return int(written)
 
 
-def _found(home: Path, name: str) -> tuple[str, Undo]:
+class _Meant(NamedTuple):
+    """A session whose changes are taken back."""
+
+    id: str
+    workspace: str | None
+    """Where it worked, as far as that is known."""
+
+    @property
+    def shown(self) -> str:
+        """It, and where."""
+        return f"session {self.id}" + ("" if self.workspace is None else f" in {self.workspace}")
+
+
+def _found(home: Path, name: str) -> _Meant:
+    """The session that is meant; UsageError."""
+    here = str(Path().resolve())
     try:
-        session = session_called(home, name)
-    except NoSuchSession as problem:
         if name == LAST:
-            raise UsageError(
-                "last is the newest session that changed anything, and none has; nothing was"
-                " changed"
-            ) from None
-        raise UsageError(str(problem)) from None
-    return session, undo_of(home, session)
+            return anyio.run(_last, here)
+        return anyio.run(_known, session_called(home, name))
+    except (NoSuchSession, UnknownSession) as problem:
+        raise UsageError(f"{problem}; nothing was changed") from None
+    except _NoStore:
+        if name != LAST:
+            return _Meant(session_called(home, name), None)
+    found = last_changed_below(home, Path(here))
+    if found is None:
+        raise UsageError(_NONE_HERE.format(here))
+    return _Meant(found, here)
+
+
+class _NoStore(Exception):
+    """No store says what is known of sessions."""
+
+
+@asynccontextmanager
+async def _store() -> AsyncGenerator[Store]:
+    settings = load_configuration(".").settings
+    if settings.store.kind == "none":
+        raise _NoStore
+    try:
+        async with session_store.opened_store(settings) as store:
+            yield store
+    except NothingStored:
+        raise _NoStore from None
+    except UnknownSession:
+        raise
+    except JournalError:
+        raise _NoStore from None  # what was changed can be taken back without it
+
+
+async def _last(here: str) -> _Meant:
+    async with _store() as store:
+        found = await last_session(store.archive, here)
+        return _Meant(found.id, found.state.workspace or here)
+
+
+async def _known(session_id: str) -> _Meant:
+    async with _store() as store:
+        try:
+            session = await store.journal.session(session_id)
+        except UnknownSession:
+            return _Meant(session_id, None)
+        return _Meant(session_id, session.state.workspace)
 
 
 def _unreadable(
@@ -106,16 +182,18 @@ def _unreadable(
     return _LEFT_ALONE
 
 
-def _told(session: str, restored: tuple[Restored, ...], screen: Screen, *, as_json: bool) -> int:
+def _told(session: _Meant, restored: tuple[Restored, ...], screen: Screen, *, as_json: bool) -> int:
     conflicts = [one for one in restored if one.outcome == "conflict"]
     if as_json:
-        screen.document({"session": session, "restored": [_plain(one) for one in restored]})
+        listed: list[JsonValue] = [_plain(one) for one in restored]
+        screen.document(_document(session, "restored", listed))
     elif restored:
+        screen.raw(printable(session.shown))
         for one in restored:
             because = f": {one.reason}" if one.reason else ""
             screen.raw(printable(f"{_WORDS[one.outcome]} {one.path}{because}"))
     else:
-        screen.raw("There is nothing to take back.")
+        screen.raw(_nothing(session))
     if conflicts:
         screen.remark(
             f"left alone: {len(conflicts)} of {counted(len(restored), 'change')};"
@@ -153,16 +231,26 @@ def _list_sessions(sessions: tuple[str, ...], screen: Screen, *, as_json: bool) 
 
 
 def _list_calls(
-    session: str, calls: tuple[RecordedCall, ...], screen: Screen, *, as_json: bool
+    session: _Meant, calls: tuple[RecordedCall, ...], screen: Screen, *, as_json: bool
 ) -> int:
     if as_json:
         listed: list[JsonValue] = [_plain_call(call) for call in calls]
-        screen.document({"session": session, "calls": listed})
+        screen.document(_document(session, "calls", listed))
     elif calls:
+        screen.raw(printable(session.shown))
         screen.look.table(("CALL", "TOOL", "WHEN", "STATE", "PATHS"), [_row(one) for one in calls])
     else:
-        screen.raw("There is nothing to take back.")
+        screen.raw(_nothing(session))
     return 0
+
+
+def _nothing(session: _Meant) -> str:
+    said = f"There is nothing to take back in {session.shown}."
+    return printable(f"{said} holdfast undo --list shows the sessions that changed something.")
+
+
+def _document(session: _Meant, what: str, listed: list[JsonValue]) -> JsonObject:
+    return {"session": session.id, "workspace": session.workspace, what: listed}
 
 
 def _row(call: RecordedCall) -> tuple[str, ...]:

@@ -20,12 +20,15 @@ class Verb(NamedTuple):
         return f"holdfast.surfaces.cli.{self.name}"
 
 
+AGENTS = "Run agents"
 TOOLS = "See and call tools"
 POLICY = "Decide what may run"
 CHECK = "Check"
 LEARN = "Learn"
 
 VERBS = (
+    Verb("run", AGENTS, "give an agent a task and watch it work", loads_tools=True),
+    Verb("resume", AGENTS, "go on with an agent's session", loads_tools=True),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(
         "call",

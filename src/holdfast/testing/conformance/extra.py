@@ -1,4 +1,5 @@
-"""The extra suite: builders, raised errors, truncation, classification, programs, paths."""
+"""The extra suite: builders, raised errors, truncation, classification, loop state, programs,
+paths."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -7,16 +8,14 @@ from typing import cast
 from holdfast.agent.classify import classify
 from holdfast.contract import builders, errors
 from holdfast.contract.envelope import Envelope
-from holdfast.contract.failure import FailureKind
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.contract.results import FileText
 from holdfast.contract.truncate import truncate_for_model
-from holdfast.envelope.detect import failure_kind, is_error, is_success, success_payload
 from holdfast.envelope.dialects import ok
 from holdfast.envelope.from_error import failure_from
 from holdfast.execution.shell_warnings import shell_warnings
 from holdfast.policy import path_guard
-from holdfast.testing.conformance import programs
+from holdfast.testing.conformance import programs, task_state
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
 
 
@@ -152,17 +151,7 @@ def _truncate(case: Case) -> Iterator[str]:
 
 
 def _classify(case: Case) -> Iterator[str]:
-    yield from differs("class", _class_of(text(case, "input")), case.get("expect"))
-
-
-def _class_of(given: str) -> str:
-    if is_success(given):
-        return classify(builders.success(success_payload(given)))
-    if not is_error(given):
-        return "other"
-    missing = failure_kind(given) == FailureKind.NOT_FOUND
-    kind = FailureKind.NOT_FOUND if missing else FailureKind.EXECUTION_ERROR
-    return classify(builders.failure(kind, given))
+    yield from differs("class", classify(text(case, "input")), case.get("expect"))
 
 
 def _path_guard(case: Case) -> Iterator[str]:
@@ -216,6 +205,7 @@ _SUITES: dict[str, Check] = {
     "from_error": _from_error,
     "truncate": _truncate,
     "classify": _classify,
+    "task_state": task_state.check,
     "runner_content": programs.content,
     "path_guard": _path_guard,
 }

@@ -1,6 +1,7 @@
 """The openrath suite: result text, argument parsing, the tool table, the shell guard.
 
-The areas of the sandbox plane are in `openrath_sandbox`, that of sessions in `openrath_session`.
+The areas of the sandbox plane are in `openrath_sandbox`, that of sessions in `openrath_session`,
+loops in `openrath_loop`.
 """
 
 import base64
@@ -16,6 +17,7 @@ from holdfast.envelope.dialects.flow_text import serialize
 from holdfast.preflight.parse import parse_flow_arguments
 from holdfast.runtime.flow_table import build_table, table_schemas
 from holdfast.testing.conformance.case import Case, Check, NotForUs, differs, part, text, texts
+from holdfast.testing.conformance.openrath_loop import check_loop, is_loop
 from holdfast.testing.conformance.openrath_sandbox import check_backend_local, check_call
 from holdfast.testing.conformance.openrath_session import check_session
 from holdfast.tools.flow import FLOW_BUILTINS
@@ -27,7 +29,7 @@ def check(case: Case) -> Iterator[str]:
     area = _AREAS.get(text(case, "area"))
     if area is None or "flow" in part(case, "given"):
         raise NotForUs
-    return area(case)
+    return check_loop(case) if is_loop(case) else area(case)
 
 
 def _serialize(case: Case) -> Iterator[str]:
@@ -207,10 +209,11 @@ _AREAS: dict[str, Check] = {
     "table": _table,
     "shell_guard": _shell_guard,
     "backend_local": check_backend_local,
+    "loop": check_loop,
     "sandbox": check_call,
     "session": check_session,
     "stream": check_call,
 }
 
-COMPARES_EVERY_KEY = frozenset({"backend_local", "sandbox", "session", "stream"})
+COMPARES_EVERY_KEY = frozenset({"backend_local", "loop", "sandbox", "session", "stream"})
 """Areas that leave no key of `expect` unlooked at."""

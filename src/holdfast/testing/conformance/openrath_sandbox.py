@@ -1,7 +1,7 @@
 """The openrath suite's sandbox areas: payloads on the local backend, handles and streams by call.
 
-Each compares every key of `expect`. What needs a session loop, or is told in words this file does
-not know, is not for this version.
+Each compares every key of `expect`. What is told in words this file does not know is not for this
+version.
 """
 
 import base64
@@ -44,7 +44,7 @@ def check_backend_local(case: Case) -> Iterator[str]:
 def check_call(case: Case) -> Iterator[str]:
     """One call in words, such as `query after exit`; what it raises or gives is compared."""
     given = part(case, "given")
-    if "turns" in given or not isinstance(given.get("call"), str):
+    if not isinstance(given.get("call"), str):
         raise NotForUs
     return judged(case, _act(text(given, "call"), given))
 
@@ -179,7 +179,7 @@ def _as_form(entry: FileEntry, form: JsonValue) -> JsonValue:
     return {name: cast("JsonValue", getattr(entry, name, None)) for name in form}
 
 
-_FORMS: dict[str, Callable[[object, JsonValue], bool]] = {
+FORMS: dict[str, Callable[[object, JsonValue], bool]] = {
     "_contains": lambda has, wanted: str(wanted) in str(has),
     "_not_contains": lambda has, wanted: str(wanted) not in str(has),
     "_startswith": lambda has, wanted: str(has).startswith(str(wanted)),
@@ -197,7 +197,7 @@ def _compared_field(key: str, wanted: JsonValue, found: object) -> Iterator[str]
         shown = base64.b64encode(content).decode() if isinstance(content, bytes) else None
         yield from differs(key, shown, wanted)
         return
-    for ending, holds in sorted(_FORMS.items(), key=lambda form: -len(form[0])):
+    for ending, holds in sorted(FORMS.items(), key=lambda form: -len(form[0])):
         name = key.removesuffix(ending)
         if name != key:
             has = _text_of(found, {"failure_kind": "kind"}.get(name, name))

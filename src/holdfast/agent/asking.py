@@ -1,0 +1,172 @@
+"""Asking a model: what it was asked and what came back is written down, and failures that may pass
+are tried again, further apart each time.
+
+What a reply means is not known here.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from holdfast.agent.keeping import Keeper
+from holdfast.agent.place import Equipment, Workplace
+from holdfast.agent.replies import KeptReply, kept_reply, replied
+from holdfast.agent.requests import request_hash
+from holdfast.contract.call import Raised, Returned
+from holdfast.contract.chunks import Chunk, SystemChunk
+from holdfast.contract.events import ModelRequested, Payload
+from holdfast.contract.model import (
+    ModelDelta,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ModelUsage,
+    TextDelta,
+)
+from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.wake_events import AgentEquipped, ModelFailed
+from holdfast.runtime.driving import driven
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+LONGEST_OBEYED = 120.0
+"""How long a pause a provider may ask for; one that wants more has failed."""
+LONGEST_PROBLEM = 1000
+
+
+Purpose = Literal["turn", "summary"]
+_NOTHING = AgentEquipped(system=(), tools=())
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A reply, and what has to be written down of it."""
+
+    kept: KeptReply
+    usage: ModelUsage
+    event: Payload
+
+
+class Unheard(msgspec.Struct, frozen=True):
+    """There is no reply, and it is not tried again."""
+
+    problem: ModelError
+    """What the last attempt met."""
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    """It was given up before it was whole."""
+
+    partial: str
+    """What it had said by then."""
+
+
+def pause_before(attempt: int, problem: ModelError) -> float:
+    """How long to wait before the next attempt, in seconds."""
+    usual = min(FIRST_PAUSE * 2.0 ** (attempt - 1), LONGEST_PAUSE)
+    return usual if problem.retry_after is None else max(usual, problem.retry_after)
+
+
+def _equipped(payloads: Iterable[Payload]) -> AgentEquipped | None:
+    """What is written down with the request counts for it already."""
+    return next((one for one in payloads if isinstance(one, AgentEquipped)), None)
+
+
+class Asking:
+    """Asks the model of one run."""
+
+    def __init__(
+        self, place: Workplace, equipment: Equipment, keeper: Keeper, abort: AbortSignal
+    ) -> None:
+        self._place = place
+        self._keeper = keeper
+        self._equipment = equipment
+        self._abort = abort
+        self._said: list[str] = []
+
+    async def __call__(
+        self, notices: Sequence[str], before: Sequence[Payload]
+    ) -> Heard | Unheard | Stopped:
+        """Ask, and ask again. ``before``: what has to be written down with the first request."""
+        talk = self._keeper.talk
+        equipped = _equipped(before) or talk.equipped or _NOTHING
+        request = ModelRequest(
+            rows=(*map(SystemChunk, equipped.system), *talk.rows()),
+            tools=() if self._equipment.tools_off else equipped.tools,
+            notices=tuple(notices),
+        )
+        return await self._until_heard(request, before, "turn")
+
+    async def aside(self, rows: tuple[Chunk, ...]) -> Heard | Unheard | Stopped:
+        """Ask for something that is no part of the conversation; nobody hears the pieces."""
+        equipped = self._keeper.talk.equipped or _NOTHING
+        request = ModelRequest(rows=(*map(SystemChunk, equipped.system), *rows))
+        return await self._until_heard(request, (), "summary")
+
+    async def _until_heard(
+        self, request: ModelRequest, before: Sequence[Payload], purpose: Purpose
+    ) -> Heard | Unheard | Stopped:
+        model = self._equipment.model
+        fingerprint = request_hash(request, model.name)
+        untold = list(before)
+        attempt = 0
+        while True:
+            attempt += 1
+            request_id = self._place.ids.new("msg")
+            asked = ModelRequested(
+                request_id=request_id,
+                model=model.name,
+                request_hash=fingerprint,
+                through=self._keeper.talk.sequence,
+                purpose=purpose,
+                notices=request.notices,
+            )
+            await self._keeper.tell([*untold, asked])
+            untold = []
+            found = await self._attempt(request, request_id, purpose)
+            if not isinstance(found, ModelError):
+                return found
+            pause = self._pause(attempt, found)
+            failed = ModelFailed(
+                request_id=request_id,
+                trouble=found.trouble,
+                message=self._place.clean(str(found))[:LONGEST_PROBLEM],
+                attempt=attempt,
+                retry_in_seconds=pause,
+            )
+            await self._keeper.tell([failed])
+            if pause is None:
+                return Unheard(found)
+            if await self._place.waited(pause, self._abort):
+                return Stopped("")
+
+    def _pause(self, attempt: int, problem: ModelError) -> float | None:
+        """None: it is not tried again."""
+        if not problem.retryable or attempt > self._equipment.limits.retries:
+            return None
+        pause = pause_before(attempt, problem)
+        return pause if pause <= LONGEST_OBEYED else None
+
+    async def _attempt(
+        self, request: ModelRequest, request_id: str, purpose: Purpose
+    ) -> Heard | Stopped | ModelError:
+        self._said = []
+        told = self._equipment.told
+
+        def heard(delta: ModelDelta) -> None:
+            if isinstance(delta, TextDelta):
+                self._said.append(delta.text)
+            told(delta)
+
+        work = self._equipment.model.complete(request, heard if purpose == "turn" else None)
+        ending = await driven(work, None, self._abort)
+        match ending:
+            case Returned(ModelReply() as reply):
+                kept = kept_reply(reply, lambda: self._place.ids.new("cal"))
+                event = replied(request_id, kept, reply, self._place.clean_json)
+                return Heard(kept, reply.usage, event)
+            case Raised(ModelError() as problem):
+                return problem
+            case Raised(problem):
+                raise problem
+            case _:
+                return Stopped("".join(self._said))

@@ -1,0 +1,159 @@
+"""Why a wake is run, and what is written down before anything else happens in it."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from holdfast.agent.conversation import Conversation
+from holdfast.agent.place import Equipment, Workplace
+from holdfast.agent.replies import TurnCall
+from holdfast.agent.spans import WAKE_SPAN
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import ToolCall
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.events import (
+    ChildIdle,
+    CustomToolResult,
+    EventsProcessed,
+    Payload,
+    SpanStarted,
+    StatusChanged,
+    StatusIdle,
+    ToolConfirmation,
+    UserInterrupt,
+)
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.session_state import SessionState, urgency_of
+from holdfast.contract.wake_events import QueuedWake, WakesCompleted
+from holdfast.runtime.recovery import settlement
+from holdfast.runtime.trail import Approved
+
+INTERRUPTED = "User interrupted prior blocked or scheduled work"
+TAKEN_UP = "taken up after its program ended"
+LOST = "lost: the program that ran it is gone"
+_ANSWERS = (ToolConfirmation, CustomToolResult, UserInterrupt)
+"""What an interrupt makes void wherever it stands."""
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """A session that might be run."""
+
+    place: Workplace
+    equipment: Equipment
+    talk: Conversation
+    state: SessionState
+    standing: Mapping[str, Approved]
+    """Calls that have come as far as a person."""
+
+    @property
+    def interrupt(self) -> UserInterrupt | None:
+        """The last interrupt that nobody has taken into account."""
+        said = [one for one in self.talk.pending.values() if isinstance(one, UserInterrupt)]
+        return said[-1] if said else None
+
+    @property
+    def interrupt_note(self) -> str | None:
+        """What it says to do instead."""
+        return None if self.interrupt is None else self.interrupt.note
+
+    @property
+    def due(self) -> tuple[QueuedWake, ...]:
+        """The queued wakes whose time has come, the most urgent first."""
+        now = self.place.clock.unix_ns() // 1000
+        due = (one for one in self.state.wakes if one.due_micros <= now)
+        return tuple(sorted(due, key=urgency_of))
+
+    def told(self, reason: str, wake_id: str) -> list[Payload]:
+        """What a run begins with."""
+        status = self.state.status
+        due = () if self.interrupt is not None else tuple(one.id for one in self.due)
+        equipped = self.place.outfit.anew(self.talk.equipped)
+        return [
+            StatusChanged(from_status=status, to_status="running", reason=reason),
+            SpanStarted(span_id=wake_id, span_kind="wake", name=WAKE_SPAN, summary=reason),
+            *([WakesCompleted(queued_wake_ids=due)] if due else []),
+            *self._lost_children(),
+            *([] if equipped is None else [equipped]),
+        ]
+
+    def _lost_children(self) -> Iterator[Payload]:
+        running = self.place.running_children()
+        for child in sorted(self.talk.children):
+            if child not in running:
+                yield ChildIdle(
+                    child_session_id=child,
+                    child_stop_reason="terminated",
+                    summary=LOST,
+                    executed_cycles=0,
+                )
+
+    def interrupted(self) -> list[Payload]:
+        """What an interrupt ends: whatever was blocked, scheduled or asked for."""
+        note = self.interrupt_note
+        said = f"{INTERRUPTED}: {note}" if note else INTERRUPTED
+        queued = tuple(one.id for one in self.state.wakes)
+        return [
+            *(one for call in self.talk.open_calls for one in self._given_up(call)),
+            *([WakesCompleted(queued_wake_ids=queued, cancelled=True)] if queued else []),
+            EventsProcessed(event_ids=stopped_by(self.talk.pending)),
+            StatusIdle(reason="interrupted", summary=said),
+        ]
+
+    def _given_up(self, call: TurnCall) -> list[Payload]:
+        failure = failure_of(FailureKind.USER_DENIED, "The user interrupted before this call ran.")
+        asked = ToolCall(
+            id=call.id,
+            tool=call.name,
+            arguments=self.place.clean(call.arguments),
+            session_id=self.place.session_id,
+            model_call_id=call.model_call_id,
+        )
+        envelope = Envelope(failure=failure, tool=call.name, call_id=call.id)
+        return settlement(asked, envelope, known=call.id in self.state.calls)
+
+
+def stopped_by(pending: Mapping[str, Payload]) -> tuple[str, ...]:
+    """What an interrupt has an end with: all that was said before it, and answers to what waits.
+
+    What a person says behind it is what to do instead, and stays.
+    """
+    names = list(pending)
+    stops = [place for place, name in enumerate(names) if isinstance(pending[name], UserInterrupt)]
+    last = stops[-1] if stops else -1
+    return tuple(
+        name
+        for place, name in enumerate(names)
+        if place <= last or isinstance(pending[name], _ANSWERS)
+    )
+
+
+def reason_to_run(beginning: Beginning, *, goes_on: bool) -> str | None:
+    """Why there is something to do; None: there is nothing, or it has to wait for a person."""
+    talk, standing = beginning.talk, beginning.standing
+    if beginning.interrupt is not None:
+        return "interrupted by a person"
+    if standing and all(_is_answered(one) for one in standing.values()):
+        return "a person answered"
+    if standing:
+        return _asked_again(beginning)
+    if talk.pending:
+        return f"{len(talk.pending)} new events"
+    if beginning.due:
+        return beginning.due[0].reason
+    if talk.background - beginning.place.running_children():
+        return "work in the background was lost"
+    left = talk.unseen or bool(talk.open_calls)
+    if left and beginning.state.status == "running":
+        return TAKEN_UP
+    return "told to go on" if goes_on and left else None
+
+
+def _asked_again(beginning: Beginning) -> str | None:
+    """Somebody has yet to answer: whoever is here is asked, and elsewhere it has to be known."""
+    if beginning.equipment.interactive:
+        return "a person is asked again"
+    return TAKEN_UP if beginning.state.status == "running" else None
+
+
+def _is_answered(call: Approved) -> bool:
+    return call.answer is not None

@@ -1,0 +1,1 @@
+"""What a model is told of all there is: counted, chosen, shortened. Values in, values out."""

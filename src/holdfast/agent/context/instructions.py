@@ -1,0 +1,128 @@
+"""Instructions that lie in a project: found from its root down to the workspace, nearest last.
+
+They are the project's words, and a project may be anybody's: each file stands under a line that
+names it, and no line of a file can look like such a line. Files are read by a function that is
+handed in, which also decides whether a link is followed.
+"""
+
+import posixpath
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from holdfast.agent.one_line import one_line
+from holdfast.contract.paths import is_within
+
+NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
+MOST_TOKENS = 8_000
+_HEADER = "=== Project instructions: "
+_END = "=== End of the project's instructions ==="
+_CUT = "\n[cut here: all instructions together are too long]"
+_BETWEEN = "\n\n"
+_CHARACTERS_A_TOKEN = 4
+_LEAST_WORTH_IT = 200
+"""In characters: less of a file is not worth beginning it."""
+
+
+class NotRead(msgspec.Struct, frozen=True):
+    """A file that is there and was not read: a link, no text, not allowed."""
+
+    reason: str
+
+
+ReadFile = Callable[[str], str | NotRead | None]
+"""From an absolute path: what the file says; None: it is not there."""
+
+
+class InstructionFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one file."""
+
+    path: str
+    """Relative to the project's root."""
+    fate: Literal["whole", "cut", "left_out", "unreadable", "repeated"]
+    """``repeated``: a nearer file says exactly the same."""
+    text: str = ""
+    """What is told of it."""
+    reason: str | None = None
+    """Where it could not be read."""
+
+
+class Instructions(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a project instructs."""
+
+    text: str
+    """For the prompt; empty without instructions."""
+    files: tuple[InstructionFile, ...]
+    """In the order they stand in, with those that do not."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A line for each file that is not told as it is, for people."""
+        return tuple(_remark(file) for file in self.files if file.fate not in ("whole", "repeated"))
+
+
+def project_instructions(
+    workspace: str, root: str, read: ReadFile, most_tokens: int = MOST_TOKENS
+) -> Instructions:
+    """Read them; both paths are absolute. Where all are too long the nearest count most: the
+    farthest are left out, and one in between is cut."""
+    left = most_tokens * _CHARACTERS_A_TOKEN - len(_END)
+    files: list[InstructionFile] = []
+    told: set[str] = set()
+    for path, shown in reversed(_places(workspace, root)):
+        content = read(path)
+        if content is None:
+            continue
+        file = _file(shown, content, left, told)
+        left = 0 if file.fate in ("cut", "left_out") else left - len(file.text) - len(_BETWEEN)
+        told.add(file.text.partition("\n")[2])
+        files.insert(0, file)
+    texts = [file.text for file in files if file.text]
+    return Instructions(text=_BETWEEN.join((*texts, _END)) if texts else "", files=tuple(files))
+
+
+def _places(workspace: str, root: str) -> list[tuple[str, str]]:
+    """Where to look, the nearest last; without a root above it, in the workspace alone."""
+    start, above = posixpath.normpath(workspace), posixpath.normpath(root)
+    top = above if is_within(start, above) else start
+    folders = [start]
+    while folders[-1] != top:
+        folders.append(posixpath.dirname(folders[-1]))
+    paths = [posixpath.join(folder, name) for folder in reversed(folders) for name in NAMES]
+    return [(path, posixpath.relpath(path, top)) for path in paths]
+
+
+def _file(shown: str, content: str | NotRead, left: int, told: set[str]) -> InstructionFile:
+    path = one_line(shown)
+    if isinstance(content, NotRead):
+        return InstructionFile(path=path, fate="unreadable", reason=one_line(content.reason))
+    body = _body(content)
+    if not body or body in told:
+        return InstructionFile(path=path, fate="repeated" if body else "whole")
+    text = f"{_HEADER}{path} ===\n{body}"
+    room = left - len(_BETWEEN)
+    if len(text) <= room:
+        return InstructionFile(path=path, fate="whole", text=text)
+    if room < len(_HEADER) + len(path) + len(_CUT) + _LEAST_WORTH_IT:
+        return InstructionFile(path=path, fate="left_out")
+    return InstructionFile(path=path, fate="cut", text=text[: room - len(_CUT)] + _CUT)
+
+
+def _body(content: str) -> str:
+    """The text of a file, in which no line begins as our own do."""
+    lines = content.removeprefix("\ufeff").strip().splitlines()
+    return "\n".join(f"> {line}" if _looks_like_ours(line) else line for line in lines)
+
+
+def _looks_like_ours(line: str) -> bool:
+    """Whether it begins as our lines do; a line under a heading of Markdown does not."""
+    bare = line.strip()
+    return bare.startswith("===") and bool(bare.strip("="))
+
+
+def _remark(file: InstructionFile) -> str:
+    if file.fate == "unreadable":
+        return f"{file.path} was not read: {file.reason}"
+    what = "cut" if file.fate == "cut" else "left out"
+    return f"{file.path} was {what}: all project instructions together are too long"

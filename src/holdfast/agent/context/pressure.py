@@ -1,0 +1,78 @@
+"""How crowded a context is, why, and with which tools to look for what is not in it."""
+
+from typing import Literal
+
+import msgspec
+
+from holdfast.agent.context.budget import ContextBudget
+from holdfast.agent.context.harness_note import NextStep, harness_note
+from holdfast.contract.json_value import JsonValue
+
+PressureLevel = Literal["low", "moderate", "high"]
+
+_LOW, _NARROW = 400, 1200
+_CROWDED = 256
+_SEARCH, _SEARCH_CONTEXT = "retrieval_search", "session_search_context"
+
+
+class ContextPressure(msgspec.Struct, frozen=True, kw_only=True):
+    """How crowded it is."""
+
+    level: PressureLevel
+    reasons: tuple[str, ...]
+    recommended_tools: tuple[str, ...]
+
+
+def pressure_of(budget: ContextBudget | None) -> ContextPressure | None:
+    """Read it from the budget; None: there is none.
+
+    The window counts as the budget for text does once it runs short itself, tool schemas and all.
+    """
+    if budget is None:
+        return None
+    history = budget.history
+    found = [
+        *_headroom("", budget.selection_headroom_tokens),
+        *_headroom("window_", budget.window_headroom_tokens),
+    ]
+    if history.dropped_conversation:
+        tools = (_SEARCH_CONTEXT, "session_get_snapshot")
+        found.append((f"dropped_conversation:{history.dropped_conversation}", tools))
+    if history.dropped_runtime_notes:
+        tools = ("session_get_trace", "shell_describe")
+        found.append((f"dropped_runtime_notes:{history.dropped_runtime_notes}", tools))
+    return ContextPressure(
+        level=_level(budget) if found else "low",
+        reasons=tuple(reason for reason, _ in found),
+        recommended_tools=tuple(dict.fromkeys(tool for _, tools in found for tool in tools)),
+    )
+
+
+def _headroom(what: str, left: int) -> list[tuple[str, tuple[str, ...]]]:
+    if left < _LOW:
+        return [(f"low_{what}headroom:{left}", (_SEARCH, _SEARCH_CONTEXT))]
+    return [(f"narrow_{what}headroom:{left}", (_SEARCH,))] if left < _NARROW else []
+
+
+def _level(budget: ContextBudget) -> PressureLevel:
+    left = min(budget.selection_headroom_tokens, budget.window_headroom_tokens)
+    return "high" if left < _LOW or budget.history.dropped_conversation else "moderate"
+
+
+def pressure_note(budget: ContextBudget | None) -> str | None:
+    """The line that tells a model of it; None while there is room and nothing was dropped."""
+    pressure = pressure_of(budget)
+    if budget is None or pressure is None:
+        return None
+    left = min(budget.selection_headroom_tokens, budget.window_headroom_tokens)
+    if left > _CROWDED and not budget.history.dropped:
+        return None
+    facts: dict[str, JsonValue] = {
+        "level": pressure.level,
+        "headroom": left,
+        "dropped": budget.history.dropped,
+    }
+    why = "see what was left out before relying on memory"
+    return harness_note(
+        "context-pressure", facts, NextStep(tool="session_describe_context", why=why)
+    )

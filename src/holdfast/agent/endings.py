@@ -1,0 +1,261 @@
+"""How a run ends, and what is written down so that whoever comes next knows where it stands."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from holdfast.agent.beginning import stopped_by
+from holdfast.agent.conversation import RETRY
+from holdfast.agent.directive import (
+    CustomToolRequest,
+    Directive,
+    new_learnings,
+    stop_reason,
+    wanted_wakes,
+)
+from holdfast.agent.keeping import Keeper
+from holdfast.agent.place import Workplace
+from holdfast.agent.replies import TurnCall
+from holdfast.agent.spans import WAKE_SPAN, use_of
+from holdfast.contract.events import (
+    AgentMessage,
+    CustomToolUse,
+    EventsProcessed,
+    InquiryAsked,
+    Payload,
+    SpanCompleted,
+    SpanResult,
+    StatusChanged,
+    StatusIdle,
+    StopReason,
+    ToolUse,
+    UserInterrupt,
+)
+from holdfast.contract.journal import EventQuery
+from holdfast.contract.json_value import decode_json, encode_json
+from holdfast.contract.session_state import SessionState
+from holdfast.contract.wake_events import (
+    PARKED_UNTIL,
+    DirectiveTaken,
+    LearningCaptured,
+    WakeDeferred,
+    WakeQueued,
+)
+from holdfast.contract.wakes import RunEnd
+
+SUMMARY_CHARACTERS = 220
+MOST_ATTEMPTS = 5
+"""After so many failed runs in a row a person has to look."""
+AGAIN_SECONDS = 5.0
+_WAITING = frozenset({"waiting", "inquiring"})
+_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked")
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a run."""
+
+    ending: RunEnd
+    message: str = ""
+    """The last words of the agent."""
+    problem: str | None = None
+    waiting: tuple[TurnCall, ...] = ()
+    """Calls that wait for somebody."""
+    again: bool = False
+    """Of a failure: it may pass."""
+    directive: Directive | None = None
+    """How the agent wants to go on."""
+
+
+_RESULTS: dict[RunEnd, SpanResult] = {
+    "final_response": "success",
+    "ended_by_surface": "success",
+    "iteration_cap": "success",
+    "over_budget": "success",
+    "failed": "error",
+}
+
+
+class Rest:
+    """Brings a session to rest."""
+
+    def __init__(
+        self, place: Workplace, keeper: Keeper, state: SessionState, began: datetime
+    ) -> None:
+        """``state``: before the run, which ``began`` then."""
+        self._began = began
+        self._place = place
+        self._keeper = keeper
+        self._before = state
+        self.stop_reason: StopReason = "idle"
+
+    async def __call__(self, ended: Ended, untold: Sequence[Payload]) -> None:
+        """Write the end down, with what is still to be told."""
+        span = SpanCompleted(
+            span_id=self._place.log.wake_id or "",
+            span_kind="wake",
+            name=WAKE_SPAN,
+            summary=summary_of(ended),
+            result=_RESULTS.get(ended.ending, "blocked"),
+        )
+        if ended.ending == "requires_action":
+            blocking = await self._blocked(ended, untold)
+            await self._keeper.tell([*blocking, span])
+            return
+        if ended.directive is not None and ended.directive.custom_tool_request is not None:
+            asked = await self._asked_outside(ended, ended.directive, untold)
+            await self._keeper.tell([asked, span])
+            return
+        await self._keeper.tell([*untold, *self._told(ended), span])
+
+    def _told(self, ended: Ended) -> Iterator[Payload]:
+        if ended.message:
+            yield AgentMessage(message=ended.message, summary=summary_of(ended))
+        if ended.ending == "failed":
+            yield from self._failed(ended)
+            return
+        summary = summary_of(ended)
+        if ended.directive is not None:
+            yield from self._directed(ended.directive)
+            self.stop_reason = stop_reason(ended.directive)
+        pending = self._keeper.talk.pending
+        if ended.ending == "cancelled" and any(map(_is_interrupt, pending.values())):
+            # What to do instead is for the next run to hear.
+            words = {name for name, said in pending.items() if getattr(said, "note", None)}
+            yield EventsProcessed(
+                event_ids=tuple(one for one in stopped_by(pending) if one not in words)
+            )
+        if self.stop_reason == "rescheduling":
+            yield StatusChanged(from_status="running", to_status="rescheduling", reason=summary)
+        else:
+            yield StatusIdle(reason="idle", summary=summary)
+
+    def _directed(self, directive: Directive) -> Iterator[Payload]:
+        """What a directive leaves behind: the wakes it asks for, and what was learned."""
+        yield DirectiveTaken(
+            outcome=directive.outcome,
+            summary=directive.summary,
+            enforced_by_runtime=directive.enforced_by_runtime,
+        )
+        for learning in new_learnings(directive.learnings, self._keeper.talk.learned):
+            yield LearningCaptured(
+                learning_kind=learning.kind,
+                title=learning.title,
+                detail=learning.detail,
+                promote_to_memory=learning.promote_to_memory,
+                dedupe_key=learning.dedupe_key,
+            )
+        for wake in wanted_wakes(directive, self._place.session_id, self._began):
+            yield WakeQueued(
+                queued_wake_id=self._place.ids.new("wak"),
+                due_at=wake.due_at,
+                reason=wake.reason,
+                note=wake.note,
+                dedupe_key=wake.dedupe_key,
+                priority=wake.priority,
+            )
+
+    async def _asked_outside(
+        self, ended: Ended, directive: Directive, untold: Sequence[Payload]
+    ) -> StatusIdle:
+        """The application is asked for something, in place of last words."""
+        self.stop_reason = "requires_action"
+        request = directive.custom_tool_request or CustomToolRequest(name="")
+        used = CustomToolUse(
+            request_id=self._place.ids.new("cal"),
+            tool_name=request.name,
+            input=decode_json(self._place.clean_json(encode_json(request.input))),
+        )
+        told = await self._keeper.tell([*untold, *self._directed(directive), used])
+        return StatusIdle(
+            reason="requires_action",
+            summary=summary_of(ended),
+            blocking_event_ids=(told[-1].id,),
+        )
+
+    def _failed(self, ended: Ended) -> Iterator[Payload]:
+        """What may pass is tried again soon; what fails again and again waits for a person."""
+        attempt = self._before.attempts + 1
+        summary = f"Wake failed: {ended.problem}"
+        if attempt >= MOST_ATTEMPTS:
+            self.stop_reason = "requires_action"
+            times = f"Wake failed {attempt} times in a row: {ended.problem}"
+            yield WakeDeferred(until=PARKED_UNTIL, attempt=attempt, reason=times)
+            yield StatusIdle(reason="requires_action", summary=times)
+            return
+        pause = AGAIN_SECONDS if ended.again else min(2.0**attempt, 30.0)
+        until = self._place.clock.now() + timedelta(seconds=pause)
+        yield WakeDeferred(until=until, attempt=attempt, reason=summary)
+        if not self._keeper.talk.pending:
+            yield self._retry_wake(until)
+        if ended.again:
+            self.stop_reason = "rescheduling"
+            yield StatusChanged(from_status="running", to_status="rescheduling", reason=summary)
+        else:
+            yield StatusIdle(reason="failed", summary=summary)
+
+    def _retry_wake(self, until: datetime) -> WakeQueued:
+        """Nobody's words wait: a wake of its own keeps the session from being forgotten."""
+        session_id = self._place.session_id
+        return WakeQueued(
+            queued_wake_id=self._place.ids.new("wak"),
+            due_at=until,
+            reason=RETRY,
+            dedupe_key=f"retry:{session_id}:{RETRY}",
+        )
+
+    async def _blocked(self, ended: Ended, untold: Sequence[Payload]) -> list[Payload]:
+        """What a pause tells: what waits, for whom, and which events say so."""
+        self.stop_reason = "requires_action"
+        journal = await self._place.log.journal()
+        session_id = self._place.session_id
+        state = (await journal.session(session_id)).state
+        waiting = {name for name, one in state.calls.items() if one.stage in _WAITING}
+        call = next((one for one in ended.waiting if one.id in waiting), ended.waiting[0])
+        approval = state.calls[call.id].approval_id if call.id in state.calls else None
+        asks = approval is not None and state.calls[call.id].stage == "waiting"
+        known = state.confirmation is not None and state.confirmation.id == approval
+        used = use_of(call, self._place.tool(call.name), None, approval)
+        await self._keeper.tell([*untold, *([used] if asks and not known else [])])
+        found = await journal.find(session_id, EventQuery(types=_BLOCKING, limit=50))
+        wanted = {approval, call.id}
+        ids = tuple(one.id for one in found if _asks_for(one.payload) in wanted)
+        summary = f"Awaiting {'confirmation to run' if asks else 'an answer for'} {call.name}."
+        return [StatusIdle(reason="requires_action", summary=summary, blocking_event_ids=ids[-1:])]
+
+
+def _is_interrupt(said: Payload) -> bool:
+    return isinstance(said, UserInterrupt)
+
+
+def _asks_for(said: Payload) -> str | None:
+    """What an event that blocks a session waits for."""
+    match said:
+        case ToolUse(request_id=request_id) | CustomToolUse(request_id=request_id):
+            return request_id
+        case InquiryAsked(call_id=call_id):
+            return call_id
+        case _:
+            return None
+
+
+def summary_of(ended: Ended) -> str:
+    """The end of a run in a line."""
+    if ended.directive is not None:
+        return ended.directive.summary
+    if ended.message:
+        return ended.message[:SUMMARY_CHARACTERS]
+    said = _SAID[ended.ending]
+    return f"{said}: {ended.problem}" if ended.problem else said
+
+
+_SAID: dict[RunEnd, str] = {
+    "final_response": "Done",
+    "iteration_cap": "Stopped at the limit of rounds; a person should review what was done",
+    "tool_rejected": "Stopped: a person refused a call",
+    "cancelled": "Interrupted",
+    "ended_by_surface": "Ended",
+    "over_budget": "Stopped at a limit",
+    "requires_action": "Waits for a person",
+    "failed": "Wake failed",
+}

@@ -1,0 +1,1 @@
+"""Flow sessions through models: the loop, compressing, agents and workflows."""

@@ -1,0 +1,55 @@
+"""What goes along with the next step of a run, and what need not be run again.
+
+It only advises, and gives an answer again where nothing can have changed. Nothing of it is kept.
+"""
+
+from holdfast.agent.notices import StepFacts, step_notices
+from holdfast.agent.place import Equipment, Workplace
+from holdfast.agent.replies import TurnCall
+from holdfast.agent.roles import Role, role_of
+from holdfast.agent.spending import Spending
+from holdfast.agent.task_state import TaskState
+from holdfast.contract.envelope import Envelope
+
+
+class Guide:
+    """The guide of one run."""
+
+    def __init__(self, place: Workplace, equipment: Equipment) -> None:
+        self._place = place
+        self._guides = equipment.guidance
+        self._roles: dict[str, Role] = {}
+        self._state: TaskState[Envelope] = TaskState(
+            self._roles, witness=place.witness, nudging=equipment.guidance
+        )
+        self._todos = place.todos()
+        self._steps_since_todos = 0
+
+    def held(self, call: TurnCall) -> Envelope | None:
+        """The answer that the same call had before, where it still holds."""
+        if not self._guides:
+            return None
+        if call.name not in self._roles and (tool := self._place.tool(call.name)) is not None:
+            self._roles[call.name] = role_of(tool)
+        return self._state.held(call.name, call.arguments)
+
+    def record(self, call: TurnCall, envelope: Envelope) -> None:
+        """The model is told this answer."""
+        self._state.record(call.name, call.arguments, envelope)
+
+    def notices(self, spent: Spending, pressure: str | None = None) -> tuple[str, ...]:
+        """Advice for the step that begins."""
+        if not self._guides:
+            return ()
+        todos = self._place.todos()
+        self._steps_since_todos = 0 if todos != self._todos else self._steps_since_todos + 1
+        self._todos = todos
+        return step_notices(
+            StepFacts(
+                steps_left=spent.rounds_left,
+                nudge=self._state.notice() if spent.rounds else None,
+                open_todos=sum(one.status != "completed" for one in todos),
+                steps_since_todos=self._steps_since_todos,
+                pressure=pressure,
+            )
+        )

@@ -1,0 +1,118 @@
+"""What replies of every form have in common: calls put together of pieces, and what counts of them.
+
+Text only: what a provider calls things is not known here.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from holdfast.agent.models.wire import object_in
+from holdfast.contract.chunks import AskedCall
+from holdfast.contract.model import CallDelta, FinishReason, Heard, ReasoningDelta, TextDelta
+
+CUT_SHORT: frozenset[FinishReason] = frozenset({"length", "content_filter"})
+"""Reasons to stop in the middle of a call."""
+
+
+class Written(msgspec.Struct):
+    """Text that comes in pieces; each is told as it comes."""
+
+    pieces: list[str] = []
+
+    def add(self, piece: str) -> bool:
+        """Keep it; whether it says anything."""
+        if piece:
+            self.pieces.append(piece)
+        return bool(piece)
+
+    def text(self) -> str | None:
+        """All of it; None when nothing was said."""
+        return "".join(self.pieces) if self.pieces else None
+
+
+class OpenCall(msgspec.Struct):
+    """A call that is being written."""
+
+    index: int
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        """As far as they are written."""
+        return "".join(self.pieces)
+
+
+class Draft:
+    """A reply that is being written: its words, its thoughts and its calls."""
+
+    def __init__(self, heard: Heard, new_id: Callable[[], str]) -> None:
+        self._heard = heard
+        self._new_id = new_id
+        self._text = Written()
+        self._reasoning = Written()
+        self._calls: list[OpenCall] = []
+
+    def say(self, piece: str) -> None:
+        """Words for people."""
+        if self._text.add(piece):
+            self._heard(TextDelta(piece))
+
+    def think(self, piece: str) -> None:
+        """What it thinks aloud."""
+        if self._reasoning.add(piece):
+            self._heard(ReasoningDelta(piece))
+
+    def begin(self, given_id: str = "", name: str = "") -> OpenCall:
+        """One more call."""
+        call = OpenCall(index=len(self._calls), id=given_id, name=name)
+        self._calls.append(call)
+        if name:
+            self.write(call, "")
+        return call
+
+    def write(self, call: OpenCall, piece: str) -> None:
+        """A piece of its arguments; they may be empty when its name has just come."""
+        if piece:
+            call.pieces.append(piece)
+        if not call.id:
+            call.id = self._new_id()
+        told = CallDelta(index=call.index, id=call.id, name=call.name, arguments=piece)
+        self._heard(told)
+
+    @property
+    def text(self) -> str | None:
+        """What was said; None when it was nothing."""
+        return self._text.text()
+
+    @property
+    def reasoning(self) -> str | None:
+        """What was thought aloud; None when it was nothing."""
+        return self._reasoning.text()
+
+    @property
+    def said_so_far(self) -> int:
+        """How many parts there are: the words, and each call."""
+        return len(self._calls) + bool(self._text.pieces)
+
+    def calls(self, finish: FinishReason) -> tuple[AskedCall, ...]:
+        """The calls, each under an id of its own. One that was cut off in the middle is none.
+
+        What is malformed for another reason is as it was written: whoever checks it can say so.
+        """
+        found: list[AskedCall] = []
+        taken: set[str] = set()
+        for call in self._calls:
+            own = call.id if call.id and call.id not in taken else self._new_id()
+            taken.add(own)
+            found.append(AskedCall(own, call.name, call.arguments))
+        if found and finish in CUT_SHORT and object_in(found[-1].arguments) is None:
+            found.pop()
+        return tuple(found)
+
+
+def finished(finish: FinishReason, calls: tuple[AskedCall, ...]) -> FinishReason:
+    """Servers that stop for a call do not all say so."""
+    return "tool_calls" if calls and finish in {"stop", "other"} else finish

@@ -1,0 +1,237 @@
+"""One question over HTTP: its bytes out, its reply in pieces to whoever reads it.
+
+One session for each event loop, so that connections are used again. It knows the limits of time and
+size, and what a status means; not what is asked, nor what a reply says.
+"""
+
+import io
+import math
+import os
+from collections.abc import Callable, Mapping
+
+import aiohttp
+import anyio
+import msgspec
+from anyio.lowlevel import current_token
+from yarl import URL
+
+from holdfast._version import __version__
+from holdfast.agent.models.event_stream import EventStream
+from holdfast.agent.models.form import Reading
+from holdfast.agent.models.setup import Patience
+from holdfast.agent.models.troubles import MOST_ERROR_BYTES, malformed, moved, refusal
+from holdfast.contract.model import ModelError
+
+_LARGE_BODY = 1 << 20
+"""From here on a body is written piece by piece."""
+_KEPT_SECONDS = 75.0
+_LAST_SECONDS = 1.0
+"""How long is waited for the end of a reply that is complete already."""
+_SPACE = b" \t\r\n\xef\xbb\xbf"
+
+
+class Destination(msgspec.Struct, frozen=True, kw_only=True):
+    """Where questions go, and how long and how much is taken."""
+
+    url: str
+    headers: Mapping[str, str]
+    secret: str
+    patience: Patience
+    most_bytes: int
+
+    def __repr__(self) -> str:
+        """Without what may be secret."""
+        return f"Destination({self.url!r})"
+
+
+class Exchange:
+    """Asks at one address. Used on one event loop at a time, by many at once."""
+
+    def __init__(self, destination: Destination) -> None:
+        self._to = destination
+        self._url = URL(destination.url)
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: object = None
+
+    async def ask(self, body: bytes, reading: Reading) -> None:
+        """Send it, and hand the reply over; ModelError."""
+        scope = anyio.CancelScope()
+        waiting = _Waiting(scope, self._to.patience)
+        with scope:
+            waiting.for_first_byte()
+            async with await self._sent(body) as response:
+                if response.status != 200:
+                    waiting.for_a_reason()
+                    await self._refused(response)
+                await _Pieces(response, reading, waiting, self._to.most_bytes).read()
+        if scope.cancelled_caught and not reading.is_done:
+            raise ModelError("timeout", waiting.told())
+
+    async def close(self) -> None:
+        """Let go of connections; the next question opens new ones."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _sent(self, body: bytes) -> aiohttp.ClientResponse:
+        """The beginning of what comes back."""
+        sent = body if len(body) < _LARGE_BODY else io.BytesIO(body)
+        try:
+            return await self._opened().post(self._url, data=sent, allow_redirects=False)
+        except (aiohttp.ClientError, OSError) as problem:
+            raise unreached(problem, self._url) from None
+        except ValueError:
+            raise ModelError(
+                "bad_request", "a header cannot be sent; check the key and headers"
+            ) from None
+
+    async def _refused(self, response: aiohttp.ClientResponse) -> None:
+        """Say what a status means that is not the one for a reply."""
+        if 200 <= response.status < 300:
+            raise malformed(f"answered {response.status}, which is no reply")
+        secret = self._to.secret
+        if 300 <= response.status < 400:
+            raise moved(response.status, secret, response.headers.get("Location"))
+        said = b""
+        try:
+            with anyio.move_on_after(_LAST_SECONDS):
+                while len(said) < MOST_ERROR_BYTES and (piece := await response.content.readany()):
+                    said += piece
+        except (aiohttp.ClientError, OSError):
+            pass  # the status says enough
+        raise refusal(response.status, said[:MOST_ERROR_BYTES], response.headers, secret)
+
+    def _opened(self) -> aiohttp.ClientSession:
+        here = current_token()
+        if self._session is None or self._session.closed or self._loop != here:
+            self._loop = here
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_SECONDS),
+                headers={
+                    "User-Agent": f"holdfast/{__version__}",
+                    "Content-Type": "application/json",
+                    "Accept-Encoding": "identity",
+                    **self._to.headers,
+                },
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+
+class _Waiting:
+    """How long is still waited, and for what."""
+
+    def __init__(self, scope: anyio.CancelScope, patience: Patience) -> None:
+        self._scope = scope
+        self._patience = patience
+        self._has_begun = False
+
+    def for_first_byte(self) -> None:
+        self._scope.deadline = anyio.current_time() + self._patience.first_byte
+
+    def for_next(self) -> None:
+        self._has_begun = True
+        self._scope.deadline = anyio.current_time() + self._patience.idle
+
+    def for_the_end(self) -> None:
+        self._scope.deadline = anyio.current_time() + _LAST_SECONDS
+
+    def for_a_reason(self) -> None:
+        """It has its own, shorter limit: a refusal is one, whether or not it says why."""
+        self._scope.deadline = math.inf
+
+    def told(self) -> str:
+        if self._has_begun:
+            return (
+                f"the model's provider went silent for {self._patience.idle:g} s inside of a reply;"
+                " raise idle_seconds if it needs longer"
+            )
+        return (
+            f"the model's provider said nothing within {self._patience.first_byte:g} s;"
+            " check base_url, or raise first_byte_seconds"
+        )
+
+
+class _Pieces:
+    """The body of one reply: a stream of events, or one JSON document, by what it begins with."""
+
+    def __init__(
+        self,
+        response: aiohttp.ClientResponse,
+        reading: Reading,
+        waiting: _Waiting,
+        most_bytes: int,
+    ) -> None:
+        self._response = response
+        self._reading = reading
+        self._waiting = waiting
+        self._most = most_bytes
+        self._events = EventStream()
+        self._document: list[bytes] = []
+        self._take: Callable[[bytes], None] = self._begin
+
+    async def read(self) -> None:
+        """All of it; what comes behind the end of a reply is only waited for."""
+        received = 0
+        while piece := await self._next():
+            received += len(piece)
+            if received > self._most:
+                raise malformed(f"sent more than {self._most:,} bytes in one reply")
+            if self._reading.is_done:
+                continue  # only the end is waited for: then the connection can be used again
+            self._waiting.for_next()
+            self._take(piece)
+            if self._reading.is_done:
+                self._waiting.for_the_end()
+        if self._reading.is_done:
+            return
+        if self._take == self._of_stream:
+            for said in self._events.end():
+                self._reading.event(said)
+        else:
+            self._reading.whole(b"".join(self._document))
+
+    async def _next(self) -> bytes:
+        """The next piece, empty behind the last one. Whoever reads may fail for other reasons."""
+        try:
+            return await self._response.content.readany()
+        except (aiohttp.ClientError, OSError) as problem:
+            raise unreached(problem, self._response.url) from None
+
+    def _begin(self, piece: bytes) -> None:
+        self._document.append(piece)
+        seen = piece.lstrip(_SPACE)[:1]
+        if not seen:
+            return
+        if seen == b"<":
+            raise malformed("answered with a page instead of a reply")
+        if seen == b"{":
+            self._take = self._document.append
+            return
+        self._take = self._of_stream
+        self._of_stream(b"".join(self._document))
+
+    def _of_stream(self, piece: bytes) -> None:
+        for said in self._events.feed(piece):
+            self._reading.event(said)
+            if self._reading.is_done:
+                return
+
+
+def unreached(problem: Exception, url: URL) -> ModelError:
+    """Why there was no reply, and what to check."""
+    where = f"{url.host}:{url.port}"
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        told = f"there is no host {url.host}; check base_url and this machine's network"
+    elif isinstance(problem, aiohttp.ClientConnectorCertificateError):
+        told = f"the certificate of {where} is not trusted here; check base_url"
+    elif isinstance(problem, aiohttp.ClientConnectorError):
+        number = problem.os_error.errno
+        said = os.strerror(number) if number else "no connection"
+        told = f"{where} cannot be reached ({said}); check base_url and whether a server runs there"
+    elif isinstance(problem, aiohttp.ClientResponseError | aiohttp.InvalidURL):
+        return malformed(f"at {where} sent what is no HTTP")
+    else:
+        told = f"{where} closed the connection before the reply was complete; nothing of it counts"
+    return ModelError("connection", told)

@@ -1,0 +1,220 @@
+"""The calls of one reply, taken to their answers.
+
+A person is asked first, about one call after the other in the model's order, before any of them
+runs. Then they run one by one; neighbours that are all parallel-safe and touch different things
+overlap. Whatever happens, each has one answer, and answers are told in the order of the calls. What
+waits for somebody who is not here leaves the turn open. Why a turn is made, and what comes next, is
+not known here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Literal
+
+import msgspec
+from anyio import create_task_group
+
+from holdfast.agent.place import Equipment, Ready, Sign, Workplace
+from holdfast.agent.replies import TurnCall
+from holdfast.agent.spans import span_begun, span_ended
+from holdfast.contract.builders import failure_of
+from holdfast.contract.call import ToolCall
+from holdfast.contract.envelope import Envelope
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.person import Postponed
+from holdfast.contract.runtime import AbortSignal, Progress
+from holdfast.runtime.recovery import settlement
+from holdfast.runtime.trail import Approved
+
+ENDS_TURN = frozenset({"complete", "clarify"})
+"""A turn that holds one of these stops behind it."""
+
+TurnEnd = Literal["answered", "waits", "refused", "completed"]
+"""All calls are answered; one waits for somebody; a person refused one and said no more; the agent
+says that it is done."""
+
+SKIPPED = "This call was not made: a person refused one before it in the same reply."
+BEHIND_THE_END = "This call was not made: '{0}' before it in the same reply ended the turn."
+
+
+class _Step(msgspec.Struct):
+    """How far a call has come."""
+
+    call: TurnCall
+    found: Ready | Envelope | Postponed | None = None
+
+
+class Turn:
+    """The open calls of one reply."""
+
+    def __init__(
+        self,
+        place: Workplace,
+        equipment: Equipment,
+        standing: Mapping[str, Approved],
+        held: Callable[[TurnCall], Envelope | None],
+        abort: AbortSignal,
+    ) -> None:
+        """``standing``: calls of before that have come as far as a person. ``held``: the answer to
+        give in place of running a call."""
+        self._held = held
+        self._place = place
+        self._equipment = equipment
+        self._standing = standing
+        self._abort = abort
+        self.answers: dict[str, Envelope] = {}
+        """What was answered now, by the ids of the calls."""
+
+    async def __call__(self, calls: Sequence[TurnCall]) -> TurnEnd:
+        """Take them as far as they go."""
+        alone = len(calls) == 1 or self._equipment.managed
+        if alone or any(call.name in ENDS_TURN for call in calls):
+            return await self._one_by_one(calls)
+        steps = [_Step(call) for call in calls]
+        refused = await self._admit(steps)
+        if any(isinstance(step.found, Postponed) for step in steps):
+            return "waits"
+        for group in self._groups(steps):
+            await self._run(group)
+            if any(isinstance(step.found, Postponed) for step in group):
+                return "waits"  # one after the other: what comes behind it has not begun
+        return "refused" if refused else "answered"
+
+    async def _one_by_one(self, calls: Sequence[TurnCall]) -> TurnEnd:
+        for number, call in enumerate(calls):
+            found = await self._take(call)
+            if isinstance(found, Postponed):
+                return "waits"
+            self.answers[call.id] = found
+            if _is_refused(found):
+                await self._skip(calls[number + 1 :], SKIPPED)
+                return "refused"
+            if call.name in ENDS_TURN and found.failure is None:
+                await self._skip(calls[number + 1 :], BEHIND_THE_END.format(call.name))
+                return "completed" if call.name == "complete" else "answered"
+        return "answered"
+
+    async def _admit(self, steps: Sequence[_Step]) -> bool:
+        """Ask whoever has to be asked; whether a person refused one, and said no more."""
+        for number, step in enumerate(steps):
+            if (held := await self._again(step.call)) is not None:
+                step.found = self.answers[step.call.id] = held
+                continue
+            approved = self._begun_before(step.call)
+            step.found = await self._place.pipeline.admit(
+                self._call(step.call), self._abort, approved, self._progress(step.call)
+            )
+            if isinstance(step.found, Postponed):
+                return False  # nothing runs before everybody was asked
+            if isinstance(step.found, Envelope):
+                self.answers[step.call.id] = step.found
+                if _is_refused(step.found):
+                    await self._skip([one.call for one in steps[number + 1 :]], SKIPPED)
+                    return True
+        return False
+
+    def _groups(self, steps: Sequence[_Step]) -> Iterator[list[_Step]]:
+        """Neighbours that may overlap; everything else alone."""
+        group: list[_Step] = []
+        keys: set[tuple[str, ...]] = set()
+        for step in steps:
+            if step.found is None or isinstance(step.found, Envelope | Postponed):
+                continue
+            key, overlaps = step.found.resource, step.found.parallel_safe
+            if group and (not overlaps or key in keys):
+                yield group
+                group, keys = [], set()
+            group.append(step)
+            keys.add(key)
+            if not overlaps:
+                yield group
+                group, keys = [], set()
+        if group:
+            yield group
+
+    async def _run(self, group: Sequence[_Step]) -> None:
+        if len(group) == 1:
+            await self._run_one(group[0])
+            return
+        async with create_task_group() as tasks:
+            for step in group:
+                tasks.start_soon(self._run_one, step)
+
+    async def _run_one(self, step: _Step) -> None:
+        if not isinstance(step.found, Envelope | Postponed):
+            step.found = await self._place.pipeline.run(step.found)
+        if isinstance(step.found, Envelope):
+            self.answers[step.call.id] = step.found
+
+    async def _again(self, call: TurnCall) -> Envelope | None:
+        """The answer that the same call had before, written down as this one's."""
+        held = None if call.id in self._standing else self._held(call)
+        if held is None:
+            return None
+        again = msgspec.structs.replace(held, call_id=call.id)
+        await self._place.log.append(settlement(self._unmade(call), again))
+        return again
+
+    async def _take(self, call: TurnCall) -> Envelope | Postponed:
+        if (held := await self._again(call)) is not None:
+            return held
+        approved = self._begun_before(call)
+        taking = self._place.pipeline.take(
+            self._call(call), self._abort, approved, self._progress(call)
+        )
+        if not self._equipment.managed:
+            return await taking
+        tool = self._place.tool(call.name)
+        await self._place.log.append([span_begun(call, tool, self._place.log.wake_id)])
+        found = await taking
+        ended = span_ended(call, tool, found, self._place.log.wake_id)
+        await self._place.log.append(ended)
+        return found
+
+    def _begun_before(self, call: TurnCall) -> Approved | None:
+        """What is known of the call from before; whoever it asks hears what was said to it."""
+        known = self._standing.get(call.id)
+        if known is None:
+            return None
+        if known.output is not None:
+            self._place.applications.given(call.id, known.output)
+        elif known.began:
+            self._place.people.begun_anew(call.id, known.replies)
+        return known
+
+    def _call(self, call: TurnCall) -> ToolCall:
+        return ToolCall(
+            id=call.id,
+            tool=call.name,
+            arguments=call.arguments,
+            session_id=self._place.session_id,
+            model_call_id=call.model_call_id,
+        )
+
+    def _unmade(self, call: TurnCall) -> ToolCall:
+        """A call that does not run, as it may be written down."""
+        asked = self._call(call)
+        return msgspec.structs.replace(asked, arguments=self._place.clean(call.arguments))
+
+    def _progress(self, call: TurnCall) -> "partial[None]":
+        return partial(self._signed, call.id)
+
+    def _signed(self, call_id: str, progress: Progress) -> None:
+        self._equipment.told(Sign(call_id=call_id, progress=progress))
+
+    async def _skip(self, calls: Sequence[TurnCall], reason: str) -> None:
+        """Answer calls that are not made."""
+        for call in calls:
+            if call.id not in self._standing:
+                envelope = Envelope(
+                    failure=failure_of(FailureKind.REJECTED, reason),
+                    tool=call.name,
+                    call_id=call.id,
+                )
+                await self._place.log.append(settlement(self._unmade(call), envelope))
+                self.answers[call.id] = envelope
+
+
+def _is_refused(envelope: Envelope) -> bool:
+    failure = envelope.failure
+    return failure is not None and failure.kind is FailureKind.USER_DENIED

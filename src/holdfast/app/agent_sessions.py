@@ -1,0 +1,284 @@
+"""Opening sessions that agents run in: which agent, which model, and what both stand on."""
+
+import logging
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+import msgspec
+from anyio import CancelScope, Lock
+
+from holdfast.agent.place import Equipment
+from holdfast.app.agent_session import AgentSession
+from holdfast.app.agent_settings import DEFAULT_AGENT, USUAL_INSTRUCTIONS
+from holdfast.app.assembly import Whole
+from holdfast.app.models import model_named, remembered
+from holdfast.app.options import Options, Wanted
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.prompting import system_of
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.store import shared_store
+from holdfast.app.subagents import Run, Runner
+from holdfast.app.who_answers import answered_elsewhere
+from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
+from holdfast.contract.events import ApprovalAsked, Event
+from holdfast.contract.journal import Journal, LeaseHeld
+from holdfast.contract.model import ChatModel
+from holdfast.contract.session_state import SessionState
+from holdfast.contract.wakes import WakeEnd
+from holdfast.engine.embedded import EmbeddedEngine, EnginePace
+
+_log = logging.getLogger("holdfast")
+
+_BELOW = (
+    "session {0} was begun by session {1}, and what binds it is known to that one alone: go on"
+    " there, or begin another one"
+)
+
+_NOT_HANDED_ON = frozenset(
+    {"session", "above", "flow", "keep_outputs", "progress", "agent", "model", "settings"}
+)
+"""What is of the first session alone."""
+
+
+_ENDED_WELL = frozenset({"final_response", "ended_by_surface"})
+
+
+class OpenedSession(Protocol):
+    """A session that is open: what is known of a `Holdfast` here."""
+
+    parts: Whole
+
+
+class Models:
+    """The models of one program, each made once. Used on one event loop."""
+
+    def __init__(self, settings: Settings, surroundings: Surroundings) -> None:
+        self._settings = settings
+        self._surroundings = surroundings
+        self._made: dict[str | None, ChatModel] = {}
+
+    def named(self, model: str | ChatModel | None) -> ChatModel:
+        """The model of this name; None: the only one there is. ConfigurationError."""
+        if model is not None and not isinstance(model, str):
+            return model
+        if model not in self._made:
+            self._made[model] = model_named(self._settings, self._surroundings, model)
+        return self._made[model]
+
+    async def close(self) -> None:
+        """Let go of all that was made here."""
+        made, self._made = self._made, {}
+        for model in made.values():
+            await model.close()
+
+
+def usual_agent() -> Agent:
+    """An agent for whoever declares none."""
+    return Agent(
+        id=DEFAULT_AGENT, description="Does what it is asked.", instructions=USUAL_INSTRUCTIONS
+    )
+
+
+class OpenedAgents:
+    """The sessions of agents that one program has open."""
+
+    def __init__(self, parts: Whole, make: Callable[..., Any]) -> None:
+        """``make``: makes another `Holdfast`."""
+        self._parts = parts
+        self._make = make
+        self._models = Models(parts.configuration.settings, parts.surroundings)
+        self._open: list[AgentSession] = []
+        self._journal: Journal | None = None
+        """Of all sessions: held open, so that not every session opens it anew."""
+        self._opening = Lock()
+
+    async def opened(
+        self, agent: str | Agent | None, model: str | ChatModel | None, session: str | None
+    ) -> AgentSession:
+        """One more; ConfigurationError, JournalError. One of before keeps its agent and place."""
+        wanted, settings = self._parts.wanted, self._parts.configuration.settings
+        runner = SubagentRunner(self._models)
+        if settings.store.kind != "none":
+            await self._all_sessions()
+        if session is not None:
+            begun = (await (await self._all_sessions()).session(session)).state
+            if begun.parent_id is not None:
+                raise ConfigurationError(_BELOW.format(session, begun.parent_id))
+            model = model or begun.model
+            agent = agent or _agent_of(session, begun, wanted, settings)
+            wanted = msgspec.structs.replace(
+                wanted,
+                workspace=begun.workspace or wanted.workspace,
+                profile=begun.profile or wanted.profile,
+            )
+        model = model or wanted.options.get("model")
+        options = session_options(wanted, settings, agent, runner, model)
+        if session is not None:
+            options["session"] = session
+        options["configuration"] = self._parts.configuration
+        options["surroundings"] = self._parts.surroundings
+        made = self._make(
+            tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options
+        )
+        found = agent_session(made, self._models, model, cast("Options", options))
+        runner.usual = found.model
+        await made.__aenter__()
+        found.closing = made
+        self._open.append(found)
+        return found
+
+    async def wake(self, session_id: str, /) -> WakeEnd:
+        """Run a session of before once, if there is anything to do; what keeps it is told."""
+        told = WakeEnd(session_id=session_id, executed=False)
+        try:
+            session = await self.opened(None, None, session_id)
+        except LeaseHeld:
+            return msgspec.structs.replace(told, reason="lease_contended")
+        except ConfigurationError as problem:
+            return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
+        try:
+            async for _ in session.run():
+                pass
+        finally:
+            self._open.remove(session)
+            await session.close()
+        return told if session.last is None else session.last
+
+    async def run_due(self, *, forever: bool) -> int:
+        """Run the sessions of agents that are due; how many wakes were executed."""
+        pace = self._parts.configuration.settings.engine
+        engine = EmbeddedEngine(
+            *(await self._all_sessions(), self.wake, self._parts.clock),
+            EnginePace(concurrency=pace.concurrency, look_seconds=pace.look_seconds),
+        )
+        if not forever:
+            return await engine.run_until_idle()
+        try:
+            await engine.run()
+        finally:
+            with CancelScope(shield=True):
+                await engine.stop()
+        return 0
+
+    async def _all_sessions(self) -> Journal:
+        """The journal of all sessions; the program's own session is not begun by that."""
+        parts = self._parts
+        settings, around = parts.configuration.settings, parts.surroundings
+        async with self._opening:
+            if self._journal is None:
+                store = await shared_store(settings, around, parts.clock, parts.ids)
+                self._journal = store.journal
+            return self._journal
+
+    async def close(self) -> None:
+        """Close them all, and let go of their models."""
+        opened, self._open = self._open, []
+        for one in opened:
+            await one.close()
+        await self._models.close()
+        journal, self._journal = self._journal, None
+        if journal is not None:
+            await journal.close()
+
+
+def _agent_of(
+    session_id: str, state: SessionState, wanted: Wanted, settings: Settings
+) -> str | Agent:
+    """The agent that a session was begun under; ConfigurationError: there was none."""
+    if state.agent_id is None:
+        raise ConfigurationError(
+            f"session {session_id} is no agent's: it holds single calls; begin one with: holdfast"
+            " run"
+        )
+    given = wanted.options.get("agent")
+    if isinstance(given, Agent) and given.id == state.agent_id:
+        return given
+    if state.agent_id == DEFAULT_AGENT and DEFAULT_AGENT not in settings.agent:
+        return usual_agent()
+    return state.agent_id
+
+
+def session_options(
+    wanted: Wanted,
+    settings: Settings,
+    agent: str | Agent | None,
+    runner: Runner,
+    model: str | ChatModel | None,
+) -> dict[str, Any]:
+    """What a session of an agent is opened with, beside what the program gave."""
+    kept = {name: one for name, one in wanted.options.items() if name not in _NOT_HANDED_ON}
+    given = wanted.options.get("agent")
+    chosen = agent or given
+    if isinstance(given, Agent) and chosen == given.id:
+        chosen = given
+    if chosen is None:
+        chosen = DEFAULT_AGENT if DEFAULT_AGENT in settings.agent else usual_agent()
+    options = {"application": "elsewhere", **kept, "agent": chosen, "runner": runner}
+    if model is not None:
+        options["model"] = remembered(model) if isinstance(model, str) else model
+    return options
+
+
+def agent_session(
+    opened: OpenedSession,
+    models: Models,
+    model: str | ChatModel | None,
+    options: Options,
+    within: RunLimits | None = None,
+) -> AgentSession:
+    """An agent in a session that was opened for it; ConfigurationError.
+
+    ``within``: what its runs may use at most, whatever the agent is declared with.
+    """
+    parts = opened.parts
+    agent = parts.agent
+    if agent is None:
+        raise ConfigurationError("the session was opened without an agent; name one with agent=")
+    declared = agent.agent
+    approver = options.get("approver")
+    equipment = Equipment(
+        model=models.named(model if model is not None else declared.model),
+        limits=declared.limits if within is None else declared.limits.within(within),
+        directives=declared.directives,
+        guidance=declared.guidance,
+        tools_off=declared.tools_off,
+        managed=agent.profile == "managed",
+        interactive=approver is not None and approver != "elsewhere",
+    )
+    return AgentSession(parts, equipment, system_of(agent, parts.session, parts.own.all_skills))
+
+
+def _tell_of_question(agent: str, event: Event) -> None:
+    """A subagent's call waits where nobody looks: whoever reads the log can answer it."""
+    asked = event.payload
+    if isinstance(asked, ApprovalAsked):
+        _log.warning(
+            "the subagent %s asks for leave to run %s; answer with: holdfast sessions answer"
+            " %s %s --allow, or --deny",
+            *(agent, asked.tool, event.session_id, asked.approval_id),
+        )
+
+
+class SubagentRunner:
+    """Runs the loops of agents that work is handed to, with the model of whoever hands it over
+    where they have none of their own."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self.usual: ChatModel | None = None
+
+    def __call__(self, agent: CompiledAgent) -> Run:
+        """What runs the loop of this one."""
+
+        async def run(child: OpenedSession, prompt: str) -> str:
+            session = agent_session(child, self._models, agent.agent.model or self.usual, {})
+            nobody_here = child.parts.wanted.options.get("approver") is answered_elsewhere
+            async for one in session.run(prompt):
+                if nobody_here and isinstance(one, Event):
+                    _tell_of_question(agent.id, one)
+            end = session.last
+            if end is None or end.ended not in _ENDED_WELL:
+                raise RuntimeError("it did not run" if end is None else end.problem or end.ended)
+            return end.response
+
+        return run

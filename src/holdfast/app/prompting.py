@@ -1,0 +1,73 @@
+"""What an agent is told to be: its own words, the project's, its skills, where it works.
+
+Read anew when a run begins; as long as nothing of it changes, it is the same text.
+"""
+
+import errno
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.agent.context.instructions import NotRead, project_instructions
+from holdfast.agent.context.prompt import PromptParts, system_prompt
+from holdfast.agent.directive import INSTRUCTION
+from holdfast.app.locations import project_root
+from holdfast.contract.agents import CompiledAgent
+from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.skills import Skill
+
+LARGEST_INSTRUCTIONS = 1 << 20
+
+
+def system_of(
+    agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
+) -> Callable[[], tuple[str, ...]]:
+    """What the agent is told to be, whenever a run begins."""
+    said = agent.agent.instructions.strip()
+    manifest = f"{said}\n\n{INSTRUCTION}" if agent.agent.directives else said
+    instructions = _instructions(session)
+    environment = _environment(session)
+
+    def system() -> tuple[str, ...]:
+        parts = PromptParts(
+            manifest=manifest,
+            instructions=instructions(),
+            skills=skills(),
+            environment=environment,
+            managed=agent.profile == "managed",
+        )
+        text = system_prompt(parts)
+        return (text,) if text else ()
+
+    return system
+
+
+def _instructions(session: SessionFacts) -> Callable[[], str]:
+    """What the project instructs, whenever it is asked."""
+    workspace = session.workspace
+    if workspace is None:
+        return lambda: ""
+    root = str(project_root(Path(workspace)))
+    return lambda: project_instructions(workspace, root, _read).text
+
+
+def _read(path: str) -> str | NotRead | None:
+    """A file of the project; links are not followed, they may lead anywhere."""
+    try:
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        return NotRead("it is a link" if problem.errno == errno.ELOOP else str(problem))
+    try:
+        with os.fdopen(number, "rb") as file:
+            return file.read(LARGEST_INSTRUCTIONS).decode()
+    except (OSError, UnicodeDecodeError) as problem:
+        return NotRead(str(problem))
+
+
+def _environment(session: SessionFacts) -> dict[str, str]:
+    if session.workspace is None:
+        return {}
+    return {"workspace": session.workspace, "platform": platform.system()}

@@ -1,0 +1,53 @@
+"""Every kind of event there is, and which of them leave something to do."""
+
+from holdfast.contract.events import (
+    AgentChunk,
+    AgentMessage,
+    ApprovalAnswered,
+    ApprovalAsked,
+    CallAsked,
+    CallIntended,
+    CallRefused,
+    CallSettled,
+    ChildCreated,
+    ChildIdle,
+    CustomToolResult,
+    CustomToolUse,
+    EventsProcessed,
+    FlowGrown,
+    InquiryAnswered,
+    InquiryAsked,
+    ModelReplied,
+    ModelRequested,
+    OutcomeDefined,
+    Payload,
+    SessionClosed,
+    SessionCreated,
+    SidecarKept,
+    SpanCompleted,
+    SpanStarted,
+    StatusChanged,
+    StatusIdle,
+    ToolConfirmation,
+    ToolUse,
+    UserInterrupt,
+    UserMessage,
+)
+from holdfast.contract.wake_events import WAKE_KINDS
+
+KINDS: tuple[type[Payload], ...] = (
+    *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
+    *(SessionCreated, ChildCreated, ChildIdle, StatusChanged, StatusIdle),
+    *(EventsProcessed, SessionClosed, SpanStarted, SpanCompleted),
+    *(AgentMessage, ToolUse, CustomToolUse),
+    *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallSettled, SidecarKept),
+    *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
+    *(InquiryAsked, InquiryAnswered),
+    *WAKE_KINDS,
+)
+"""Every kind there is."""
+
+MAKES_RUNNABLE: tuple[type[Payload], ...] = (
+    *(UserMessage, OutcomeDefined, UserInterrupt, ToolConfirmation, CustomToolResult),
+)
+"""While one of them waits, there is something to do."""

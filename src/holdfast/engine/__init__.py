@@ -1,0 +1,1 @@
+"""Who runs which session when."""

@@ -1,0 +1,1 @@
+"""Traces and metrics for OpenTelemetry, out of a session's events. Only `door` is for others."""

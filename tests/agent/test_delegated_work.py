@@ -1,0 +1,184 @@
+"""Work that an agent hands to another: what the one above hears of it, whatever happens."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from agents_at_work import Desk, at_work, calls, home_of
+
+from holdfast import Agent, tool
+from holdfast.agent.conversation import Conversation
+from holdfast.agent.models.scripted import Played, ScriptedModel
+from holdfast.app.agent_sessions import Models, SubagentRunner
+from holdfast.app.settings import Settings
+from holdfast.contract.chunks import ToolResultChunk, UserChunk
+from holdfast.contract.events import (
+    CallSettled,
+    ChildCreated,
+    ChildIdle,
+    Event,
+    ModelReplied,
+    Payload,
+)
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.model import ModelError, ModelRequest
+
+pytestmark = pytest.mark.anyio
+
+BACKGROUND = ("task", '{"subagent_type": "worker", "prompt": "Child.", "background": true}')
+BLOCKING = ("task", '{"subagent_type": "worker", "prompt": "Child."}')
+
+
+@asynccontextmanager
+async def above(folder: Path, turns: list[Any], **options: Any) -> AsyncGenerator[Desk]:
+    """An agent that may hand work to another one; both play from the same script."""
+    model = ScriptedModel(turns)
+    runner = SubagentRunner(Models(Settings(), home_of(folder)))
+    runner.usual = model
+    worker = Agent(id="worker", instructions="Work.", mode="subagent")
+    async with at_work(
+        *(folder, ()),
+        profile="locked",
+        equipment={"model": model},
+        agents=[worker],
+        runner=runner,
+        **options,
+    ) as desk:
+        yield desk
+
+
+def by_whom(parent: list[Played], child: list[Played]) -> list[Any]:
+    """Turns for two who ask in any order: whoever is told to be a child gets a child's."""
+
+    def turn(request: ModelRequest) -> Played:
+        is_child = any(row == UserChunk("Child.") for row in request.rows)
+        return (child if is_child else parent).pop(0)
+
+    return [turn] * (len(parent) + len(child))
+
+
+async def test_the_answer_of_a_subagent_is_the_answer_of_the_call(tmp_path: Path) -> None:
+    turns = by_whom([calls(BLOCKING), "It said so."], ["So."])
+    async with above(tmp_path, turns) as desk:
+        await desk.told("Ask it.")
+        answer = desk.rows()[-1]
+        assert isinstance(answer, ToolResultChunk)
+        assert '"output":"So."' in answer.content
+
+
+async def test_a_subagent_whose_model_fails_is_a_failure_of_the_call(tmp_path: Path) -> None:
+    turns = by_whom(
+        [calls(BLOCKING), "It could not."], [ModelError("authentication", "the key is not known")]
+    )
+    async with above(tmp_path, turns) as desk:
+        await desk.told("Ask it.")
+        answer = desk.rows()[-1]
+        assert isinstance(answer, ToolResultChunk)
+        assert '"ok":false' in answer.content
+        assert "the key is not known" in answer.content
+        assert desk.session.last is not None
+        assert desk.session.last.response == "It could not."
+
+
+async def test_the_end_of_work_in_the_background_is_told_once(tmp_path: Path) -> None:
+    turns = by_whom([calls(BACKGROUND), "It works.", "It is done."], ["Worked."])
+    async with above(tmp_path, turns) as desk:
+        await desk.told("Begin.")
+        (child,) = await desk.payloads(ChildCreated)
+        told = [row for row in desk.rows() if isinstance(row, UserChunk)]
+        assert told == [
+            UserChunk("Begin."),
+            UserChunk(f"[task {child.child_session_id} ended] Worked."),
+        ]
+        assert desk.session.last is not None
+        assert desk.session.last.response == "It is done."
+
+
+async def test_whoever_stops_listening_does_not_wait_for_work_in_the_background(
+    tmp_path: Path,
+) -> None:
+    begun, released = anyio.Event(), anyio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait for the test."""
+        begun.set()
+        await released.wait()
+        return "waited"
+
+    turns = by_whom([calls(BACKGROUND), "It works."], [calls(("wait", "{}")), "Worked."])
+    async with above(tmp_path, turns, tools=[wait]) as desk:
+        stream = desk.session.run("Begin.")
+        async for one in stream:
+            if isinstance(one, Event) and one.type == "span.completed":
+                break
+        await begun.wait()
+        await stream.aclose()
+        assert desk.session.running is False
+        assert await desk.payloads(ChildIdle) == []
+        released.set()
+        await desk.holdfast.parts.own.tasks.any_ended()
+        (ended,) = await desk.payloads(ChildIdle)
+        assert ended.summary == "Worked."
+
+
+async def test_a_subagent_that_ends_before_its_call_does_is_told_all_the_same() -> None:
+    """The two are written by different tasks: whoever reads them takes either order."""
+    asked = calls(BACKGROUND).calls[0]
+    reply: JsonObject = {
+        "calls": [{"id": "cal_1", "model_call_id": "c1", "name": "task", "arguments": "{}"}],
+        "finish": "tool_calls",
+    }
+    begun = ChildCreated(child_session_id="ses_2", message="Child.")
+    ended = ChildIdle(
+        child_session_id="ses_2", child_stop_reason="idle", summary="Did it.", executed_cycles=1
+    )
+    answer = msgspec.Raw(b'{"ok":true,"result":{"session_id":"ses_2"},"tool":"task"}')
+    replied = ModelReplied(request_id="msg_1", reply=reply, usage={})
+    settled = CallSettled(call_id="cal_1", tool=asked.name, envelope=answer)
+    for order in ([begun, ended, settled], [begun, settled, ended]):
+        talk = Conversation()
+        talk.take(map(_event, range(1, 9), [replied, *order]))
+        assert talk.rows()[-1] == UserChunk("[task ses_2 ended] Did it.")
+        assert talk.children == set()
+        assert talk.background == set()
+
+
+def _event(sequence: int, payload: Payload) -> Event:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    return Event(
+        session_id="ses_1",
+        sequence=sequence,
+        id=f"evt_{sequence}",
+        at=moment,
+        wake_id=None,
+        payload=payload,
+        previous=b"",
+        hash=b"",
+    )
+
+
+@pytest.mark.req("SPEC-TASK-13")
+async def test_a_finished_subagent_cannot_be_prompted_again(tmp_path: Path) -> None:
+    turns = by_whom([calls(BLOCKING), "Once.", calls(BLOCKING), "Twice."], ["First.", "Second."])
+    async with above(tmp_path, turns) as desk:
+        await desk.told("Ask it.")
+        (first,) = await desk.payloads(ChildCreated)
+        (tool_told,) = [one for one in desk.model.requests[0].tools if one.name == "task"]
+        assert set(tool_told.schema) >= {"additionalProperties", "properties"}
+        name = first.child_session_id
+        asked = '{"subagent_type": "worker", "prompt": "More.", "session_id": "%s"}' % name  # noqa: UP031 - JSON
+        refused = await desk.holdfast.settle("task", asked)
+        assert refused.failure is not None
+        assert refused.failure.kind == "invalid_args"
+        await desk.told("Ask it again.")
+        second = (await desk.payloads(ChildCreated))[-1]
+        assert second.child_session_id != name
+        child = [one for one in desk.model.requests if one.rows[-1] == UserChunk("Child.")]
+        assert len(child) == 2
+        assert child[0].rows == child[1].rows
