@@ -57,14 +57,20 @@ def test_calls_can_be_stopped_from_another_thread(hf: Holdfast) -> None:
         assert session.last.response == "On I go."
 
 
-def test_an_interrupt_ends_the_run(hf: Holdfast) -> None:
+@pytest.mark.parametrize(
+    ("note", "ended", "response"),
+    [(None, "cancelled", ""), ("Rest instead.", "final_response", "On I go.")],
+)
+def test_an_interrupt_ends_the_run_and_its_note_begins_another(
+    hf: Holdfast, note: str | None, ended: str, response: str
+) -> None:
     with hf:
         session = hf.new_session(model=_sleeps())
         for one in session.run("Sleep"):
             if isinstance(one, Event) and one.type == "call.intended":
-                session.interrupt("enough")
+                session.interrupt(note)
         assert session.last is not None
-        assert session.last.ended == "cancelled"
+        assert (session.last.ended, session.last.response) == (ended, response)
 
 
 def test_whoever_leaves_stops_the_run_and_may_begin_another(hf: Holdfast) -> None:

@@ -154,15 +154,22 @@ async def test_inquiries_and_results_of_the_application_come_out_again(tmp_path:
 
 
 class _Interrupted:
-    """A model that is stopped in the middle of a word."""
+    """A model that is stopped in the middle of a word, and asked once more where there is a note."""
 
     name, provider, window, max_output_tokens = "half", "test", 128_000, 8_192
     desk: Desk
 
+    def __init__(self, note: str | None) -> None:
+        self._note = note
+        self._asked = False
+
     async def complete(self, _request: ModelRequest, heard: Heard | None = None, /) -> ModelReply:
+        if self._asked:
+            return ModelReply(text="As you like.")
+        self._asked = True
         if heard is not None:
             heard(TextDelta("I was about to "))
-        await self.desk.session.interrupt("Stop that.")
+        await self.desk.session.interrupt(self._note)
         await anyio.sleep_forever()
         raise AssertionError
 
@@ -170,14 +177,20 @@ class _Interrupted:
         """Nothing is held."""
 
 
-async def test_an_interrupt_inside_of_a_reply_comes_out_again(tmp_path: Path) -> None:
-    model = _Interrupted()
+@pytest.mark.parametrize(
+    ("note", "response", "requests"),
+    [(None, "I was about to ", 1), ("Stop that.", "As you like.", 2)],
+)
+async def test_an_interrupt_inside_of_a_reply_comes_out_again(
+    tmp_path: Path, note: str | None, response: str, requests: int
+) -> None:
+    model = _Interrupted(note)
     async with at_work(tmp_path, [], equipment={"model": model}) as desk:
         model.desk = desk
         await desk.told("Go.")
         assert desk.session.last is not None
-        assert desk.session.last.response == "I was about to "
-        assert (await replays(desk)).requests_compared == 1
+        assert desk.session.last.response == response
+        assert (await replays(desk)).requests_compared == requests
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -97,6 +97,8 @@ class Wake:
             if heard and beginning.interrupt is None:  # an interrupt comes before all of it
                 await self._flush()
             ended = _clean(await self._to_an_end(beginning), self._place.clean)
+            if ended.ending == "cancelled":  # by words that may not have been taken in yet
+                await self._keeper.read_up_to((await journal.session(session_id)).sequence)
             await rest(ended, self._untold)
         finally:
             self._place.log.wake_id = None

@@ -17,8 +17,10 @@ from holdfast.contract.events import (
     ChildCreated,
     ChildIdle,
     Event,
+    EventsProcessed,
     ModelRequested,
     Payload,
+    UserInterrupt,
 )
 from holdfast.contract.journal import MOST_EVENTS, JournalError, Session
 from holdfast.contract.ports import IdPrefix
@@ -130,8 +132,23 @@ class LedJournal(StoreJournal):
     async def _others_are_heard(self) -> None:
         asked = (one.payload for one in self.ahead() if isinstance(one.payload, ModelRequested))
         turn = next((one for one in asked if one.purpose == "turn"), None)
-        if turn is not None:
-            await self.feed_from_elsewhere(turn.through)
+        await self.feed_from_elsewhere(self._answered() if turn is None else turn.through)
+
+    def _answered(self) -> int:
+        """The number of the last event that the run has heard of when it comes to its end.
+
+        It takes interrupts into account there, but for those that say what to do instead: one
+        without such words that it leaves alone came too late for it.
+        """
+        said = [one.payload for one in self.ahead() if isinstance(one.payload, EventsProcessed)]
+        if not said:
+            return 0
+        known = {name for one in said for name in one.event_ids}
+        for event in self._events[self.at :]:
+            stops = isinstance(event.payload, UserInterrupt) and not event.payload.note
+            if not self._came_from_elsewhere(event) or (stops and event.id not in known):
+                return event.sequence - 1
+        return self._events[-1].sequence
 
     def _came_from_elsewhere(self, event: Event) -> bool:
         said = event.payload

@@ -40,7 +40,9 @@ class Wakeup:
     def set(self) -> None:
         """Wake whoever waits; harmless when the loop has ended."""
         if _running_loop() is self._loop:
-            self._event.set()  # to go by way of another thread costs two system calls
+            # As from another thread, whoever leaves meanwhile has not been woken; without the two
+            # system calls that this costs there.
+            self._loop.call_soon(self._event.set)
             return
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._event.set)
