@@ -18,6 +18,7 @@ from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.spending import Spending
 from holdfast.agent.wake import Wake
 from holdfast.app.assembly import Whole
+from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
 from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
@@ -56,6 +57,8 @@ class AgentSession(SessionQuestions):
         self._parts = parts
         self._log = parts.log
         self._listeners: list[Callable[[Told], None]] = []
+        self.model: ChatModel = equipment.model
+        """The model that is asked."""
         self._live = LiveRedaction(parts.redactor, self._tell)
         self._equipment = msgspec.structs.replace(equipment, told=self._live)
         outfit = Outfit(system, parts.own.offered.offered, self._equipment.terms)
@@ -80,11 +83,6 @@ class AgentSession(SessionQuestions):
     def id(self) -> str:
         """The session's own id."""
         return self._parts.session.id
-
-    @property
-    def model(self) -> ChatModel:
-        """The model that is asked."""
-        return self._equipment.model
 
     @property
     def running(self) -> bool:
@@ -133,6 +131,16 @@ class AgentSession(SessionQuestions):
         """
         work = partial(self._woken, self._equipment, goes_on=goes_on)
         return (await self._runs.result(work))[0]
+
+    async def compact(self, wish: str | None = None) -> bool:
+        """Have the model told a summary of all that was said; whether there was anything.
+
+        ``wish``: what the summary is to heed. ModelError, RuntimeError while a run is under way or
+        calls wait, JournalError.
+        """
+        self._abort = abort = Abort()
+        given = (self._place, self._equipment, self._keeper, abort, wish)
+        return await self._runs.result(partial(compacted, *given))
 
     def run(self, message: str | None = None, *, goes_on: bool = False) -> RunStream:
         """Say something, run until the agent rests, and tell what happens meanwhile.
