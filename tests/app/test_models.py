@@ -134,6 +134,12 @@ def test_headers_of_models_are_secrets_unless_they_are_known_to_be_none(
         ('[model.a]\nkind = "openai"\nmodel = "x"\nbase_url = "http://x:y"', "no address"),
         ('[model.a]\nkind = "openai"\nmodel = "x"\nbase_url = "http://x/?k=v"', "no address"),
         ('[model.a]\nkind = "openai"\nmodel = "x"\nidle_seconds = 0', "idle_seconds"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nreply_seconds = 0', "reply_seconds"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nproxy = "proxy:3128"', "no address of a proxy"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nproxy = "http://u:p@x"', "HTTPS_PROXY"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nproxy = "socks5://x"', "no address of a proxy"),
+        ('[model.a]\nkind = "local"\nproxy = "http://x"', "has no proxy"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nprices = { input = inf }', "prices.input"),
         ('[model.a]\nkind = "openai"\nmodle = "x"', "did you mean 'model'"),
     ],
 )
