@@ -58,7 +58,7 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelUsage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one reply cost, as its provider counted."""
+    """What one reply cost, as its provider counted, or as it is estimated."""
 
     input_tokens: int = 0
     """All that was read, cached or not."""
@@ -70,6 +70,8 @@ class ModelUsage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasoning_tokens: int = 0
     cost_micros: int = 0
     """In millionths of the currency its prices are configured in; 0 without prices."""
+    estimated: bool = False
+    """Its provider did not say: it is counted here, by how long the texts are."""
 
     @property
     def total_tokens(self) -> int:
@@ -91,6 +93,9 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it thought aloud, for people; it is not told again."""
     opaque: JsonObject | None = None
     """What the provider wants to see again with this reply, in its own terms."""
+    cut_calls: tuple[str, ...] = ()
+    """Calls that are not among the others, because the reply was cut inside of them: their names,
+    as far as those had come. `finish` says why it was cut."""
 
 
 class TextDelta(msgspec.Struct, frozen=True, tag_field="kind", tag="text"):
