@@ -155,6 +155,8 @@ async def _on_model(
     """The model, and the pipeline for its calls."""
     with await to_thread.run_sync(opened_file, out, options) as file:
         async with used as model, FlowHoldfast(out, table, settling(options)) as session:
+            if session.parts.telemetry is not None:
+                session.parts.telemetry.asks_models_of(model.provider)
             yield Ground(_Settling(session, model, options.get("on_event")), (session, file))
 
 
@@ -170,7 +172,7 @@ class _Settling:
         return ()
 
     async def complete(self, rows: ChunkTable, tools: Sequence[Schema], /) -> ModelReply:
-        return await asked(self._model, rows, tools, self._heard)
+        return await asked(self._model, rows, tools, self._heard, self._session.diary)
 
     async def settle(self, call: LookedUp, /) -> str:
         if isinstance(call, RefusedCall):
