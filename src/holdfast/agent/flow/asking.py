@@ -1,5 +1,5 @@
-"""Asking a model for a loop: rows and function schemas become a request, pieces are passed on, and
-failures that may pass are tried again as those of a wake are.
+"""Asking a model for a loop: rows and tools become a request, pieces are passed on, and failures
+that may pass are tried again as those of a wake are.
 
 Who writes down what was asked is handed in. What a reply means is not known here.
 """
@@ -62,13 +62,13 @@ class NoDiary:
 async def asked(
     model: ChatModel,
     rows: ChunkTable,
-    tools: Iterable[Schema],
+    tools: Iterable[ModelTool],
     heard: Heard | None = None,
     diary: Diary | None = None,
 ) -> ModelReply:
     """One reply; ModelError where it is not worth another try."""
     book = NoDiary() if diary is None else diary
-    request = ModelRequest(rows=rows.rows, tools=tuple(map(model_tool, tools)))
+    request = ModelRequest(rows=rows.rows, tools=tuple(tools))
     attempt = 0
     while True:
         attempt += 1
