@@ -246,6 +246,8 @@ def _handed_over(talk: Conversation, child: str, sequence: int) -> None:
 def _child_ended(talk: Conversation, event: Event, said: ChildIdle) -> None:
     """Work in the background has ended; of other work the call's own answer tells."""
     child = said.child_session_id
+    if child not in talk.children:
+        return
     talk.children.discard(child)
     how = "ended" if said.child_stop_reason == "idle" else "failed"
     told = f"[task {child} {how}] {said.summary}"
@@ -264,7 +266,9 @@ def _custom_result(talk: Conversation, event: Event, said: CustomToolResult) -> 
 
 
 def _child_begun(talk: Conversation, _event: Event, said: ChildCreated) -> None:
-    talk.children.add(said.child_session_id)
+    """A lasting one cannot be lost, and tells by a wake when it rests."""
+    if not said.lasting:
+        talk.children.add(said.child_session_id)
 
 
 def _queued(talk: Conversation, _event: Event, said: WakeQueued) -> None:

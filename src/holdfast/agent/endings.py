@@ -18,6 +18,7 @@ from holdfast.agent.keeping import Keeper
 from holdfast.agent.place import Workplace
 from holdfast.agent.replies import TurnCall
 from holdfast.agent.spans import WAKE_SPAN, use_of
+from holdfast.agent.telling_above import tell_above
 from holdfast.contract.events import (
     AgentMessage,
     CustomToolUse,
@@ -100,13 +101,29 @@ class Rest:
         )
         if ended.ending == "requires_action":
             blocking = await self._blocked(ended, untold)
+            await self._tell_above(ended, blocking[0].summary)
             await self._keeper.tell([*blocking, span])
             return
         if ended.directive is not None and ended.directive.custom_tool_request is not None:
             asked = await self._asked_outside(ended, ended.directive, untold)
+            await self._tell_above(ended, summary_of(ended))
             await self._keeper.tell([asked, span])
             return
-        await self._keeper.tell([*untold, *self._told(ended), span])
+        told = [*untold, *self._told(ended), span]
+        await self._tell_above(ended, ended.message or summary_of(ended))
+        await self._keeper.tell(told)
+
+    async def _tell_above(self, ended: Ended, said: str) -> None:
+        """Whoever delegated the work hears that it rests; not while it is only left for later."""
+        is_left = ended.ending == "cancelled" and not self._is_interrupted()
+        again = ended.ending == "failed" and self.stop_reason == "idle"
+        if not (is_left or again or self.stop_reason == "rescheduling"):
+            await tell_above(self._place, self._before, self.stop_reason, said)
+
+    def _is_interrupted(self) -> bool:
+        """Whether a person stopped it, before the run or in it."""
+        pending = self._keeper.talk.pending
+        return bool(self._before.interrupts) or any(map(_is_interrupt, pending.values()))
 
     def _told(self, ended: Ended) -> Iterator[Payload]:
         if ended.message:
@@ -187,24 +204,14 @@ class Rest:
         until = self._place.clock.now() + timedelta(seconds=pause)
         yield WakeDeferred(until=until, attempt=attempt, reason=summary)
         if not self._keeper.talk.pending:
-            yield self._retry_wake(until)
+            yield retry_wake(self._place, until)
         if ended.again:
             self.stop_reason = "rescheduling"
             yield StatusChanged(from_status="running", to_status="rescheduling", reason=summary)
         else:
             yield StatusIdle(reason="failed", summary=summary)
 
-    def _retry_wake(self, until: datetime) -> WakeQueued:
-        """Nobody's words wait: a wake of its own keeps the session from being forgotten."""
-        session_id = self._place.session_id
-        return WakeQueued(
-            queued_wake_id=self._place.ids.new("wak"),
-            due_at=until,
-            reason=RETRY,
-            dedupe_key=f"retry:{session_id}:{RETRY}",
-        )
-
-    async def _blocked(self, ended: Ended, untold: Sequence[Payload]) -> list[Payload]:
+    async def _blocked(self, ended: Ended, untold: Sequence[Payload]) -> list[StatusIdle]:
         """What a pause tells: what waits, for whom, and which events say so."""
         self.stop_reason = "requires_action"
         journal = await self._place.log.journal()
@@ -222,6 +229,16 @@ class Rest:
         ids = tuple(one.id for one in found if _asks_for(one.payload) in wanted)
         summary = f"Awaiting {'confirmation to run' if asks else 'an answer for'} {call.name}."
         return [StatusIdle(reason="requires_action", summary=summary, blocking_event_ids=ids[-1:])]
+
+
+def retry_wake(place: Workplace, until: datetime) -> WakeQueued:
+    """Nobody's words wait: a wake of its own keeps the session from being forgotten."""
+    return WakeQueued(
+        queued_wake_id=place.ids.new("wak"),
+        due_at=until,
+        reason=RETRY,
+        dedupe_key=f"retry:{place.session_id}:{RETRY}",
+    )
 
 
 def _is_interrupt(said: Payload) -> bool:

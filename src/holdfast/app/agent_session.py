@@ -10,9 +10,10 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import msgspec
-from anyio import CancelScope, create_task_group
+from anyio import CancelScope, create_task_group, get_cancelled_exc_class
 
 from holdfast.agent.conversation import Conversation
+from holdfast.agent.endings import retry_wake
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
 from holdfast.agent.place import Equipment, Workplace
@@ -27,6 +28,7 @@ from holdfast.app.run_watch import RunWatch
 from holdfast.app.session_questions import SessionQuestions
 from holdfast.app.telling import Told as Told
 from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
+from holdfast.contract.journal import EventQuery, Journal
 from holdfast.contract.model import ChatModel
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.contract.wakes import WakeEnd
@@ -57,7 +59,9 @@ class AgentSession(SessionQuestions):
         self._live = LiveRedaction(parts.redactor, self._tell)
         self._equipment = msgspec.structs.replace(equipment, told=self._live)
         outfit = Outfit(system, parts.own.offered.offered, self._equipment.terms)
-        self._place = _workplace(parts, outfit)
+        self.tells_above = True
+        """Whether the session above one that was delegated is told where it rests."""
+        self._place = _workplace(parts, outfit, lambda: self.tells_above)
         if parts.telemetry is not None:
             parts.telemetry.asks_models_of(equipment.model.provider)
         self._keeper = Keeper(parts.log, Conversation())
@@ -74,6 +78,8 @@ class AgentSession(SessionQuestions):
         """How the last run ended."""
         self.closing: AbstractAsyncContextManager[object] | None = None
         """What was opened for it, and is closed with it."""
+        self.forget: Callable[[], object] = lambda: None
+        """Tells whoever opened it that it is closed."""
 
     @property
     def id(self) -> str:
@@ -93,6 +99,7 @@ class AgentSession(SessionQuestions):
     async def close(self) -> None:
         """Stop what runs, and let go of the session: whoever takes it up goes on from there."""
         self._leaving.set()
+        self.forget()
         closing, self.closing = self.closing, None
         if closing is not None:
             await closing.__aexit__(None, None, None)
@@ -121,9 +128,40 @@ class AgentSession(SessionQuestions):
         """Run once, if there is anything to do; JournalError.
 
         ``goes_on``: also where a run before stopped in the middle, and nobody said anything new.
+        Whoever is cancelled stops the run, waits for its end, and leaves a wake: it goes on later.
         """
-        self._leaving = Abort()
-        return await self._woken(goes_on=goes_on)
+        _check_rests(self)
+        leaving = self._leaving = Abort()
+        ends: list[WakeEnd | Exception] = []
+
+        async def work() -> None:
+            try:
+                ends.append(await self._woken(goes_on=goes_on))
+            except Exception as problem:  # noqa: BLE001 - whoever waits is told
+                ends.append(problem)
+
+        tasks = PlainTasks()
+        tasks.begin(work())
+        try:
+            await tasks.rest()
+        except get_cancelled_exc_class():
+            leaving.set()
+            with CancelScope(shield=True):
+                await tasks.rest()
+                await self.go_on_later()
+            raise
+        if isinstance(ends[0], Exception):
+            raise ends[0]
+        return ends[0]
+
+    async def go_on_later(self) -> None:
+        """Whoever looks for what is due goes on, unless the run ended by itself or by a person."""
+        end = self.last
+        if end is None or end.ended != "cancelled":
+            return
+        journal = await self._log.journal()
+        if not await _is_stopped(journal, self.id, end.wake_id):
+            await journal.append(self.id, [retry_wake(self._place, self._parts.clock.now())])
 
     async def _woken(self, *, goes_on: bool) -> WakeEnd:
         _check_rests(self)
@@ -236,6 +274,16 @@ async def _cancelled_by(abort: Either, waiting: CancelScope) -> None:
     waiting.cancel()
 
 
+async def _is_stopped(journal: Journal, session_id: str, wake_id: str | None) -> bool:
+    """Whether a person stopped this run."""
+    of_run = EventQuery(types=("span.started",), wake_id=wake_id)
+    begun = await journal.find(session_id, of_run)
+    stops = await journal.find(session_id, EventQuery(types=("user.interrupt",), limit=1))
+    return any(
+        stop.processed_at is None or not begun or stop.processed_at >= begun[0].at for stop in stops
+    )
+
+
 def _check_rests(session: AgentSession) -> None:
     if session.running:
         raise RuntimeError(f"session {session.id} runs already; send() is heard by that run")
@@ -246,7 +294,7 @@ def _new_turn(parts: Whole) -> None:
     parts.outside.take_changes()
 
 
-def _workplace(parts: Whole, outfit: Outfit) -> Workplace:
+def _workplace(parts: Whole, outfit: Outfit, tells_above: Callable[[], bool]) -> Workplace:
     redactor = parts.redactor
     assert parts.log is not None
     return Workplace(
@@ -262,6 +310,7 @@ def _workplace(parts: Whole, outfit: Outfit) -> Workplace:
         todos=parts.own.todos.all,
         witness=file_witness(parts.session.workspace),
         running_children=parts.own.tasks.running,
+        tells_above=tells_above,
         new_turn=partial(_new_turn, parts),
         clean=lambda text: redactor.text(text) if redactor.active else text,
         clean_json=lambda text: redactor.json(text) if redactor.active else text,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import msgspec
-from anyio import CancelScope, Lock
+from anyio import CancelScope, Lock, get_cancelled_exc_class
 
 from holdfast.agent.place import Equipment
 from holdfast.app.agent_session import AgentSession
@@ -23,7 +23,7 @@ from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
 from holdfast.contract.events import ApprovalAsked, Event
 from holdfast.contract.journal import Journal, LeaseHeld
 from holdfast.contract.model import ChatModel
-from holdfast.contract.session_state import SessionState
+from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 
@@ -87,7 +87,8 @@ class OpenedAgents:
         self._parts = parts
         self._make = make
         self._models = Models(parts.configuration.settings, parts.surroundings)
-        self._open: list[AgentSession] = []
+        self._open: dict[AgentSession, None] = {}
+        """In the order they were opened."""
         self._journal: Journal | None = None
         """Of all sessions: held open, so that not every session opens it anew."""
         self._opening = Lock()
@@ -102,7 +103,7 @@ class OpenedAgents:
             await self._all_sessions()
         if session is not None:
             begun = (await (await self._all_sessions()).session(session)).state
-            if begun.parent_id is not None:
+            if is_bound(begun):
                 raise ConfigurationError(_BELOW.format(session, begun.parent_id))
             model = model or begun.model
             agent = agent or _agent_of(session, begun, wanted, settings)
@@ -124,7 +125,8 @@ class OpenedAgents:
         runner.usual = found.model
         await made.__aenter__()
         found.closing = made
-        self._open.append(found)
+        found.forget = lambda: self._open.pop(found, None)
+        self._open[found] = None
         return found
 
     async def wake(self, session_id: str, /) -> WakeEnd:
@@ -139,9 +141,13 @@ class OpenedAgents:
         try:
             async for _ in session.run():
                 pass
+        except get_cancelled_exc_class():
+            with CancelScope(shield=True):
+                await session.go_on_later()
+            raise
         finally:
-            self._open.remove(session)
-            await session.close()
+            with CancelScope(shield=True):
+                await session.close()
         return told if session.last is None else session.last
 
     async def run_due(self, *, forever: bool) -> int:
@@ -172,8 +178,7 @@ class OpenedAgents:
 
     async def close(self) -> None:
         """Close them all, and let go of their models."""
-        opened, self._open = self._open, []
-        for one in opened:
+        for one in tuple(self._open):
             await one.close()
         await self._models.close()
         journal, self._journal = self._journal, None

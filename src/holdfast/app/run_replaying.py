@@ -187,6 +187,7 @@ class _Replay:
             tool=self._tools.get,
             outfit=PlayedOutfit(stage),
             running_children=lambda: frozenset(keeper.talk.children) - stage.wake.lost,
+            tells_above=lambda: False,
             todos=tuple,
             witness=None,
             new_turn=lambda: None,

@@ -127,6 +127,8 @@ class ChildCreated(Payload, frozen=True, kw_only=True, tag="session.child_create
     child_session_id: str
     outcome_title: str | None = None
     message: str
+    lasting: bool = False
+    """It outlives the call that made it, and whoever finds it due runs it."""
 
 
 class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
