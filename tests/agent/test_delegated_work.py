@@ -23,13 +23,16 @@ from holdfast.contract.events import (
     ChildIdle,
     Event,
     ModelReplied,
+    ModelRequested,
     Payload,
 )
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.model import ModelError, ModelRequest
+from holdfast.contract.wake_events import WakeQueued
 
 pytestmark = pytest.mark.anyio
 
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 BACKGROUND = ("task", '{"subagent_type": "worker", "prompt": "Child.", "background": true}')
 BLOCKING = ("task", '{"subagent_type": "worker", "prompt": "Child."}')
 
@@ -150,12 +153,11 @@ async def test_a_subagent_that_ends_before_its_call_does_is_told_all_the_same() 
 
 
 def _event(sequence: int, payload: Payload) -> Event:
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
     return Event(
         session_id="ses_1",
         sequence=sequence,
         id=f"evt_{sequence}",
-        at=moment,
+        at=MOMENT,
         wake_id=None,
         payload=payload,
         previous=b"",
@@ -182,3 +184,56 @@ async def test_a_finished_subagent_cannot_be_prompted_again(tmp_path: Path) -> N
         child = [one for one in desk.model.requests if one.rows[-1] == UserChunk("Child.")]
         assert len(child) == 2
         assert child[0].rows == child[1].rows
+
+
+async def test_tasks_of_one_reply_run_at_the_same_time(tmp_path: Path) -> None:
+    """Each waits for the other: one after the other, neither would end."""
+    here: list[anyio.Event] = [anyio.Event(), anyio.Event()]
+    came = 0
+
+    @tool(parallel_safe=True)
+    async def meet() -> str:
+        """Wait for somebody else to come."""
+        nonlocal came
+        came += 1
+        here[came - 1].set()
+        with anyio.fail_after(10):
+            for one in here:
+                await one.wait()
+        return "met"
+
+    child: list[Played] = [calls(("meet", "{}")), calls(("meet", "{}")), "Met.", "Met."]
+    turns = by_whom([calls(BLOCKING, BLOCKING), "Both met."], child)
+    async with above(tmp_path, turns, tools=[meet]) as desk:
+        await desk.told("Send two.")
+        answers = [row for row in desk.rows() if isinstance(row, ToolResultChunk)]
+        assert ['"output":"Met."' in one.content for one in answers] == [True, True]
+
+
+async def test_what_is_known_of_a_conversation_does_not_grow_with_what_is_over() -> None:
+    reply: JsonObject = {
+        "calls": [{"id": "cal_1", "model_call_id": "c1", "name": "task", "arguments": "{}"}],
+        "finish": "tool_calls",
+    }
+    ended = ChildIdle(
+        child_session_id="ses_2", child_stop_reason="idle", summary="Did it.", executed_cycles=1
+    )
+    answer = msgspec.Raw(b'{"ok":true,"result":{"output":"Did it."},"tool":"task"}')
+    wake = WakeQueued(queued_wake_id="qwk_1", due_at=MOMENT, reason="later", dedupe_key="one")
+    again = msgspec.structs.replace(wake, queued_wake_id="qwk_2")
+    summary = ModelRequested(request_id="msg_0", model="m", request_hash="", purpose="summary")
+    turn = msgspec.structs.replace(summary, request_id="msg_1", purpose="turn")
+    told = [
+        ModelReplied(request_id="msg_1", reply=reply, usage={}),
+        ChildCreated(child_session_id="ses_2", message="Child."),
+        ended,
+        CallSettled(call_id="cal_1", tool="task", envelope=answer),
+        *(wake, again, summary, turn),
+        ModelReplied(request_id="msg_1", reply={"text": "Done.", "finish": "stop"}, usage={}),
+        ended,
+    ]
+    talk = Conversation()
+    talk.take(map(_event, range(1, 20), told))
+    assert list(talk.wakes) == ["qwk_1"]
+    assert (talk.ended_early, talk.children, talk.background) == ({}, set(), set())
+    assert vars(talk)["_aside"] == set()

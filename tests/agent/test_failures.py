@@ -11,7 +11,7 @@ from agents_at_work import at_work, calls
 from holdfast import tool
 from holdfast.agent import asking
 from holdfast.agent.asking import pause_before
-from holdfast.agent.endings import MOST_ATTEMPTS
+from holdfast.agent.beginning import MOST_ATTEMPTS
 from holdfast.agent.wake import NUDGE
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import ToolResultChunk, UserChunk

@@ -142,6 +142,7 @@ class Conversation:
     def begin_run(self) -> None:
         """No reply is under way: whoever waited for one is gone, and what came since is told."""
         self._asked = False
+        self._aside.clear()
         self._flush()
 
     def requested(self, _event: Event, said: ModelRequested) -> None:
@@ -169,6 +170,7 @@ class Conversation:
             return
         self.reply = read_reply(said.reply)
         self._answers = {}
+        self.ended_early = {}  # the calls of before are answered, and told of those that matter
         self._asked = False
         self.unseen = not (self.reply.text or self.reply.calls)  # nothing was said: ask again
         if not self.unseen:
@@ -272,7 +274,10 @@ def _child_begun(talk: Conversation, _event: Event, said: ChildCreated) -> None:
 
 
 def _queued(talk: Conversation, _event: Event, said: WakeQueued) -> None:
-    talk.wakes[said.queued_wake_id] = said
+    """What is queued already under the same key stays as it is, as in the session's state."""
+    keys = {one.dedupe_key for one in talk.wakes.values()} - {None}
+    if said.dedupe_key not in keys:
+        talk.wakes.setdefault(said.queued_wake_id, said)
 
 
 def _woken(talk: Conversation, event: Event, said: WakesCompleted) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from holdfast.agent.beginning import stopped_by
+from holdfast.agent.beginning import MOST_ATTEMPTS, stopped_by
 from holdfast.agent.conversation import RETRY
 from holdfast.agent.directive import (
     CustomToolRequest,
@@ -46,8 +46,6 @@ from holdfast.contract.wake_events import (
 from holdfast.contract.wakes import RunEnd
 
 SUMMARY_CHARACTERS = 220
-MOST_ATTEMPTS = 5
-"""After so many failed runs in a row a person has to look."""
 AGAIN_SECONDS = 5.0
 _WAITING = frozenset({"waiting", "inquiring"})
 _BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked")
@@ -192,7 +190,8 @@ class Rest:
 
     def _failed(self, ended: Ended) -> Iterator[Payload]:
         """What may pass is tried again soon; what fails again and again waits for a person."""
-        attempt = self._before.attempts + 1
+        # One that never came to an end counts, too.
+        attempt = self._before.attempts + 1 + (self._before.status == "running")
         summary = f"Wake failed: {ended.problem}"
         if attempt >= MOST_ATTEMPTS:
             self.stop_reason = "requires_action"

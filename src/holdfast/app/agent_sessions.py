@@ -11,6 +11,7 @@ from holdfast.agent.place import Equipment
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_settings import DEFAULT_AGENT, USUAL_INSTRUCTIONS
 from holdfast.app.assembly import Whole
+from holdfast.app.holders import may_run
 from holdfast.app.models import model_named, remembered
 from holdfast.app.options import Options, Wanted
 from holdfast.app.problems import ConfigurationError
@@ -21,7 +22,7 @@ from holdfast.app.subagents import Run, Runner
 from holdfast.app.who_answers import answered_elsewhere
 from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
 from holdfast.contract.events import ApprovalAsked, Event
-from holdfast.contract.journal import Journal, LeaseHeld
+from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
 from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import WakeEnd
@@ -132,6 +133,8 @@ class OpenedAgents:
     async def wake(self, session_id: str, /) -> WakeEnd:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
         told = WakeEnd(session_id=session_id, executed=False)
+        if await self._has_work_below(session_id):
+            return msgspec.structs.replace(told, reason="lease_contended")
         try:
             session = await self.opened(None, None, session_id)
         except LeaseHeld:
@@ -149,6 +152,22 @@ class OpenedAgents:
             with CancelScope(shield=True):
                 await session.close()
         return told if session.last is None else session.last
+
+    async def _has_work_below(self, session_id: str) -> bool:
+        """Whether it waits for nothing but subagents that are at work, in whatever process."""
+        journal = await self._all_sessions()
+        state = (await journal.session(session_id)).state
+        if state.status == "running" or state.pending or state.wakes or state.calls:
+            return False
+        now = self._parts.clock.unix_ns() // 1000
+        for child in state.children:
+            try:
+                lease = (await journal.session(child)).lease
+            except UnknownSession:
+                continue
+            if lease is not None and may_run(lease.holder, late=lease.until_micros < now):
+                return True
+        return False
 
     async def run_due(self, *, forever: bool) -> int:
         """Run the sessions of agents that are due; how many wakes were executed."""

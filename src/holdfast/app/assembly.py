@@ -61,7 +61,7 @@ from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.turn import Turn
-from holdfast.runtime.visibility import visible
+from holdfast.runtime.visibility import SeenAbove, visible
 
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
@@ -117,7 +117,7 @@ def assembled(wanted: Wanted) -> Whole:
     top = session.id if above is None else above.top
     surroundings = with_secrets(surroundings, sources)
     tools = (*_own_tools(wanted), *sources.plugins)
-    shown = (chosen.tools,) if agent is None else (chosen.tools, agent.agent.tools)
+    shown = (chosen.tools, *(() if agent is None else (agent.agent.tools,)), *_seen_above(wanted))
     catalog = visible(catalog_of(tools, chosen, settings, top), *shown)
     outside = Outside(catalog, Bounds(settings.limits, shown), sources.manifests)
     sidecars = SidecarFiles(
@@ -183,6 +183,7 @@ def assembled(wanted: Wanted) -> Whole:
                     metadata=metadata,
                     reach=reach,
                     tools=catalog.get,
+                    sees=lambda name: all(one.admits(name) for one in shown),
                     from_elsewhere=(*sources.plugins, *outside.tools()),
                     rules=judge.as_parent,
                     commands=commands,
@@ -302,6 +303,15 @@ def _opened_under(
 
 def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, above: Above) -> Child:
     return children.child_session(wanted, configuration, subagent, above)
+
+
+def _seen_above(wanted: Wanted) -> tuple[SeenAbove, ...]:
+    """What a subagent sees at most."""
+    above = wanted.options.get("above")
+    if above is None:
+        return ()
+    own = (tool.name for tool in wanted.tools) if above.own_tools else ()
+    return (SeenAbove(above.sees, frozenset(own)),)
 
 
 def _commands(wanted: Wanted, settings: Settings) -> tuple[CommandPolicy, ...]:

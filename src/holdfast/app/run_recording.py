@@ -45,6 +45,7 @@ from holdfast.contract.wake_events import (
     AgentEquipped,
     ModelFailed,
     RunTerms,
+    WakeDeferred,
     WakeQueued,
     WakesCompleted,
 )
@@ -61,7 +62,7 @@ _OF_CALLS = (
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallRefused),
     *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
 )
-_BEGINNING = (WakesCompleted, ChildIdle, AgentEquipped)
+_BEGINNING = (WakesCompleted, ChildIdle, AgentEquipped, WakeDeferred)
 
 
 def call_of(said: Payload) -> str | None:

@@ -61,6 +61,8 @@ class Above(msgspec.Struct, frozen=True):
     reach: Reach
     tools: Callable[[str], Tool | None]
     """Those of the session above, by name."""
+    sees: Callable[[str], bool]
+    """Whether the session above sees a tool of this name, if it has one."""
     from_elsewhere: tuple[Tool, ...]
     """What came to that one from its sources."""
     rules: tuple[AgentRules, ...]
@@ -70,6 +72,8 @@ class Above(msgspec.Struct, frozen=True):
     search: SessionSearch
     top: str
     """The session that a person began."""
+    own_tools: bool = False
+    """Whether the subagent was given tools of its own."""
 
 
 Child = AbstractAsyncContextManager[object]

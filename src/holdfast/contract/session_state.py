@@ -116,6 +116,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Runs that are to come, in the order they were queued."""
     deferred_until: int = 0
     """In microseconds since 1970: before that it is not run, as the last run failed."""
+    children: tuple[str, ...] = ()
+    """Sessions of subagents that work for it and have not come to rest."""
     attempts: int = 0
     """How many runs in a row have failed."""
     continues: int = 0
@@ -164,17 +166,17 @@ def due_micros(state: SessionState) -> int | None:
     """From when on a session has to be run, in microseconds since 1970; None: not for now.
 
     One without an agent is run by whoever calls its tools, and one that is bound to another by
-    whoever runs that one: nobody else knows what binds it. One that runs is due at once: whoever
-    ran it may be gone, and who holds its lease is known elsewhere. A deferral holds for all that
-    waits; whatever a person says ends it.
+    whoever runs that one: nobody else knows what binds it. One that runs is due at once, and so
+    is one for which subagents work: whoever ran them may be gone, and who holds a lease is known
+    elsewhere. A deferral holds for all that waits; whatever a person says ends it.
     """
     if state.agent_id is None or is_bound(state) or state.status == "terminated":
         return None
-    if state.status == "running":
-        return 0
     if state.deferred_until >= _PARKED:
         return None
-    if _has_word(state):
+    if state.status == "running":
+        return 0
+    if _has_word(state) or state.children:
         return state.deferred_until
     if state.wakes:
         return max(state.deferred_until, min(wake.due_micros for wake in state.wakes))
