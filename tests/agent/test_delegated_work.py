@@ -13,9 +13,10 @@ from agents_at_work import Desk, at_work, calls, home_of
 
 from holdfast import Agent, tool
 from holdfast.agent.conversation import Conversation
-from holdfast.agent.models.scripted import Played, ScriptedModel
+from holdfast.agent.models.scripted import Played, ScriptedCall, ScriptedModel, Turn
 from holdfast.app.agent_sessions import Models, SubagentRunner
 from holdfast.app.settings import Settings
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import ToolResultChunk, UserChunk
 from holdfast.contract.events import (
     CallSettled,
@@ -27,7 +28,7 @@ from holdfast.contract.events import (
     Payload,
 )
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.model import ModelError, ModelRequest
+from holdfast.contract.model import ModelError, ModelRequest, ModelUsage
 from holdfast.contract.wake_events import WakeQueued
 
 pytestmark = pytest.mark.anyio
@@ -38,7 +39,9 @@ BLOCKING = ("task", '{"subagent_type": "worker", "prompt": "Child."}')
 
 
 @asynccontextmanager
-async def above(folder: Path, turns: list[Any], **options: Any) -> AsyncGenerator[Desk]:
+async def above(
+    folder: Path, turns: list[Any], limits: RunLimits | None = None, **options: Any
+) -> AsyncGenerator[Desk]:
     """An agent that may hand work to another one; both play from the same script."""
     model = ScriptedModel(turns)
     runner = SubagentRunner(Models(Settings(), home_of(folder)))
@@ -47,7 +50,7 @@ async def above(folder: Path, turns: list[Any], **options: Any) -> AsyncGenerato
     async with at_work(
         *(folder, ()),
         profile="locked",
-        equipment={"model": model},
+        equipment={"model": model, "limits": limits or RunLimits()},
         agents=[worker],
         runner=runner,
         **options,
@@ -237,3 +240,52 @@ async def test_what_is_known_of_a_conversation_does_not_grow_with_what_is_over()
     assert list(talk.wakes) == ["qwk_1"]
     assert (talk.ended_early, talk.children, talk.background) == ({}, set(), set())
     assert vars(talk)["_aside"] == set()
+
+
+@tool
+def ping() -> str:
+    """Ping."""
+    return "pong"
+
+
+_PINGS = Turn(
+    calls=(ScriptedCall(name="ping"),),
+    usage=ModelUsage(input_tokens=50, output_tokens=10, cost_micros=60_000),
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "asked", "ended"),
+    [
+        (RunLimits(tokens=100), 2, "over_budget"),
+        (RunLimits(cost=0.1), 2, "over_budget"),
+        (RunLimits(rounds=3), 3, "final_response"),
+    ],
+    ids=["tokens", "cost", "rounds"],
+)
+async def test_a_subagent_uses_what_is_left_to_the_run_it_works_for(
+    tmp_path: Path, limits: RunLimits, asked: int, ended: str
+) -> None:
+    turns = by_whom([calls(BLOCKING), "It went on and on."], [_PINGS] * 9)
+    async with above(tmp_path, turns, limits, tools=[ping]) as desk:
+        await desk.told("Go.")
+        (rested,) = await desk.payloads(ChildIdle)
+        assert rested.usage == {
+            "input_tokens": 50 * asked,
+            "output_tokens": 10 * asked,
+            "cost_micros": 60_000 * asked,
+        }
+        assert desk.session.last is not None
+        assert desk.session.last.ended == ended
+
+
+async def test_what_is_used_two_levels_below_is_used_above(tmp_path: Path) -> None:
+    """Whoever is asked first hands on, and so does the next one; the last one uses it up."""
+    turns = [calls(BLOCKING), calls(BLOCKING), _PINGS, _PINGS, "Never said."]
+    async with above(tmp_path, turns, RunLimits(tokens=100), tools=[ping]) as desk:
+        await desk.told("Go.")
+        assert len(desk.model.requests) == 4
+        (rested,) = await desk.payloads(ChildIdle)
+        assert rested.usage["input_tokens"] == 100
+        assert desk.session.last is not None
+        assert desk.session.last.ended == "over_budget"

@@ -2,6 +2,8 @@
 
 import math
 
+import msgspec
+
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.model import ModelUsage
 
@@ -27,6 +29,20 @@ class Spending:
         self.rounds += charged
         self._tokens += usage.total_tokens
         self._cost_micros += usage.cost_micros
+
+    def charge(self, usage: ModelUsage) -> None:
+        """Somebody who works for this run used so much of it."""
+        self._tokens += usage.total_tokens
+        self._cost_micros += usage.cost_micros
+
+    def left(self) -> RunLimits:
+        """What somebody who works for this run may use. Rounds are counted by each for itself."""
+        limits = self._limits
+        tokens = None if limits.tokens is None else max(limits.tokens - self._tokens, 1)
+        cost = None
+        if limits.cost is not None:
+            cost = max(limits.cost - self._cost_micros / MILLION, 1 / MILLION)
+        return msgspec.structs.replace(limits, tokens=tokens, cost=cost)
 
     def over(self) -> str | None:
         """Which limit is used up, and what to do about it; None: none is."""

@@ -60,7 +60,7 @@ class Wake:
         self._ask = Asking(place, equipment, keeper, abort)
         self._room = MakingRoom(equipment.model, keeper, self._ask)
         self._guide: Guiding = place.guide() if place.guide else Guide(place, equipment)
-        self._spent = Spending(equipment.limits)
+        self.spending = self._spent = Spending(equipment.limits)
         self._standing: Mapping[str, Approved] = {}
         self._asked_for: tuple[TurnCall, ...] = ()
         """Those of a reply that is written down with the first of them."""

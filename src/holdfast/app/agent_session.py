@@ -17,6 +17,7 @@ from holdfast.agent.endings import retry_wake
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
 from holdfast.agent.place import Equipment, Workplace
+from holdfast.agent.spending import Spending
 from holdfast.agent.wake import Wake
 from holdfast.app.assembly import Whole
 from holdfast.app.control.serving import served
@@ -27,9 +28,15 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.run_watch import RunWatch
 from holdfast.app.session_questions import SessionQuestions
 from holdfast.app.telling import Told as Told
-from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
+from holdfast.contract.events import (
+    ChildIdle,
+    Event,
+    ModelReplied,
+    UserInterrupt,
+    UserMessage,
+)
 from holdfast.contract.journal import EventQuery, Journal
-from holdfast.contract.model import ChatModel
+from holdfast.contract.model import ChatModel, ModelUsage
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.contract.wakes import WakeEnd
 from holdfast.execution.drive import PlainTasks, Wakeup
@@ -66,13 +73,15 @@ class AgentSession(SessionQuestions):
             parts.telemetry.asks_models_of(equipment.model.provider)
         self._keeper = Keeper(parts.log, Conversation())
         self._log.listeners.append(self._tell)
+        parts.own.left = lambda: None if self.spending is None else self.spending.left()
         self._abort = Abort()
         """Stops the run under way."""
         self._leaving = Abort()
         """Nobody listens to this run any more, nor to what would come behind it."""
         self._wake: Wake | None = None
         self._watch: RunWatch | None = None
-        self.window = Window(parts, parts.log, self._listeners, self._look, self.interrupt_call)
+        look = lambda: None if self._watch is None else self._watch.look()  # noqa: E731 - short
+        self.window = Window(parts, parts.log, self._listeners, look, self.interrupt_call)
         """The session as other windows see and steer it."""
         self.last: WakeEnd | None = None
         """How the last run ended."""
@@ -90,6 +99,11 @@ class AgentSession(SessionQuestions):
     def model(self) -> ChatModel:
         """The model that is asked."""
         return self._equipment.model
+
+    @property
+    def spending(self) -> Spending | None:
+        """What the run under way has used; None: none is."""
+        return None if self._wake is None else self._wake.spending
 
     @property
     def running(self) -> bool:
@@ -257,15 +271,21 @@ class AgentSession(SessionQuestions):
             group.cancel_scope.cancel()
         return found
 
-    def _look(self) -> None:
-        if self._watch is not None:
-            self._watch.look()
-
     def _tell(self, one: Told) -> None:
         if isinstance(one, Event) and isinstance(one.payload, ModelReplied | ModelFailed):
             self._live.whole()  # before the event that tells it again
+        if isinstance(one, Event) and self.spending is not None:
+            charge_children(self.spending, one)
         for listener in tuple(self._listeners):
             listener(one)
+
+
+def charge_children(spending: Spending, event: Event) -> None:
+    """What was used below a session is used by its run. Told by an event, so that it can be played
+    again."""
+    said = event.payload
+    if isinstance(said, ChildIdle) and said.usage:
+        spending.charge(msgspec.convert(said.usage, ModelUsage))
 
 
 async def _cancelled_by(abort: Either, waiting: CancelScope) -> None:

@@ -95,9 +95,16 @@ class OpenedAgents:
         self._opening = Lock()
 
     async def opened(
-        self, agent: str | Agent | None, model: str | ChatModel | None, session: str | None
+        self,
+        agent: str | Agent | None,
+        model: str | ChatModel | None,
+        session: str | None,
+        within: RunLimits | None = None,
     ) -> AgentSession:
-        """One more; ConfigurationError, JournalError. One of before keeps its agent and place."""
+        """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
+
+        ``within``: what its runs may use at most.
+        """
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
         runner = SubagentRunner(self._models)
         if settings.store.kind != "none":
@@ -122,7 +129,7 @@ class OpenedAgents:
         made = self._make(
             tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options
         )
-        found = agent_session(made, self._models, model, cast("Options", options))
+        found = agent_session(made, self._models, model, cast("Options", options), within)
         runner.usual = found.model
         await made.__aenter__()
         found.closing = made
@@ -295,7 +302,10 @@ class SubagentRunner:
         """What runs the loop of this one."""
 
         async def run(child: OpenedSession, prompt: str) -> str:
-            session = agent_session(child, self._models, agent.agent.model or self.usual, {})
+            above = child.parts.wanted.options.get("above")
+            within = None if above is None else above.left()
+            model = agent.agent.model or self.usual
+            session = agent_session(child, self._models, model, {}, within)
             nobody_here = child.parts.wanted.options.get("approver") is answered_elsewhere
             async for one in session.run(prompt):
                 if nobody_here and isinstance(one, Event):

@@ -189,6 +189,7 @@ def assembled(wanted: Wanted) -> Whole:
                     commands=commands,
                     turn=turn,
                     search=search,
+                    left=lambda: own.left(),
                     top=top,
                 ),
                 partial(_child, wanted, configuration),

@@ -156,7 +156,8 @@ class Holdfast(SessionAnswers):
     async def _open_child(self, session_id: str) -> "agent_session.AgentSession":
         """A session that the one here delegated, which waits for its runs itself."""
         try:
-            child = await self.new_session(session=session_id)
+            agents = self._all_agents()
+            child = await agents.opened(None, None, session_id, self._own.left())
         except ConfigurationError as problem:
             raise Unavailable(f"The session cannot be run here: {problem}") from None
         child.tells_above = False

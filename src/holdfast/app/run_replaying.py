@@ -14,6 +14,7 @@ from holdfast.agent.keeping import Keeper
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.replies import read_reply
 from holdfast.agent.wake import Wake
+from holdfast.app.agent_session import charge_children
 from holdfast.app.run_comparison import RunDiverged
 from holdfast.app.run_journal import LedJournal
 from holdfast.app.run_recording import RecordedWake, recorded_wakes
@@ -98,6 +99,7 @@ class _Replay:
         self._clock = ReplayClock()
         self._journal = LedJournal(events, self._clock, asked)
         self._played = 0
+        self._run: Wake | None = None
         self._began: set[str] = set()
         self._tools = _tools(events)
 
@@ -124,6 +126,8 @@ class _Replay:
         def told(event: Event) -> None:
             for heard in log.listeners:
                 heard(event)
+            if self._run is not None:
+                charge_children(self._run.spending, event)
 
         journal.told = told
         keeper = Keeper(log, Conversation())
@@ -156,7 +160,7 @@ class _Replay:
             await self._journal.feed_from_elsewhere()
         self._clock.set(wake.first.at)
         place = self._place(stage, log, keeper)
-        run = Wake(place, _equipment(stage, wake.terms), keeper, stage.abort)
+        run = self._run = Wake(place, _equipment(stage, wake.terms), keeper, stage.abort)
         await stage.to_its_end(run(goes_on=True))
         comparison, left = self._journal.comparison, self._journal.ahead()
         if comparison.divergence is not None:

@@ -12,6 +12,7 @@ from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.after_edit import AfterEdit
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
 from holdfast.contract.delegation import ChildSessions, Delegation
@@ -125,6 +126,8 @@ class SessionPorts:
         self.tasks = Delegations(
             parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
         )
+        self.left: Callable[[], RunLimits | None] = lambda: None
+        """What the run under way may still use; None: nobody counts it."""
         self.below = SessionsBelow(parts, self._new_session, self.tasks)
         self._is_open = False
         self._search = parts.search

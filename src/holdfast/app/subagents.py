@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.contract.agents import CompiledAgent
+from holdfast.contract.agents import CompiledAgent, RunLimits
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
@@ -70,6 +70,8 @@ class Above(msgspec.Struct, frozen=True):
     """What the profiles above hold commands to."""
     turn: Turn
     search: SessionSearch
+    left: Callable[[], RunLimits | None]
+    """What the run above may still use."""
     top: str
     """The session that a person began."""
     own_tools: bool = False

@@ -138,6 +138,8 @@ class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
     child_stop_reason: StopReason
     summary: str
     executed_cycles: int
+    usage: dict[str, int] = {}
+    """What it cost whoever ran it from here, with all below it."""
 
 
 class StatusChanged(Payload, frozen=True, kw_only=True, tag="session.status_changed"):

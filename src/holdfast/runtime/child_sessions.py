@@ -41,7 +41,7 @@ from holdfast.contract.journal import (
 from holdfast.contract.wakes import WakeEnd
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import Cancel, LoopCaller
-from holdfast.runtime.delegation import CLOSING_SECONDS, LONGEST_SUMMARY
+from holdfast.runtime.delegation import CLOSING_SECONDS, LONGEST_SUMMARY, used_by
 from holdfast.runtime.session_log import SessionLog
 
 _NOT_WRITTEN = (
@@ -141,6 +141,7 @@ class LastingChildren:
         log = self._log()
         journal = await log.journal()
         before = await self._child(journal, session_id)
+        used = await used_by(journal, session_id)
         ends = await self._run(session_id, max_cycles)
         after = await journal.session(session_id)
         response = next((end.response for end in reversed(ends) if end.response), None)
@@ -153,6 +154,7 @@ class LastingChildren:
             child_stop_reason=after.state.stop_reason,
             summary=self._text(response)[:LONGEST_SUMMARY],
             executed_cycles=len(ends),
+            usage=await used_by(journal, session_id, used),
         )
         await log.append([rested])
         return ChildRun(
