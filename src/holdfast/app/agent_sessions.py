@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import msgspec
-from anyio import CancelScope, Lock, get_cancelled_exc_class
+from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
 from holdfast.agent.place import Equipment
 from holdfast.app.agent_session import AgentSession
@@ -24,6 +24,7 @@ from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
 from holdfast.contract.events import ApprovalAsked, Event
 from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
+from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
@@ -41,6 +42,8 @@ _NOT_HANDED_ON = frozenset(
 """What is of the first session alone."""
 
 
+EndTold = Callable[[WakeEnd], None]
+"""Hears how a run ended."""
 _ENDED_WELL = frozenset({"final_response", "ended_by_surface"})
 
 
@@ -176,21 +179,35 @@ class OpenedAgents:
                 return True
         return False
 
-    async def run_due(self, *, forever: bool) -> int:
+    async def run_due(
+        self,
+        told: EndTold | None = None,
+        until: AbortSignal | None = None,
+        *,
+        forever: bool,
+    ) -> int:
         """Run the sessions of agents that are due; how many wakes were executed."""
         pace = self._parts.configuration.settings.engine
+
+        async def wake(session_id: str, /) -> WakeEnd:
+            end = await self.wake(session_id)
+            if told is not None:
+                told(end)
+            return end
+
         engine = EmbeddedEngine(
-            *(await self._all_sessions(), self.wake, self._parts.clock),
+            *(await self._all_sessions(), wake, self._parts.clock),
             EnginePace(concurrency=pace.concurrency, look_seconds=pace.look_seconds),
         )
-        if not forever:
-            return await engine.run_until_idle()
-        try:
-            await engine.run()
-        finally:
-            with CancelScope(shield=True):
-                await engine.stop()
-        return 0
+        executed = 0
+        async with create_task_group() as group:
+            if until is not None:
+                group.start_soon(_stopped_by, engine, until)
+            try:
+                executed = await (_forever(engine) if forever else engine.run_until_idle())
+            finally:
+                group.cancel_scope.cancel()
+        return executed
 
     async def _all_sessions(self) -> Journal:
         """The journal of all sessions; the program's own session is not begun by that."""
@@ -210,6 +227,20 @@ class OpenedAgents:
         journal, self._journal = self._journal, None
         if journal is not None:
             await journal.close()
+
+
+async def _forever(engine: EmbeddedEngine) -> int:
+    try:
+        await engine.run()
+    finally:
+        with CancelScope(shield=True):
+            await engine.stop()
+    return 0
+
+
+async def _stopped_by(engine: EmbeddedEngine, until: AbortSignal) -> None:
+    await until.wait()
+    await engine.stop()
 
 
 def _agent_of(

@@ -163,12 +163,20 @@ class Holdfast(SessionAnswers):
         child.tells_above = False
         return child
 
-    async def run_due(self, *, forever: bool = False) -> int:
+    async def run_due(
+        self,
+        *,
+        forever: bool = False,
+        told: "agent_sessions.EndTold | None" = None,
+        until: AbortSignal | None = None,
+    ) -> int:
         """Run the sessions of agents that are due: by words, by answers, by their own wakes.
 
-        How many runs there were. ``forever``: go on as they become due, until this is cancelled.
+        How many runs there were. ``forever``: go on as they become due, until this is cancelled;
+        what runs then is stopped, and due again. ``until``: once this is given, begin nothing more,
+        and return when what runs has ended. ``told``: hears how each run ended.
         """
-        return await self._all_agents().run_due(forever=forever)
+        return await self._all_agents().run_due(told, until, forever=forever)
 
     def _all_agents(self) -> "agent_sessions.OpenedAgents":
         self._check_open()
