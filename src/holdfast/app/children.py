@@ -1,5 +1,7 @@
 """Making the session of a subagent: what it has from the one above it, and what not."""
 
+import msgspec
+
 from holdfast.app.configuration import Configuration
 from holdfast.app.options import Wanted
 from holdfast.app.subagents import Above, Child, Subagent
@@ -26,6 +28,7 @@ def child_session(
         # What the manifest above says stands above; this one has its own.
         said = (one for one in wanted.options.get("rules", ()) if one.scope != "manifest")
         inherited["rules"] = tuple(said)
+    above = msgspec.structs.replace(above, own_tools=subagent.tools is not None)
     inherited_tools = (*wanted.tools, *above.from_elsewhere)
     return wanted.make(
         tools=inherited_tools if subagent.tools is None else subagent.tools,

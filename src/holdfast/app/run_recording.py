@@ -48,6 +48,7 @@ from holdfast.contract.wake_events import (
     ModelFailed,
     RunBounded,
     RunTerms,
+    WakeDeferred,
     WakeQueued,
     WakesCompleted,
 )
@@ -64,7 +65,7 @@ _OF_CALLS = (
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallRefused),
     *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
 )
-_BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped)
+_BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped, WakeDeferred)
 
 
 def call_of(said: Payload) -> str | None:

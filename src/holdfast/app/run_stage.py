@@ -212,6 +212,7 @@ class PlayedCalls:
         answer = None if record is None else record.envelope
         if answer is None or stage.is_over:
             await stage.ends_here()
+            await stage.journal.feed_from_elsewhere()  # what others used may have ended the run
         return POSTPONED if answer is None else answer
 
 

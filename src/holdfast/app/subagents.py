@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.contract.agents import CompiledAgent
+from holdfast.contract.agents import CompiledAgent, RunLimits
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
@@ -61,6 +61,8 @@ class Above(msgspec.Struct, frozen=True):
     reach: Reach
     tools: Callable[[str], Tool | None]
     """Those of the session above, by name."""
+    sees: Callable[[str], bool]
+    """Whether the session above sees a tool of this name, if it has one."""
     from_elsewhere: tuple[Tool, ...]
     """What came to that one from its sources."""
     rules: tuple[AgentRules, ...]
@@ -68,8 +70,12 @@ class Above(msgspec.Struct, frozen=True):
     """What the profiles above hold commands to."""
     turn: Turn
     search: SessionSearch
+    left: Callable[[], RunLimits | None]
+    """What the run above may still use."""
     top: str
     """The session that a person began."""
+    own_tools: bool = False
+    """Whether the subagent was given tools of its own."""
 
 
 Child = AbstractAsyncContextManager[object]

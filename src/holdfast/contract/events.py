@@ -127,6 +127,8 @@ class ChildCreated(Payload, frozen=True, kw_only=True, tag="session.child_create
     child_session_id: str
     outcome_title: str | None = None
     message: str
+    lasting: bool = False
+    """It outlives the call that made it, and whoever finds it due runs it."""
 
 
 class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
@@ -136,6 +138,8 @@ class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
     child_stop_reason: StopReason
     summary: str
     executed_cycles: int
+    usage: dict[str, int] = {}
+    """What it cost whoever ran it from here, with all below it."""
 
 
 class StatusChanged(Payload, frozen=True, kw_only=True, tag="session.status_changed"):

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from holdfast.contract.events import (
     CallSettled,
+    ChildCreated,
+    ChildIdle,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -130,6 +132,18 @@ def _processed(state: SessionState, _row: Stored, said: EventsProcessed) -> Sess
     return without_words(state, done)
 
 
+def _child_begun(state: SessionState, _row: Stored, said: ChildCreated) -> SessionState:
+    """One that lasts is looked after by itself."""
+    if said.lasting or said.child_session_id in state.children:
+        return state
+    return replace(state, children=(*state.children, said.child_session_id))
+
+
+def _child_rests(state: SessionState, _row: Stored, said: ChildIdle) -> SessionState:
+    left = tuple(one for one in state.children if one != said.child_session_id)
+    return state if len(left) == len(state.children) else replace(state, children=left)
+
+
 def _status(state: SessionState, _row: Stored, said: StatusChanged) -> SessionState:
     if said.to_status == "running":
         return replace(state, status="running", failed=False)
@@ -169,6 +183,8 @@ FOLDS: Mapping[type[Payload], Fold] = {
     CallSettled: _settled,
     CustomToolUse: _custom_used,
     EventsProcessed: _processed,
+    ChildCreated: _child_begun,
+    ChildIdle: _child_rests,
     StatusChanged: _status,
     StatusIdle: _idle,
     SessionClosed: _closed,

@@ -31,7 +31,7 @@ from holdfast.contract.delegation import (
 )
 from holdfast.contract.errors import InvalidArguments, OperationFailed, PolicyDenied, Unavailable
 from holdfast.contract.events import ChildCreated, ChildIdle, Payload, StopReason
-from holdfast.contract.journal import JournalError
+from holdfast.contract.journal import EventQuery, Journal, JournalError, UnknownSession
 from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import Cancel, LoopCaller
@@ -197,14 +197,17 @@ class Delegations:
         return said
 
     async def _rested(self, session_id: str, stop: StopReason, summary: str) -> None:
-        rested = ChildIdle(
-            child_session_id=session_id,
-            child_stop_reason=stop,
-            summary=self._clean(summary)[:LONGEST_SUMMARY],
-            executed_cycles=1,
-        )
+        if self._log is None:
+            return
         try:
             with CancelScope(shield=True):
+                rested = ChildIdle(
+                    child_session_id=session_id,
+                    child_stop_reason=stop,
+                    summary=self._clean(summary)[:LONGEST_SUMMARY],
+                    executed_cycles=1,
+                    usage=await used_by(await self._log.journal(), session_id),
+                )
                 await self._tell(rested)
         except JournalError as problem:
             _log.warning("the end of subagent %s was not written down: %s", session_id, problem)
@@ -215,6 +218,22 @@ class Delegations:
 
     def _clean(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor.active else text
+
+
+async def used_by(
+    journal: Journal, session_id: str, before: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """What a session has used, with all below it, beside what it had used before."""
+    try:
+        used = dict((await journal.session(session_id)).state.usage)
+    except UnknownSession:  # it never began
+        return {}
+    for event in await journal.find(session_id, EventQuery(types=("session.child_idle",))):
+        if isinstance(event.payload, ChildIdle):
+            for name, count in event.payload.usage.items():
+                used[name] = used.get(name, 0) + count
+    known: Mapping[str, int] = before or {}
+    return {name: more for name, n in used.items() if (more := n - known.get(name, 0))}
 
 
 async def _first_of(ended: Event, others: CancelScope) -> None:

@@ -16,6 +16,7 @@ from holdfast.app.agent_settings import DEFAULT_AGENT
 from holdfast.app.problems import ConfigurationError
 from holdfast.contract.archive import LAST, SessionQuery
 from holdfast.contract.journal import Session, UnknownSession
+from holdfast.contract.session_state import is_bound
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.last_session import last_session, workspace_meant
@@ -121,7 +122,7 @@ async def _found(arguments: Namespace, name: str, here: str) -> Session:
         if session.state.agent_id is None:
             raise UsageError(await _no_agent(store, session.id, here))
     state = session.state
-    if state.parent_id is not None:
+    if is_bound(state):
         raise UsageError(_BELOW.format(session.id, state.parent_id))
     if state.status == "terminated":
         raise UsageError(_OVER.format(session.id))

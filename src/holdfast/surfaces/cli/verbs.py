@@ -29,6 +29,7 @@ LEARN = "Learn"
 VERBS = (
     Verb("run", AGENTS, "give an agent a task and watch it work", loads_tools=True),
     Verb("resume", AGENTS, "go on with an agent's session", loads_tools=True),
+    Verb("worker", AGENTS, "run the sessions of agents that are due", loads_tools=True),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(
         "call",
