@@ -15,8 +15,8 @@ from holdfast.contract.agents import RunLimits
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.surfaces.cli.call_cards import CardLine, card_of, result_lines, todo_lines
 from holdfast.surfaces.cli.changes import change_lines, files_below, unknown
-from holdfast.surfaces.cli.paint import Paint, rows_of
-from holdfast.surfaces.cli.stopping import Ladder, heed_signals
+from holdfast.surfaces.cli.paint import Paint
+from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_what_was_cut_says_where_the_whole_is() -> None:
         },
         "warnings": ["careful"],
     }
-    shown = [line.text for line in result_lines(card_of("probe", "{}"), envelope)]
+    shown = [line.text for line in result_lines(card_of("probe", "{}"), envelope, 13.4)]
     assert shown == ["done in 0.0 s", "a", "(2.0 kB in all, kept in /x)", "warning: careful"]
     envelope["metadata"] = {"truncated": True}
     assert "(cut, and not kept as a whole)" in [
@@ -128,20 +128,6 @@ def test_any_two_texts_have_bounded_changes(old: str, new: str) -> None:
     assert all(len(line) <= 201 for line in lines)
 
 
-@given(st.text(st.characters(max_codepoint=0x2FFF), max_size=200), st.integers(20, 200))
-def test_rows_are_enough_for_the_text(text: str, columns: int) -> None:
-    rows = rows_of(text, columns)
-    if rows is not None:
-        assert rows >= text.removesuffix("\n").count("\n") + 1
-        assert rows * columns >= max(len(line) for line in text.split("\n"))
-
-
-def test_wide_characters_that_do_not_fit_begin_a_row() -> None:
-    assert rows_of("漢" * 11, 21) == 2
-    assert rows_of("a" * 20, 20) == 1
-    assert rows_of("a\u0301", 20) is None
-
-
 def test_a_dumb_terminal_and_no_terminal_get_plain_lines() -> None:
     for out, environment in ((io.StringIO(), {}), (Terminal(), {"TERM": "dumb"})):
         paint = Paint(out, environment)
@@ -149,7 +135,6 @@ def test_a_dumb_terminal_and_no_terminal_get_plain_lines() -> None:
         paint.piece("")
         paint.piece("a\x1b[2J")
         paint.line("b", "bad")
-        paint.again("a")
         assert out.getvalue() == "a\\u001b[2J\nb\n"
 
 
@@ -163,14 +148,6 @@ def test_a_status_is_written_over_and_gone_before_a_line() -> None:
     paint.piece("begun")
     paint.status("not now")
     assert out.getvalue().endswith("line\nbegun")
-
-
-def test_what_is_higher_than_the_screen_is_not_written_again() -> None:
-    out = Terminal()
-    paint = Paint(out, {})
-    paint.piece("**a**\n" * 500)
-    paint.again("**a**\n" * 500)
-    assert "\x1b[500A" not in out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -209,7 +186,8 @@ async def test_the_third_interrupt_ends_the_program(monkeypatch: pytest.MonkeyPa
                 killed.append(number)
                 group.cancel_scope.cancel()
 
-            group.start_soon(heed_signals, Session(), Ladder(), said.append)
+            stops = Stops(said.append, said.clear, said.clear)
+            group.start_soon(heed_signals, Session(), Ladder(), stops)
             for number in range(3):
                 while len(said) < number:  # noqa: ASYNC110 - signals tell nobody
                     await anyio.sleep(0.01)

@@ -110,6 +110,7 @@ def _task(arguments: Namespace, screen: Screen) -> Task:
         workspace=workspace,
         agent=agent if configured or agent != DEFAULT_AGENT else None,
         session=session.id,
+        seen=session.sequence,
         message=message_in(words, screen.remark),
     )
 

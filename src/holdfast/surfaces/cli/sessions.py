@@ -151,7 +151,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     except _PROBLEMS as problem:
         screen.remark(str(problem))
         if arguments.json:
-            screen.document({"error": str(problem)})
+            screen.json_line({"error": str(problem)})
         return _FAILED
 
 
