@@ -16,6 +16,7 @@ from holdfast.agent.conversation import Conversation
 from holdfast.agent.models.scripted import Played, ScriptedModel
 from holdfast.app.agent_sessions import Models, SubagentRunner
 from holdfast.app.settings import Settings
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import ToolResultChunk, UserChunk
 from holdfast.contract.events import (
     CallSettled,
@@ -27,6 +28,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.model import ModelError, ModelRequest
+from holdfast.contract.wake_events import RunBounded
 
 pytestmark = pytest.mark.anyio
 
@@ -38,13 +40,14 @@ BLOCKING = ("task", '{"subagent_type": "worker", "prompt": "Child."}')
 async def above(folder: Path, turns: list[Any], **options: Any) -> AsyncGenerator[Desk]:
     """An agent that may hand work to another one; both play from the same script."""
     model = ScriptedModel(turns)
+    equipment = {"model": model, **options.pop("equipment", {})}
     runner = SubagentRunner(Models(Settings(), home_of(folder)))
     runner.usual = model
     worker = Agent(id="worker", instructions="Work.", mode="subagent")
     async with at_work(
         *(folder, ()),
         profile="locked",
-        equipment={"model": model},
+        equipment=equipment,
         agents=[worker],
         runner=runner,
         **options,
@@ -125,6 +128,81 @@ async def test_whoever_stops_listening_does_not_wait_for_work_in_the_background(
         await desk.holdfast.parts.own.tasks.any_ended()
         (ended,) = await desk.payloads(ChildIdle)
         assert ended.summary == "Worked."
+
+
+class _Held:
+    """A tool that a subagent waits in."""
+
+    def __init__(self) -> None:
+        self.begun, self.released = anyio.Event(), anyio.Event()
+
+    def tool(self) -> object:
+        @tool(interrupt_behavior="cancel")
+        async def wait() -> str:
+            """Wait for the test."""
+            self.begun.set()
+            await self.released.wait()
+            return "waited"
+
+        return wait
+
+
+async def test_words_are_heard_while_work_in_the_background_goes_on(tmp_path: Path) -> None:
+    held = _Held()
+    parent: list[Played] = [calls(BACKGROUND), "It works.", "I hear.", "It is done."]
+    turns = by_whom(parent, [calls(("wait", "{}")), "Worked."])
+    async with above(tmp_path, turns, tools=[held.tool()]) as desk:
+        heard = anyio.Event()
+
+        async def speak() -> None:
+            await held.begun.wait()
+            await desk.session.send("Still there?")
+            await heard.wait()
+            held.released.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(speak)
+            async for one in desk.session.run("Begin."):
+                if isinstance(one, Event) and "I hear." in str(one.payload):
+                    heard.set()
+        assert desk.session.last is not None
+        assert desk.session.last.response == "It is done."
+
+
+@pytest.mark.parametrize("note", [None, "Do this instead."])
+async def test_who_interrupts_a_wait_stops_the_work_in_the_background(
+    tmp_path: Path, note: str | None
+) -> None:
+    held = _Held()
+    parent: list[Played] = [calls(BACKGROUND), "It works.", "As you like."]
+    turns = by_whom(parent, [calls(("wait", "{}")), "Worked."])
+    async with above(tmp_path, turns, tools=[held.tool()]) as desk:
+
+        async def stop() -> None:
+            await held.begun.wait()
+            await desk.session.interrupt(note)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(stop)
+            await desk.told("Begin.")
+        assert desk.session.last is not None
+        assert desk.session.last.ended == ("cancelled" if note is None else "final_response")
+        assert not desk.holdfast.parts.own.tasks.running()
+        (ended,) = await desk.payloads(ChildIdle)
+        assert ended.child_stop_reason == "terminated"
+        assert (await desk.state()).pending == ()
+
+
+async def test_a_run_that_goes_on_has_what_is_left_of_its_limits(tmp_path: Path) -> None:
+    parent: list[Played] = [calls(BACKGROUND), "It works.", calls(BACKGROUND), "never"]
+    turns = by_whom(parent, ["Worked.", "Worked."])
+    limits = RunLimits(rounds=3)
+    async with above(tmp_path, turns, equipment={"limits": limits}) as desk:
+        await desk.told("Begin.")
+        assert desk.session.last is not None
+        assert desk.session.last.ended == "iteration_cap"
+        (bounded,) = await desk.payloads(RunBounded)
+        assert bounded.limits.rounds == 1
 
 
 async def test_a_subagent_that_ends_before_its_call_does_is_told_all_the_same() -> None:

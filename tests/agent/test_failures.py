@@ -11,8 +11,8 @@ from agents_at_work import at_work, calls
 from holdfast import tool
 from holdfast.agent import asking
 from holdfast.agent.asking import pause_before
+from holdfast.agent.cut_replies import NUDGE
 from holdfast.agent.endings import MOST_ATTEMPTS
-from holdfast.agent.wake import NUDGE
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import ToolResultChunk, UserChunk
 from holdfast.contract.events import (
@@ -286,10 +286,10 @@ async def test_a_provider_that_finds_it_too_long_is_asked_again_with_less(tmp_pa
         assert len(desk.rows()) < len(desk.rows(1))
 
 
-async def test_a_summary_that_fails_loses_nothing_but_the_models_memory(tmp_path: Path) -> None:
+async def test_a_summary_that_fails_ends_the_run_and_is_asked_for_again(tmp_path: Path) -> None:
     long = "word " * 3_000
     limits = RunLimits(retries=0)
-    turns = [long, long, BUSY, "still here"]
+    turns = [long, long, BUSY, "SUMMARY", "still here"]
     async with at_work(
         tmp_path, turns, window=10_000, max_output_tokens=1_000, equipment={"limits": limits}
     ) as desk:
@@ -297,9 +297,30 @@ async def test_a_summary_that_fails_loses_nothing_but_the_models_memory(tmp_path
         await desk.told("Two")
         await desk.told("Three")
         assert desk.session.last is not None
+        assert (desk.session.last.ended, desk.session.last.stop_reason) == (
+            "failed",
+            "rescheduling",
+        )
+        assert not await desk.payloads(ContextCompacted)
+        await desk.told()
+        assert desk.session.last.response == "still here"
+        (compacted,) = await desk.payloads(ContextCompacted)
+        assert compacted.summary == "SUMMARY"
+        assert desk.rows()[-1] == UserChunk("Three")
+
+
+async def test_a_summary_that_is_too_long_itself_is_replaced_by_a_sentence(tmp_path: Path) -> None:
+    long = "word " * 3_000
+    turns = [long, long, ModelError("context_length", "too many tokens"), "still here"]
+    async with at_work(tmp_path, turns, window=10_000, max_output_tokens=1_000) as desk:
+        await desk.told("One " + long)
+        await desk.told("Two")
+        await desk.told("Three")
+        assert desk.session.last is not None
         assert desk.session.last.response == "still here"
         (compacted,) = await desk.payloads(ContextCompacted)
         assert "could not be summarised" in compacted.summary
+        assert desk.rows()[-1] == UserChunk("Three")
 
 
 async def test_a_model_that_cannot_be_brief_is_not_asked_for_summaries_forever(
@@ -315,4 +336,4 @@ async def test_a_model_that_cannot_be_brief_is_not_asked_for_summaries_forever(
         await desk.told("Two")
         assert desk.session.last is not None
         assert desk.session.last.response == "at last"
-        assert len(await desk.payloads(ContextCompacted)) == 8
+        assert len(await desk.payloads(ContextCompacted)) == 1

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from msgspec import Raw
 
 from holdfast.contract import events, wake_events
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import AskedCall, AssistantChunk, Lineage, ToolResultChunk
 from holdfast.contract.envelope import Repair
 from holdfast.contract.events import Payload
@@ -126,4 +127,6 @@ SAMPLES: tuple[Payload, ...] = (
         system=("You are kind.",),
         tools=(ModelTool(name="read", description=None, schema={"type": "object"}),),
     ),
+    wake_events.ModelBrokenOff(request_id="mod_1", text="I was about to"),
+    wake_events.RunBounded(limits=RunLimits(rounds=3, tokens=100, cost=0.5, seconds=2.5)),
 )

@@ -4,7 +4,7 @@ are tried again, further apart each time.
 What a reply means is not known here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -13,6 +13,7 @@ from holdfast.agent.keeping import Keeper
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.replies import KeptReply, kept_reply, replied
 from holdfast.agent.requests import request_hash
+from holdfast.agent.spending import Spending
 from holdfast.contract.call import Raised, Returned
 from holdfast.contract.chunks import Chunk, SystemChunk
 from holdfast.contract.events import ModelRequested, Payload
@@ -21,11 +22,10 @@ from holdfast.contract.model import (
     ModelError,
     ModelReply,
     ModelRequest,
-    ModelUsage,
     TextDelta,
 )
 from holdfast.contract.runtime import AbortSignal
-from holdfast.contract.wake_events import AgentEquipped, ModelFailed
+from holdfast.contract.wake_events import AgentEquipped, ModelBrokenOff, ModelFailed
 from holdfast.runtime.driving import driven
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
@@ -42,8 +42,9 @@ class Heard(msgspec.Struct, frozen=True):
     """A reply, and what has to be written down of it."""
 
     kept: KeptReply
-    usage: ModelUsage
     event: Payload
+    seen: tuple[str, ...] = ()
+    """The events of people that the model was told of."""
 
 
 class Unheard(msgspec.Struct, frozen=True):
@@ -75,11 +76,18 @@ class Asking:
     """Asks the model of one run."""
 
     def __init__(
-        self, place: Workplace, equipment: Equipment, keeper: Keeper, abort: AbortSignal
+        self,
+        place: Workplace,
+        equipment: Equipment,
+        keeper: Keeper,
+        spent: Spending,
+        abort: AbortSignal,
     ) -> None:
+        """``spent``: is told what every reply has cost."""
         self._place = place
         self._keeper = keeper
         self._equipment = equipment
+        self._spent = spent
         self._abort = abort
         self._said: list[str] = []
 
@@ -88,42 +96,60 @@ class Asking:
     ) -> Heard | Unheard | Stopped:
         """Ask, and ask again. ``before``: what has to be written down with the first request."""
         talk = self._keeper.talk
-        equipped = _equipped(before) or talk.equipped or _NOTHING
-        request = ModelRequest(
-            rows=(*map(SystemChunk, equipped.system), *talk.rows()),
-            tools=() if self._equipment.tools_off else equipped.tools,
-            notices=tuple(notices),
-        )
+
+        def request(untold: Sequence[Payload]) -> ModelRequest:
+            return self._request(talk.rows(), untold, tuple(notices))
+
         return await self._until_heard(request, before, "turn")
 
     async def aside(self, rows: tuple[Chunk, ...]) -> Heard | Unheard | Stopped:
-        """Ask for something that is no part of the conversation; nobody hears the pieces."""
-        equipped = self._keeper.talk.equipped or _NOTHING
-        request = ModelRequest(rows=(*map(SystemChunk, equipped.system), *rows))
-        return await self._until_heard(request, (), "summary")
+        """Ask for something that is no part of the conversation; nobody hears the pieces.
+
+        The tools go along, although none is wanted: there are providers that refuse a conversation
+        with calls in it otherwise, and others that have its beginning in a cache.
+        """
+        return await self._until_heard(lambda untold: self._request(rows, untold), (), "summary")
+
+    def _request(
+        self, rows: tuple[Chunk, ...], untold: Sequence[Payload], notices: tuple[str, ...] = ()
+    ) -> ModelRequest:
+        equipped = _equipped(untold) or self._keeper.talk.equipped or _NOTHING
+        return ModelRequest(
+            rows=(*map(SystemChunk, equipped.system), *rows),
+            tools=() if self._equipment.tools_off else equipped.tools,
+            notices=notices,
+        )
 
     async def _until_heard(
-        self, request: ModelRequest, before: Sequence[Payload], purpose: Purpose
+        self,
+        request_with: Callable[[Sequence[Payload]], ModelRequest],
+        before: Sequence[Payload],
+        purpose: Purpose,
     ) -> Heard | Unheard | Stopped:
-        model = self._equipment.model
-        fingerprint = request_hash(request, model.name)
+        """Each attempt tells what is known by then, words that came meanwhile among it."""
+        model, talk = self._equipment.model, self._keeper.talk
         untold = list(before)
         attempt = 0
         while True:
             attempt += 1
             request_id = self._place.ids.new("msg")
+            request = request_with(untold)
+            seen = tuple(talk.pending)
             asked = ModelRequested(
                 request_id=request_id,
                 model=model.name,
-                request_hash=fingerprint,
-                through=self._keeper.talk.sequence,
+                request_hash=request_hash(request, model.name),
+                through=talk.sequence,
                 purpose=purpose,
                 notices=request.notices,
             )
             await self._keeper.tell([*untold, asked])
             untold = []
             found = await self._attempt(request, request_id, purpose)
-            if not isinstance(found, ModelError):
+            if isinstance(found, Heard):
+                return msgspec.structs.replace(found, seen=seen)
+            if isinstance(found, Stopped):
+                await self._broken_off(request_id, found, purpose)
                 return found
             pause = self._pause(attempt, found)
             failed = ModelFailed(
@@ -132,12 +158,19 @@ class Asking:
                 message=self._place.clean(str(found))[:LONGEST_PROBLEM],
                 attempt=attempt,
                 retry_in_seconds=pause,
+                retry_after=found.retry_after,
             )
             await self._keeper.tell([failed])
             if pause is None:
                 return Unheard(found)
             if await self._place.waited(pause, self._abort):
                 return Stopped("")
+
+    async def _broken_off(self, request_id: str, found: Stopped, purpose: Purpose) -> None:
+        """What the model had said by then, it is told that it said."""
+        if found.partial and purpose == "turn":
+            said = self._place.clean(found.partial)
+            await self._keeper.tell([ModelBrokenOff(request_id=request_id, text=said)])
 
     def _pause(self, attempt: int, problem: ModelError) -> float | None:
         """None: it is not tried again."""
@@ -162,8 +195,9 @@ class Asking:
         match ending:
             case Returned(ModelReply() as reply):
                 kept = kept_reply(reply, lambda: self._place.ids.new("cal"))
+                self._spent.charge(reply.usage)
                 event = replied(request_id, kept, reply, self._place.clean_json)
-                return Heard(kept, reply.usage, event)
+                return Heard(kept, event)
             case Raised(ModelError() as problem):
                 return problem
             case Raised(problem):

@@ -5,12 +5,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from holdfast.agent.conversation import Conversation
+from holdfast.agent.given_up import given_up
 from holdfast.agent.place import Equipment, Workplace
-from holdfast.agent.replies import TurnCall
 from holdfast.agent.spans import WAKE_SPAN
-from holdfast.contract.builders import failure_of
-from holdfast.contract.call import ToolCall
-from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import (
     ChildIdle,
     CustomToolResult,
@@ -22,10 +19,8 @@ from holdfast.contract.events import (
     ToolConfirmation,
     UserInterrupt,
 )
-from holdfast.contract.failure import FailureKind
 from holdfast.contract.session_state import SessionState, urgency_of
-from holdfast.contract.wake_events import QueuedWake, WakesCompleted
-from holdfast.runtime.recovery import settlement
+from holdfast.contract.wake_events import QueuedWake, RunBounded, WakesCompleted
 from holdfast.runtime.trail import Approved
 
 INTERRUPTED = "User interrupted prior blocked or scheduled work"
@@ -71,6 +66,7 @@ class Beginning(msgspec.Struct, frozen=True):
         return [
             StatusChanged(from_status=status, to_status="running", reason=reason),
             SpanStarted(span_id=wake_id, span_kind="wake", name=WAKE_SPAN, summary=reason),
+            *([RunBounded(limits=self.equipment.limits)] if self.equipment.goes_on else []),
             *([WakesCompleted(queued_wake_ids=due)] if due else []),
             *self._lost_children(),
             *([] if equipped is None else [equipped]),
@@ -93,23 +89,11 @@ class Beginning(msgspec.Struct, frozen=True):
         said = f"{INTERRUPTED}: {note}" if note else INTERRUPTED
         queued = tuple(one.id for one in self.state.wakes)
         return [
-            *(one for call in self.talk.open_calls for one in self._given_up(call)),
+            *given_up(self.place, self.talk.open_calls, self.state.calls, by_a_person=True),
             *([WakesCompleted(queued_wake_ids=queued, cancelled=True)] if queued else []),
             EventsProcessed(event_ids=stopped_by(self.talk.pending)),
             StatusIdle(reason="interrupted", summary=said),
         ]
-
-    def _given_up(self, call: TurnCall) -> list[Payload]:
-        failure = failure_of(FailureKind.USER_DENIED, "The user interrupted before this call ran.")
-        asked = ToolCall(
-            id=call.id,
-            tool=call.name,
-            arguments=self.place.clean(call.arguments),
-            session_id=self.place.session_id,
-            model_call_id=call.model_call_id,
-        )
-        envelope = Envelope(failure=failure, tool=call.name, call_id=call.id)
-        return settlement(asked, envelope, known=call.id in self.state.calls)
 
 
 def stopped_by(pending: Mapping[str, Payload]) -> tuple[str, ...]:
@@ -142,10 +126,9 @@ def reason_to_run(beginning: Beginning, *, goes_on: bool) -> str | None:
         return beginning.due[0].reason
     if talk.background - beginning.place.running_children():
         return "work in the background was lost"
-    left = talk.unseen or bool(talk.open_calls)
-    if left and beginning.state.status == "running":
-        return TAKEN_UP
-    return "told to go on" if goes_on and left else None
+    if beginning.state.status == "running":
+        return TAKEN_UP  # also where nothing is left to do but to come to rest
+    return "told to go on" if goes_on and (talk.unseen or talk.open_calls) else None
 
 
 def _asked_again(beginning: Beginning) -> str | None:

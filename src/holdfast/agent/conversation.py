@@ -16,7 +16,7 @@ from holdfast.agent.context.entries import Entry, row_tokens
 from holdfast.agent.context.pruning import pruned
 from holdfast.agent.directive import Learning, learning_key
 from holdfast.agent.replies import KeptReply, TurnCall, read_reply
-from holdfast.contract.chunks import Chunk, ToolResultChunk, UserChunk
+from holdfast.contract.chunks import AssistantChunk, Chunk, ToolResultChunk, UserChunk
 from holdfast.contract.event_kinds import MAKES_RUNNABLE
 from holdfast.contract.events import (
     CallSettled,
@@ -36,12 +36,14 @@ from holdfast.contract.wake_events import (
     AgentEquipped,
     ContextCompacted,
     LearningCaptured,
+    ModelBrokenOff,
     ModelFailed,
     OutputsPruned,
     WakeQueued,
     WakesCompleted,
 )
 
+BROKEN_OFF = "[You were interrupted here, in the middle of what you said.]"
 RETRY = "session.retry"
 """The reason of a wake that only takes a failed run up: what is to be told is known already."""
 
@@ -155,11 +157,14 @@ class Conversation:
             self._put(entry for entry in self.entries if entry.sequence <= said.through)
         self._asked = True
 
-    def failed(self, _event: Event, said: ModelFailed) -> None:
-        """There was no reply: everything is to be told once more."""
+    def failed(self, event: Event, said: ModelFailed | ModelBrokenOff) -> None:
+        """There was no reply, or half of one: everything is to be told once more."""
         if said.request_id in self._aside:
             return
         self._asked = False
+        if isinstance(said, ModelBrokenOff):
+            self._append(Entry(row=AssistantChunk(said.text), sequence=event.sequence))
+            self._append(Entry(row=UserChunk(BROKEN_OFF), sequence=event.sequence))
         self.unseen = True
         self._flush()
 
@@ -170,8 +175,9 @@ class Conversation:
         self.reply = read_reply(said.reply)
         self._answers = {}
         self._asked = False
-        self.unseen = not (self.reply.text or self.reply.calls)  # nothing was said: ask again
-        if not self.unseen:
+        said_something = bool(self.reply.text or self.reply.calls)
+        self.unseen = not said_something or self.reply.finish == "length"  # ask again
+        if said_something:
             self._append(Entry(row=self.reply.row(), sequence=event.sequence))
         if not self.reply.calls:
             self._flush()
@@ -305,6 +311,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     LearningCaptured: _learned,
     ModelRequested: Conversation.requested,
     ModelFailed: Conversation.failed,
+    ModelBrokenOff: Conversation.failed,
     ModelReplied: Conversation.replied,
     CallSettled: Conversation.settled,
     ChildCreated: _child_begun,

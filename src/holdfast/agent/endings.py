@@ -1,6 +1,6 @@
 """How a run ends, and what is written down so that whoever comes next knows where it stands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import datetime, timedelta
 
 import msgspec
@@ -47,7 +47,13 @@ from holdfast.contract.wakes import RunEnd
 SUMMARY_CHARACTERS = 220
 MOST_ATTEMPTS = 5
 """After so many failed runs in a row a person has to look."""
-AGAIN_SECONDS = 5.0
+MOST_PASSING = 100
+"""The same for what may pass, such as an outage of hours."""
+AGAIN_SECONDS, LONGEST_AGAIN = 5.0, 300.0
+LONGEST_OBEYED = 86_400.0
+"""How long a session is left alone at most because a provider asks for it."""
+MOST_WAKES_WAITING = 100
+"""So many runs that an agent asked for may be to come."""
 _WAITING = frozenset({"waiting", "inquiring"})
 _BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked")
 
@@ -63,6 +69,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that wait for somebody."""
     again: bool = False
     """Of a failure: it may pass."""
+    not_before: float | None = None
+    """For how many seconds the provider wants to be left alone."""
     directive: Directive | None = None
     """How the agent wants to go on."""
 
@@ -145,7 +153,8 @@ class Rest:
                 promote_to_memory=learning.promote_to_memory,
                 dedupe_key=learning.dedupe_key,
             )
-        for wake in wanted_wakes(directive, self._place.session_id, self._began):
+        room = max(MOST_WAKES_WAITING - len(self._keeper.talk.wakes), 0)
+        for wake in wanted_wakes(directive, self._place.session_id, self._began)[:room]:
             yield WakeQueued(
                 queued_wake_id=self._place.ids.new("wak"),
                 due_at=wake.due_at,
@@ -177,14 +186,13 @@ class Rest:
         """What may pass is tried again soon; what fails again and again waits for a person."""
         attempt = self._before.attempts + 1
         summary = f"Wake failed: {ended.problem}"
-        if attempt >= MOST_ATTEMPTS:
+        if attempt >= (MOST_PASSING if ended.again else MOST_ATTEMPTS):
             self.stop_reason = "requires_action"
             times = f"Wake failed {attempt} times in a row: {ended.problem}"
             yield WakeDeferred(until=PARKED_UNTIL, attempt=attempt, reason=times)
             yield StatusIdle(reason="requires_action", summary=times)
             return
-        pause = AGAIN_SECONDS if ended.again else min(2.0**attempt, 30.0)
-        until = self._place.clock.now() + timedelta(seconds=pause)
+        until = self._place.clock.now() + timedelta(seconds=pause_behind(ended, attempt))
         yield WakeDeferred(until=until, attempt=attempt, reason=summary)
         if not self._keeper.talk.pending:
             yield self._retry_wake(until)
@@ -210,6 +218,8 @@ class Rest:
         journal = await self._place.log.journal()
         session_id = self._place.session_id
         state = (await journal.session(session_id)).state
+        if not ended.waiting:  # what the run itself asked for, and had not told as yet
+            return await self._waits_outside(state, untold)
         waiting = {name for name, one in state.calls.items() if one.stage in _WAITING}
         call = next((one for one in ended.waiting if one.id in waiting), ended.waiting[0])
         approval = state.calls[call.id].approval_id if call.id in state.calls else None
@@ -217,11 +227,29 @@ class Rest:
         known = state.confirmation is not None and state.confirmation.id == approval
         used = use_of(call, self._place.tool(call.name), None, approval)
         await self._keeper.tell([*untold, *([used] if asks and not known else [])])
-        found = await journal.find(session_id, EventQuery(types=_BLOCKING, limit=50))
-        wanted = {approval, call.id}
-        ids = tuple(one.id for one in found if _asks_for(one.payload) in wanted)
         summary = f"Awaiting {'confirmation to run' if asks else 'an answer for'} {call.name}."
-        return [StatusIdle(reason="requires_action", summary=summary, blocking_event_ids=ids[-1:])]
+        return [await self._blocked_by({approval, call.id}, summary)]
+
+    async def _waits_outside(self, state: SessionState, untold: Sequence[Payload]) -> list[Payload]:
+        asks = state.custom
+        name, request = ("", None) if asks is None else (asks.name, asks.id)
+        return [*untold, await self._blocked_by({request}, f"Awaiting an answer for {name}.")]
+
+    async def _blocked_by(self, wanted: Set[str | None], summary: str) -> StatusIdle:
+        """A pause, with the event that says what for."""
+        journal = await self._place.log.journal()
+        query = EventQuery(types=_BLOCKING, limit=50)
+        found = await journal.find(self._place.session_id, query)
+        ids = tuple(one.id for one in found if _asks_for(one.payload) in wanted)
+        return StatusIdle(reason="requires_action", summary=summary, blocking_event_ids=ids[-1:])
+
+
+def pause_behind(ended: Ended, attempt: int) -> float:
+    """How long a session is left alone whose run has failed, so often in a row."""
+    if not ended.again:
+        return min(2.0**attempt, 30.0)
+    usual = min(AGAIN_SECONDS * 2.0 ** min(attempt - 1, 10), LONGEST_AGAIN)
+    return max(usual, min(ended.not_before or 0.0, LONGEST_OBEYED))
 
 
 def _is_interrupt(said: Payload) -> bool:

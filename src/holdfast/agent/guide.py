@@ -6,7 +6,7 @@ It only advises, and gives an answer again where nothing can have changed. Nothi
 from holdfast.agent.notices import StepFacts, step_notices
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.replies import TurnCall
-from holdfast.agent.roles import Role, role_of
+from holdfast.agent.roles import CHANGES_NOTHING, Role, role_of
 from holdfast.agent.spending import Spending
 from holdfast.agent.task_state import TaskState
 from holdfast.contract.envelope import Envelope
@@ -24,14 +24,19 @@ class Guide:
         )
         self._todos = place.todos()
         self._steps_since_todos = 0
+        self._changing = False
+        """A call of this step may be changing what was read before."""
 
     def held(self, call: TurnCall) -> Envelope | None:
         """The answer that the same call had before, where it still holds."""
-        if not self._guides:
+        if not self._guides or self._changing:
             return None
-        if call.name not in self._roles and (tool := self._place.tool(call.name)) is not None:
-            self._roles[call.name] = role_of(tool)
+        self._role(call.name)
         return self._state.held(call.name, call.arguments)
+
+    def begins(self, call: TurnCall) -> None:
+        """Until its answer is told, nothing is answered by what was known before a change."""
+        self._changing = self._changing or self._role(call.name) not in CHANGES_NOTHING
 
     def record(self, call: TurnCall, envelope: Envelope) -> None:
         """The model is told this answer."""
@@ -39,6 +44,7 @@ class Guide:
 
     def notices(self, spent: Spending, pressure: str | None = None) -> tuple[str, ...]:
         """Advice for the step that begins."""
+        self._changing = False
         if not self._guides:
             return ()
         todos = self._place.todos()
@@ -53,3 +59,8 @@ class Guide:
                 pressure=pressure,
             )
         )
+
+    def _role(self, name: str) -> Role:
+        if name not in self._roles and (tool := self._place.tool(name)) is not None:
+            self._roles[name] = role_of(tool)
+        return self._roles.get(name, "unknown")

@@ -93,6 +93,10 @@ class Guiding(Protocol):
         """The answer to give in place of running the call."""
         ...
 
+    def begins(self, call: TurnCall) -> None:
+        """The call is about to run: what it may change is not known from before any more."""
+        ...
+
     def record(self, call: TurnCall, envelope: Envelope) -> None:
         """The model is told this answer."""
         ...
@@ -129,6 +133,8 @@ class Workplace(msgspec.Struct, frozen=True, kw_only=True):
     outfit: Outfit
     running_children: Callable[[], frozenset[str]]
     """The sessions of subagents that run in this process."""
+    stop_children: Callable[[], Awaitable[None]]
+    """Stops them, and waits a moment for it."""
     todos: Callable[[], tuple[Todo, ...]]
     """What the session has to do, as it last said."""
     witness: Witness | None
@@ -162,6 +168,8 @@ class Equipment(msgspec.Struct, frozen=True, kw_only=True):
     """Calls one after the other, each in a span of its own."""
     interactive: bool = False
     """Somebody is there who is asked while the run waits."""
+    goes_on: bool = False
+    """It goes on where another run rested, and has what that one left of its limits."""
     told: Callable[[Live], None] = lambda _live: None
     """Who is told while it happens."""
 

@@ -35,6 +35,8 @@ class KeptReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     finish: FinishReason = "stop"
     reasoning: str | None = None
     opaque: JsonObject | None = None
+    cut_calls: tuple[str, ...] = ()
+    """The names of calls that were not whole, and are left out."""
 
     def row(self) -> AssistantChunk:
         """As the model is told it again."""
@@ -60,6 +62,7 @@ def kept_reply(reply: ModelReply, new_id: Callable[[], str]) -> KeptReply:
         finish=reply.finish,
         reasoning=reply.reasoning,
         opaque=reply.opaque,
+        cut_calls=reply.cut_calls,
     )
 
 

@@ -16,6 +16,9 @@ Role = Literal["read", "search", "load", "plan", "write", "execute", "still", "u
 READ_LIKE: frozenset[Role] = frozenset({"read", "search"})
 """Their answers may be given again."""
 
+CHANGES_NOTHING: frozenset[Role] = frozenset({"read", "search", "load", "plan", "still"})
+"""What was read before is as it was, whatever they answer."""
+
 PATH_ARGUMENTS = ("path", "file_path")
 """Under which names a tool takes the one path it works on."""
 

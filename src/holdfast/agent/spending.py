@@ -1,18 +1,22 @@
-"""How much of its limits a run has used."""
+"""How much of its limits a run has used, and what is left for whatever goes on behind it."""
 
 import math
 
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.model import ModelUsage
+from holdfast.contract.ports import Clock
 
 MILLION = 1_000_000
+_SECOND = 1_000_000_000
 
 
 class Spending:
-    """Counts what one run uses."""
+    """Counts what one run uses, the agents it hands work to included."""
 
-    def __init__(self, limits: RunLimits) -> None:
+    def __init__(self, limits: RunLimits, clock: Clock) -> None:
         self._limits = limits
+        self._clock = clock
+        self._began = clock.ticks()
         self.rounds = 0
         self._tokens = 0
         self._cost_micros = 0
@@ -22,9 +26,8 @@ class Spending:
         """How often the model may still be asked."""
         return self._limits.rounds - self.rounds
 
-    def count(self, usage: ModelUsage, *, charged: bool) -> None:
-        """A reply came. ``charged``: whether it counts as a round."""
-        self.rounds += charged
+    def charge(self, usage: ModelUsage) -> None:
+        """A reply has cost this."""
         self._tokens += usage.total_tokens
         self._cost_micros += usage.cost_micros
 
@@ -37,3 +40,20 @@ class Spending:
         if self._cost_micros >= most * MILLION:
             return f"this run has cost {self._cost_micros / MILLION:.2f} of {most:g} (limits.cost)"
         return None
+
+    def left(self) -> RunLimits | None:
+        """What may still be used; None: nothing, as one of the limits is used up."""
+        limits = self._limits
+        seconds = limits.seconds
+        if seconds is not None:
+            seconds -= (self._clock.ticks() - self._began) / _SECOND
+        late = seconds is not None and seconds <= 0
+        if late or self.rounds_left <= 0 or self.over() is not None:
+            return None
+        return RunLimits(
+            rounds=self.rounds_left,
+            tokens=None if limits.tokens is None else limits.tokens - self._tokens,
+            cost=None if limits.cost is None else limits.cost - self._cost_micros / MILLION,
+            seconds=seconds,
+            retries=limits.retries,
+        )

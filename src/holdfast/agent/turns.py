@@ -7,20 +7,22 @@ waits for somebody who is not here leaves the turn open. Why a turn is made, and
 not known here.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 import msgspec
 from anyio import create_task_group
 
-from holdfast.agent.place import Equipment, Ready, Sign, Workplace
+from holdfast.agent.given_up import unmade
+from holdfast.agent.place import Equipment, Guiding, Ready, Sign, Workplace
 from holdfast.agent.replies import TurnCall
-from holdfast.agent.spans import span_begun, span_ended
+from holdfast.agent.spans import input_of, span_begun, span_ended
 from holdfast.contract.builders import failure_of
 from holdfast.contract.call import ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import encode_json
 from holdfast.contract.person import Postponed
 from holdfast.contract.runtime import AbortSignal, Progress
 from holdfast.runtime.recovery import settlement
@@ -52,12 +54,12 @@ class Turn:
         place: Workplace,
         equipment: Equipment,
         standing: Mapping[str, Approved],
-        held: Callable[[TurnCall], Envelope | None],
+        guide: Guiding,
         abort: AbortSignal,
     ) -> None:
-        """``standing``: calls of before that have come as far as a person. ``held``: the answer to
-        give in place of running a call."""
-        self._held = held
+        """``standing``: calls of before that have come as far as a person. ``guide``: knows the
+        answer to give in place of running a call."""
+        self._guide = guide
         self._place = place
         self._equipment = equipment
         self._standing = standing
@@ -67,9 +69,24 @@ class Turn:
 
     async def __call__(self, calls: Sequence[TurnCall]) -> TurnEnd:
         """Take them as far as they go."""
-        alone = len(calls) == 1 or self._equipment.managed
-        if alone or any(call.name in ENDS_TURN for call in calls):
+        if len(calls) == 1 or self._equipment.managed:
             return await self._one_by_one(calls)
+        ends = (number for number, call in enumerate(calls, 1) if call.name in ENDS_TURN)
+        last = next(ends, len(calls))
+        behind = calls[last:]
+        end = await self._together(calls[:last])
+        if end == "refused":
+            await self._skip(behind, SKIPPED)
+        if end != "answered":
+            return end
+        final = calls[last - 1]
+        if final.name in ENDS_TURN and self.answers[final.id].failure is None:
+            await self._skip(behind, BEHIND_THE_END.format(final.name))
+            return "completed" if final.name == "complete" else "answered"
+        return await self(behind) if behind else "answered"
+
+    async def _together(self, calls: Sequence[TurnCall]) -> TurnEnd:
+        """Ask about all of them first, then run them."""
         steps = [_Step(call) for call in calls]
         refused = await self._admit(steps)
         if any(isinstance(step.found, Postponed) for step in steps):
@@ -101,6 +118,7 @@ class Turn:
                 step.found = self.answers[step.call.id] = held
                 continue
             approved = self._begun_before(step.call)
+            self._guide.begins(step.call)
             step.found = await self._place.pipeline.admit(
                 self._call(step.call), self._abort, approved, self._progress(step.call)
             )
@@ -121,6 +139,7 @@ class Turn:
             if step.found is None or isinstance(step.found, Envelope | Postponed):
                 continue
             key, overlaps = step.found.resource, step.found.parallel_safe
+            overlaps = overlaps and step.call.name not in ENDS_TURN
             if group and (not overlaps or key in keys):
                 yield group
                 group, keys = [], set()
@@ -148,17 +167,18 @@ class Turn:
 
     async def _again(self, call: TurnCall) -> Envelope | None:
         """The answer that the same call had before, written down as this one's."""
-        held = None if call.id in self._standing else self._held(call)
+        held = None if call.id in self._standing else self._guide.held(call)
         if held is None:
             return None
         again = msgspec.structs.replace(held, call_id=call.id)
-        await self._place.log.append(settlement(self._unmade(call), again))
+        await self._place.log.append(settlement(unmade(self._place, call), again))
         return again
 
     async def _take(self, call: TurnCall) -> Envelope | Postponed:
         if (held := await self._again(call)) is not None:
             return held
         approved = self._begun_before(call)
+        self._guide.begins(call)
         taking = self._place.pipeline.take(
             self._call(call), self._abort, approved, self._progress(call)
         )
@@ -167,7 +187,9 @@ class Turn:
         tool = self._place.tool(call.name)
         await self._place.log.append([span_begun(call, tool, self._place.log.wake_id)])
         found = await taking
-        ended = span_ended(call, tool, found, self._place.log.wake_id)
+        arguments = self._place.clean_json(encode_json(input_of(call))).decode()
+        shown = msgspec.structs.replace(call, arguments=arguments)
+        ended = span_ended(shown, tool, found, self._place.log.wake_id)
         await self._place.log.append(ended)
         return found
 
@@ -191,11 +213,6 @@ class Turn:
             model_call_id=call.model_call_id,
         )
 
-    def _unmade(self, call: TurnCall) -> ToolCall:
-        """A call that does not run, as it may be written down."""
-        asked = self._call(call)
-        return msgspec.structs.replace(asked, arguments=self._place.clean(call.arguments))
-
     def _progress(self, call: TurnCall) -> "partial[None]":
         return partial(self._signed, call.id)
 
@@ -211,7 +228,7 @@ class Turn:
                     tool=call.name,
                     call_id=call.id,
                 )
-                await self._place.log.append(settlement(self._unmade(call), envelope))
+                await self._place.log.append(settlement(unmade(self._place, call), envelope))
                 self.answers[call.id] = envelope
 
 

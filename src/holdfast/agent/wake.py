@@ -13,8 +13,10 @@ import msgspec
 
 from holdfast.agent.asking import Asking, Heard, Stopped, Unheard
 from holdfast.agent.beginning import Beginning, reason_to_run
+from holdfast.agent.cut_replies import CutReplies
 from holdfast.agent.directive import enforced, taken
 from holdfast.agent.endings import Ended, Rest
+from holdfast.agent.given_up import given_up
 from holdfast.agent.guide import Guide
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.making_room import MakingRoom
@@ -30,7 +32,7 @@ from holdfast.contract.events import (
     UserInterrupt,
     UserMessage,
 )
-from holdfast.contract.journal import JournalError
+from holdfast.contract.journal import Journal, JournalError
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.wake_events import WakesCompleted
 from holdfast.contract.wakes import WakeEnd
@@ -38,12 +40,10 @@ from holdfast.runtime import recovery
 from holdfast.runtime.abort import Abort, Either
 from holdfast.runtime.trail import Approved
 
-MOST_EMPTY = 2
-"""How often a model that said nothing is asked once more, without counting it."""
-NUDGE = "Your last reply was empty. Answer the person, or call a tool."
 _HEARD = (ChildIdle, WakesCompleted)
 """What a run may begin with that the model is told of."""
-NOTHING_SAID = "(The model gave no answer.)"
+_BROKEN_OFF = frozenset({"cancelled", "over_budget", "failed"})
+"""Ends that may come in the middle of a reply's calls."""
 
 
 class Wake:
@@ -57,10 +57,12 @@ class Wake:
         self._keeper = keeper
         self._talk = keeper.talk
         self._abort = abort
-        self._ask = Asking(place, equipment, keeper, abort)
-        self._room = MakingRoom(equipment.model, keeper, self._ask)
+        self.spent = Spending(equipment.limits, place.clock)
+        """What it has used so far."""
+        self._ask = Asking(place, equipment, keeper, self.spent, abort)
+        self._room = MakingRoom(equipment.model, keeper, self._ask, place.clean)
         self._guide: Guiding = place.guide() if place.guide else Guide(place, equipment)
-        self._spent = Spending(equipment.limits)
+        self._pieces = CutReplies(equipment.model.max_output_tokens)
         self._standing: Mapping[str, Approved] = {}
         self._asked_for: tuple[TurnCall, ...] = ()
         """Those of a reply that is written down with the first of them."""
@@ -97,8 +99,8 @@ class Wake:
             if heard and beginning.interrupt is None:  # an interrupt comes before all of it
                 await self._flush()
             ended = _clean(await self._to_an_end(beginning), self._place.clean)
-            if ended.ending == "cancelled":  # by words that may not have been taken in yet
-                await self._keeper.read_up_to((await journal.session(session_id)).sequence)
+            if ended.ending in _BROKEN_OFF:
+                await self._leave_no_call(journal)
             await rest(ended, self._untold)
         finally:
             self._place.log.wake_id = None
@@ -126,11 +128,23 @@ class Wake:
             case _:
                 return Ended(ending="cancelled")
 
+    async def _leave_no_call(self, journal: Journal) -> None:
+        """Give up the calls that have not begun, and whatever an interrupt stops."""
+        await self._place.log.flush()
+        session = await journal.session(self._place.session_id)
+        await self._keeper.read_up_to(session.sequence)  # what stopped it may be unread as yet
+        open_calls, begun = self._talk.open_calls, session.state.calls
+        stopped = self._is_interrupted()
+        if stopped:
+            await self._place.stop_children()
+        self._untold += given_up(self._place, open_calls, begun, by_a_person=stopped)
+
     async def _run(self, beginning: Beginning) -> Ended:
         if beginning.interrupt is not None:
             instead = beginning.interrupt_note
             await self._keeper.tell([*beginning.interrupted(), *self._untold])
             self._untold, self._standing = [], {}
+            await self._place.stop_children()
             if not (instead or self._talk.pending):
                 return Ended(ending="cancelled")
         while True:
@@ -138,18 +152,31 @@ class Wake:
                 if (ended := await self._settle(calls)) is not None:
                     return ended
             elif not self._talk.unseen:
-                return Ended(ending="final_response", message=self._last_words())
+                return self._nothing_left(beginning)
             if (ended := self._over()) is not None:
                 return ended
             if (ended := await self._next_reply()) is not None:
                 return ended
 
+    def _nothing_left(self, beginning: Beginning) -> Ended:
+        """There is nothing to tell the model: what waits is taken into account by that."""
+        if pending := tuple(self._talk.pending):
+            self._untold.append(EventsProcessed(event_ids=pending))
+        asks = beginning.state.custom
+        waits = asks is not None and asks.answered_by is None
+        return Ended(ending="requires_action" if waits else "final_response")
+
     def _unheard(self, found: Unheard | Stopped) -> Ended:
         clean = self._place.clean
         if isinstance(found, Stopped):
             return Ended(ending="cancelled", message=clean(found.partial))
-        again = found.problem.retryable
-        return Ended(ending="failed", problem=clean(str(found.problem)), again=again)
+        problem = found.problem
+        return Ended(
+            ending="failed",
+            problem=clean(str(problem)),
+            again=problem.retryable,
+            not_before=problem.retry_after,
+        )
 
     def _final(self, text: str) -> Ended:
         if not self._equipment.directives:
@@ -164,47 +191,55 @@ class Wake:
     def _over(self) -> Ended | None:
         if self._abort.aborted or self._is_interrupted():
             return Ended(ending="cancelled")
-        if (problem := self._spent.over()) is not None:
-            return Ended(ending="over_budget", problem=problem)
-        if self._spent.rounds_left <= 0:
-            return Ended(ending="iteration_cap", problem=f"{self._spent.rounds} rounds")
+        said = self._pieces.said
+        if (problem := self.spent.over()) is not None:
+            return Ended(ending="over_budget", message=said, problem=problem)
+        if self.spent.rounds_left <= 0 and not self._pieces.is_free:
+            problem = f"{self.spent.rounds} rounds"
+            return Ended(ending="iteration_cap", message=said, problem=problem)
         return None
 
     async def _next_reply(self) -> Ended | None:
         """Ask the model; its last words end the run."""
-        for empty in range(MOST_EMPTY + 1):
-            await self._keeper.catch_up()
-            self._hear_words()
-            seen = tuple(self._talk.pending)
-            heard = await self._heard((NUDGE,) if empty else ())
-            if not isinstance(heard, Heard):
-                return self._unheard(heard)
-            self._spent.count(heard.usage, charged=not empty)
-            self._untold = [heard.event, *([EventsProcessed(event_ids=seen)] if seen else [])]
-            if heard.kept.text and not heard.kept.calls:
-                return self._final(self._place.clean(heard.kept.text))
-            if heard.kept.calls:
-                self._place.log.hold(self._untold)
-                self._untold, self._asked_for = [], heard.kept.calls
-                self._keeper.as_written = {call.id: call for call in heard.kept.calls}
-                return None
+        await self._keeper.catch_up()
+        self._hear_words()
+        free = self._pieces.is_free
+        heard = await self._heard()
+        if not isinstance(heard, Heard):
+            return self._unheard(heard)
+        self.spent.rounds += not free
+        reply, seen = heard.kept, heard.seen
+        self._untold = [heard.event, *([EventsProcessed(event_ids=seen)] if seen else [])]
+        if (ended := self._pieces.note(reply)) is not None:
+            return ended
+        if reply.calls:
+            self._place.log.hold(self._untold)
+            self._untold, self._asked_for = [], reply.calls
+            self._keeper.as_written = {call.id: call for call in reply.calls}
+            return None
+        if self._pieces.notices:
             await self._flush()
-        return Ended(ending="final_response", message=NOTHING_SAID)
+            return None
+        return self._final(self._place.clean(self._pieces.said))
 
-    async def _heard(self, nudges: tuple[str, ...]) -> Heard | Unheard | Stopped:
+    async def _heard(self) -> Heard | Unheard | Stopped:
         """What the model says, with room made for it, once more where its provider wants it."""
-        notices = (*self._guide.notices(self._spent), *nudges)
+        notices = (*self._guide.notices(self.spent), *self._pieces.notices)
         if self._room.is_needed():
             await self._flush()
-            await self._room()
+            made = await self._room()
+            if not isinstance(made, bool):
+                return made
         if (equipped := self._place.outfit.changed(self._talk.equipped)) is not None:
             self._untold.append(equipped)
         told, self._untold = self._untold, []
         heard = await self._ask(notices, told)
-        too_long = isinstance(heard, Unheard) and heard.problem.trouble == "context_length"
-        if too_long and await self._room(refused=True):
-            return await self._ask(notices, ())
-        return heard
+        if not isinstance(heard, Unheard) or heard.problem.trouble != "context_length":
+            return heard
+        made = await self._room(refused=True)
+        if not isinstance(made, bool):
+            return made
+        return await self._ask(notices, ()) if made else heard
 
     async def _settle(self, calls: tuple[TurnCall, ...]) -> Ended | None:
         """Take the calls of the last reply to their answers, as far as they go."""
@@ -212,7 +247,7 @@ class Wake:
         self._asked_for = ()
         self._turn = Abort()
         stop = Either(self._abort, self._turn)
-        turn = Turn(self._place, self._equipment, self._standing, self._guide.held, stop)
+        turn = Turn(self._place, self._equipment, self._standing, self._guide, stop)
         written = [self._keeper.as_written.get(call.id, call) for call in calls]
         try:
             end = await turn(written)
@@ -269,11 +304,6 @@ class Wake:
             # Before it is written: whoever is stopped meanwhile must not write it twice.
             told, self._untold = self._untold, []
             await self._keeper.tell(told)
-
-    def _last_words(self) -> str:
-        reply = self._talk.reply
-        text = "" if reply is None else reply.text or ""
-        return taken(text, self._began)[0] if self._equipment.directives else text
 
 
 def out_of_time(seconds: float) -> Ended:

@@ -4,34 +4,36 @@ It stands on an open `Holdfast`, whose calls and journal it uses. How a run goes
 know; which model and which agent is decided by whoever opens it.
 """
 
-from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import msgspec
-from anyio import CancelScope, create_task_group
+from anyio import CancelScope
 
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
 from holdfast.agent.place import Equipment, Workplace
+from holdfast.agent.spending import Spending
 from holdfast.agent.wake import Wake
 from holdfast.app.assembly import Whole
+from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
 from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
 from holdfast.app.live_redaction import LiveRedaction
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.run_watch import RunWatch
+from holdfast.app.run_stream import Runs, RunStream
+from holdfast.app.run_watch import RunWatch, WordWatch
 from holdfast.app.session_questions import SessionQuestions
 from holdfast.app.telling import Told as Told
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
 from holdfast.contract.model import ChatModel
-from holdfast.contract.wake_events import ModelFailed
+from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed
 from holdfast.contract.wakes import WakeEnd
-from holdfast.execution.drive import PlainTasks, Wakeup
-from holdfast.runtime.abort import Abort, Either
+from holdfast.runtime.abort import Abort
 
 _NO_JOURNAL = (
     "an agent's session needs a journal to go on from, and store.kind is none; set store.kind ="
@@ -39,6 +41,7 @@ _NO_JOURNAL = (
 )
 
 
+_WHOLE = (ModelReplied, ModelFailed, ModelBrokenOff)
 _GOES_ON = frozenset({"final_response", "cancelled"})
 """Ends behind which words that came meanwhile are heard at once; of others a person hears first."""
 
@@ -54,6 +57,8 @@ class AgentSession(SessionQuestions):
         self._parts = parts
         self._log = parts.log
         self._listeners: list[Callable[[Told], None]] = []
+        self.model: ChatModel = equipment.model
+        """The model that is asked."""
         self._live = LiveRedaction(parts.redactor, self._tell)
         self._equipment = msgspec.structs.replace(equipment, told=self._live)
         outfit = Outfit(system, parts.own.offered.offered, self._equipment.terms)
@@ -64,10 +69,9 @@ class AgentSession(SessionQuestions):
         self._log.listeners.append(self._tell)
         self._abort = Abort()
         """Stops the run under way."""
-        self._leaving = Abort()
-        """Nobody listens to this run any more, nor to what would come behind it."""
+        self._runs = Runs(parts.session.id)
         self._wake: Wake | None = None
-        self._watch: RunWatch | None = None
+        self._watch: RunWatch | WordWatch | None = None
         self.window = Window(parts, parts.log, self._listeners, self._look, self.interrupt_call)
         """The session as other windows see and steer it."""
         self.last: WakeEnd | None = None
@@ -81,18 +85,18 @@ class AgentSession(SessionQuestions):
         return self._parts.session.id
 
     @property
-    def model(self) -> ChatModel:
-        """The model that is asked."""
-        return self._equipment.model
+    def running(self) -> bool:
+        """Whether a run is under way."""
+        return len(self._runs) > 0
 
     @property
-    def running(self) -> bool:
-        """Whether a wake is under way."""
-        return self._wake is not None
+    def spending(self) -> Spending | None:
+        """What the wake under way has used so far; None: there is none."""
+        return None if self._wake is None else self._wake.spent
 
     async def close(self) -> None:
         """Stop what runs, and let go of the session: whoever takes it up goes on from there."""
-        self._leaving.set()
+        self._runs.leaving.set()
         closing, self.closing = self.closing, None
         if closing is not None:
             await closing.__aexit__(None, None, None)
@@ -104,6 +108,8 @@ class AgentSession(SessionQuestions):
         (event,) = await journal.append(self.id, [said])
         self._keeper.hear(event)
         self._tell(event)
+        if self._wake is None:
+            self._look()
         return event
 
     async def interrupt(self, note: str | None = None) -> None:
@@ -112,6 +118,7 @@ class AgentSession(SessionQuestions):
         clean = None if note is None else self._place.clean(note)
         await journal.append(self.id, [UserInterrupt(note=clean)])
         self._abort.set()
+        self._look()
 
     def interrupt_call(self) -> bool:
         """Stop the calls that run now, and let the agent go on; whether there were any."""
@@ -122,123 +129,87 @@ class AgentSession(SessionQuestions):
 
         ``goes_on``: also where a run before stopped in the middle, and nobody said anything new.
         """
-        self._leaving = Abort()
-        return await self._woken(goes_on=goes_on)
+        work = partial(self._woken, self._equipment, goes_on=goes_on)
+        return (await self._runs.result(work))[0]
 
-    async def _woken(self, *, goes_on: bool) -> WakeEnd:
-        _check_rests(self)
+    async def compact(self, wish: str | None = None) -> bool:
+        """Have the model told a summary of all that was said; whether there was anything.
+
+        ``wish``: what the summary is to heed. ModelError, RuntimeError while a run is under way or
+        calls wait, JournalError.
+        """
+        self._abort = abort = Abort()
+        given = (self._place, self._equipment, self._keeper, abort, wish)
+        return await self._runs.result(partial(compacted, *given))
+
+    def run(self, message: str | None = None, *, goes_on: bool = False) -> RunStream:
+        """Say something, run until the agent rests, and tell what happens meanwhile.
+
+        Whoever stops listening stops the run; `last` says how it ended. JournalError.
+        """
+        return RunStream(self._runs, self._listeners, partial(self._rest, message, goes_on=goes_on))
+
+    async def _rest(self, message: str | None, *, goes_on: bool) -> None:
+        """Run until nothing is left to do, work in the background included."""
+        leaving, equipment = self._runs.leaving, self._equipment
+        with served(self.window):
+            if message is not None:
+                await self.send(message)
+            while not leaving.aborted:
+                end, left = await self._woken(equipment, goes_on=goes_on)
+                if left is None or not await self._has_more(end):
+                    return
+                goes_on = True
+                equipment = msgspec.structs.replace(self._equipment, limits=left, goes_on=True)
+
+    async def _woken(
+        self, equipment: Equipment, *, goes_on: bool
+    ) -> tuple[WakeEnd, RunLimits | None]:
+        """Run once; how that ended, and what is left of its limits."""
         self._abort = Abort()
-        self._leaving.subscribe(self._abort.set)
-        self._wake = Wake(self._place, self._equipment, self._keeper, self._abort)
+        self._runs.leaving.subscribe(self._abort.set)
+        if not self._parts.turn.begun:
+            self._parts.turn.begin()
+        self._wake = wake = Wake(self._place, equipment, self._keeper, self._abort)
         end = WakeEnd(session_id=self.id, executed=False)
         run = CancelScope()
         self._watch = watch = RunWatch(self._log, self._abort, run)
         try:
             with served(self.window), run:
                 await self._log.begin_run()
-                self.last = end = await self._wake(goes_on=goes_on)
+                self.last = end = await wake(goes_on=goes_on)
         finally:
             self._wake = self._watch = None
             self._live.whole()
             await watch.end()
         if watch.lost is not None:
             raise watch.lost
-        return end
-
-    async def run(
-        self, message: str | None = None, *, goes_on: bool = False
-    ) -> AsyncGenerator[Told]:
-        """Say something, run until the agent rests, and tell what happens meanwhile.
-
-        Whoever stops listening stops the run; `last` says how it ended. JournalError.
-        """
-        _check_rests(self)
-        told: deque[Told] = deque()
-        heard = Wakeup()
-
-        def listen(one: Told) -> None:
-            told.append(one)
-            if len(told) == 1:
-                heard.set()
-
-        self._listeners.append(listen)
-        tasks = PlainTasks()
-        leaving, ended = Abort(), Abort()
-        self._leaving = leaving
-        failed: list[Exception] = []
-
-        async def work() -> None:
-            try:
-                await self._rest(message, goes_on=goes_on)
-            except Exception as problem:  # noqa: BLE001 - whoever listens is told
-                failed.append(problem)
-            finally:
-                ended.set()
-                heard.set()
-
-        tasks.begin(work())
-        try:
-            while told or not ended.aborted:
-                if not told:
-                    await heard.wait()
-                    heard = Wakeup()
-                while told:
-                    yield told.popleft()
-            if failed:
-                raise failed[0]
-        finally:
-            self._listeners.remove(listen)
-            leaving.set()
-            with CancelScope(shield=True):  # it was told to stop: nobody leaves while it runs
-                await tasks.rest()
-
-    async def _rest(self, message: str | None, *, goes_on: bool) -> None:
-        """Run until nothing is left to do, work in the background included."""
-        leaving = self._leaving
-        with served(self.window):
-            if message is not None:
-                await self.send(message)
-            while not leaving.aborted:
-                end = await self._woken(goes_on=goes_on)
-                goes_on = True
-                if not await self._has_more(end):
-                    return
+        return end, wake.spent.left()
 
     async def _has_more(self, end: WakeEnd) -> bool:
-        """Somebody spoke during the last words, or work in the background has ended by now."""
+        """Somebody spoke, or work in the background has ended by now."""
         if end.ended not in _GOES_ON:
             return False
         if self._keeper.talk.pending:
             return True
-        if end.ended == "cancelled" or not self._parts.own.tasks.running():
+        tasks = self._parts.own.tasks
+        if end.ended == "cancelled" or not tasks.running():
             return False
-        found = False
-        async with create_task_group() as group:
-            group.start_soon(_cancelled_by, Either(self._leaving, self._abort), group.cancel_scope)
-            found = await self._parts.own.tasks.any_ended()
-            group.cancel_scope.cancel()
-        return found
+        try:
+            self._watch = WordWatch(self._log, self._runs.leaving)
+            return await self._watch.word_or(tasks.any_ended)
+        finally:
+            self._watch = None
 
     def _look(self) -> None:
         if self._watch is not None:
             self._watch.look()
 
     def _tell(self, one: Told) -> None:
-        if isinstance(one, Event) and isinstance(one.payload, ModelReplied | ModelFailed):
+        if isinstance(one, Event) and isinstance(one.payload, _WHOLE):
             self._live.whole()  # before the event that tells it again
         for listener in tuple(self._listeners):
             listener(one)
-
-
-async def _cancelled_by(abort: Either, waiting: CancelScope) -> None:
-    """Whoever gives a run up does not wait for work in the background either."""
-    await abort.wait()
-    waiting.cancel()
-
-
-def _check_rests(session: AgentSession) -> None:
-    if session.running:
-        raise RuntimeError(f"session {session.id} runs already; send() is heard by that run")
 
 
 def _new_turn(parts: Whole) -> None:
@@ -262,6 +233,7 @@ def _workplace(parts: Whole, outfit: Outfit) -> Workplace:
         todos=parts.own.todos.all,
         witness=file_witness(parts.session.workspace),
         running_children=parts.own.tasks.running,
+        stop_children=parts.own.tasks.close,
         new_turn=partial(_new_turn, parts),
         clean=lambda text: redactor.text(text) if redactor.active else text,
         clean_json=lambda text: redactor.json(text) if redactor.active else text,

@@ -121,15 +121,16 @@ class LedJournal(StoreJournal):
         self, session_id: str, /, *, after: int = 0, limit: int = MOST_EVENTS
     ) -> tuple[Event, ...]:
         """What is in; with what others had written when the run looked, as far as it tells."""
-        await self._others_are_heard()
+        await self.others_are_heard()
         return await super().events(session_id, after=after, limit=limit)
 
     async def session(self, session_id: str, /) -> Session:
         """Where it stands, with the same."""
-        await self._others_are_heard()
+        await self.others_are_heard()
         return await super().session(session_id)
 
-    async def _others_are_heard(self) -> None:
+    async def others_are_heard(self) -> None:
+        """Put in what others had written by now, as far as what comes next tells that."""
         asked = (one.payload for one in self.ahead() if isinstance(one.payload, ModelRequested))
         turn = next((one for one in asked if one.purpose == "turn"), None)
         await self.feed_from_elsewhere(self._answered() if turn is None else turn.through)

@@ -15,8 +15,10 @@ import msgspec
 from holdfast.agent.asking import LONGEST_PROBLEM
 from holdfast.agent.beginning import LOST
 from holdfast.agent.endings import Ended, summary_of
+from holdfast.agent.given_up import BY_A_PERSON, BY_THE_END
 from holdfast.agent.replies import read_reply
 from holdfast.agent.wake import out_of_time
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import AskedCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import (
@@ -44,6 +46,7 @@ from holdfast.contract.ports import IdPrefix
 from holdfast.contract.wake_events import (
     AgentEquipped,
     ModelFailed,
+    RunBounded,
     RunTerms,
     WakeQueued,
     WakesCompleted,
@@ -61,7 +64,7 @@ _OF_CALLS = (
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallRefused),
     *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
 )
-_BEGINNING = (WakesCompleted, ChildIdle, AgentEquipped)
+_BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped)
 
 
 def call_of(said: Payload) -> str | None:
@@ -107,6 +110,13 @@ class CallRecord:
         """Whether it was asked for and answered, and nothing else."""
         kinds = [type(one.payload) for one in self.events]
         return kinds == [CallAsked, CallSettled] and self.last == self.first + 1
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the run ended before it."""
+        envelope = self.envelope
+        failure = None if envelope is None else envelope.failure
+        return failure is not None and failure.message in (BY_A_PERSON, BY_THE_END)
 
     @property
     def settled(self) -> CallSettled | None:
@@ -163,7 +173,8 @@ class RecordedWake:
             return "gone"
         if end.result == "error":
             return "raised"
-        seconds = None if self.terms is None else self.terms.limits.seconds
+        limits = limits_of(self)
+        seconds = None if limits is None else limits.seconds
         if seconds is not None and end.summary == summary_of(out_of_time(seconds)):
             return "out_of_time"
         broken_off = end.result == "blocked" and (self.partial or end.summary == _CANCELLED)
@@ -243,6 +254,25 @@ class RecordedWake:
         return record is not None and len(record.events) == 1
 
 
+def takes_a_turn(wake: RecordedWake) -> bool:
+    """Whether the model is told the conversation in it, and not only asked for a summary."""
+    return any(one.purpose == "turn" for one in wake.said(ModelRequested))
+
+
+def limits_of(wake: RecordedWake) -> RunLimits | None:
+    """What a run might use; None: nobody said."""
+    bounded = next(wake.said(RunBounded), None)
+    if bounded is not None:
+        return bounded.limits
+    return None if wake.terms is None else wake.terms.limits
+
+
+def is_given_up(wake: RecordedWake, said: Payload) -> bool:
+    """Whether it is about a call that the run did not make, as it ended before it."""
+    record = wake.calls.get(call_of(said) or "")
+    return record is not None and record.is_given_up
+
+
 def recorded_wakes(events: Sequence[Event]) -> dict[str, RecordedWake]:
     """The runs of a recording in their order, by their names."""
     found: dict[str, RecordedWake] = {}
@@ -289,15 +319,11 @@ def raised_in(wake: RecordedWake) -> Exception:
 
 
 def _failure(said: ModelFailed, problem: str) -> ModelError:
-    """As it was met. Who asked for a longer pause than is obeyed is not asked again.
-
-    ``problem``: why the run failed; it is kept whole.
-    """
+    """As it was met. ``problem``: why the run failed; it is kept whole."""
     told = said.message
     if len(told) == LONGEST_PROBLEM and problem.startswith(told):
         told = problem
-    again = said.retry_in_seconds
-    return ModelError(said.trouble, told, retry_after=float("inf") if again is None else again)
+    return ModelError(said.trouble, told, retry_after=said.retry_after)
 
 
 def _reply(said: ModelReplied) -> ModelReply:
@@ -309,6 +335,7 @@ def _reply(said: ModelReplied) -> ModelReply:
         usage=msgspec.convert(said.usage, ModelUsage),
         reasoning=kept.reasoning,
         opaque=kept.opaque,
+        cut_calls=kept.cut_calls,
     )
 
 

@@ -16,7 +16,12 @@ from holdfast.agent.replies import read_reply
 from holdfast.agent.wake import Wake
 from holdfast.app.run_comparison import RunDiverged
 from holdfast.app.run_journal import LedJournal
-from holdfast.app.run_recording import RecordedWake, recorded_wakes
+from holdfast.app.run_recording import (
+    RecordedWake,
+    limits_of,
+    recorded_wakes,
+    takes_a_turn,
+)
 from holdfast.app.run_stage import (
     PlayedCalls,
     PlayedGuide,
@@ -35,7 +40,7 @@ from holdfast.contract.events import (
 from holdfast.contract.journal import Journal, JournalError
 from holdfast.contract.requirements import NOTHING_REQUIRED
 from holdfast.contract.tool import Body, Tool
-from holdfast.contract.wake_events import RunTerms
+from holdfast.contract.wake_events import RunBounded, RunTerms
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.no_effects import no_effects
 from holdfast.record.codec import IMPORTED, Chain
@@ -152,7 +157,7 @@ class _Replay:
         assert wake.terms is not None
         self._only_others_until(wake.first)
         stage = Stage(self._journal, wake, frozenset(self._began))
-        if wake.model == "":  # otherwise its first request tells what it had seen
+        if not takes_a_turn(wake):  # otherwise its first request tells what it had seen
             await self._journal.feed_from_elsewhere()
         self._clock.set(wake.first.at)
         place = self._place(stage, log, keeper)
@@ -187,6 +192,7 @@ class _Replay:
             tool=self._tools.get,
             outfit=PlayedOutfit(stage),
             running_children=lambda: frozenset(keeper.talk.children) - stage.wake.lost,
+            stop_children=self._journal.others_are_heard,
             todos=tuple,
             witness=None,
             new_turn=lambda: None,
@@ -201,7 +207,8 @@ class _Replay:
 def _equipment(stage: Stage, terms: RunTerms) -> Equipment:
     return Equipment(
         model=PlayedModel(stage, terms),
-        limits=terms.limits,
+        limits=limits_of(stage.wake) or terms.limits,
+        goes_on=any(stage.wake.said(RunBounded)),
         directives=terms.directives,
         guidance=terms.guidance,
         tools_off=terms.tools_off,

@@ -9,13 +9,19 @@ from collections.abc import Coroutine
 import msgspec
 from anyio import CancelScope, sleep_forever
 
+from holdfast.agent.cut_replies import is_loops_own
 from holdfast.agent.models.recorded import RecordedModel
 from holdfast.agent.outfit import Outfit
 from holdfast.agent.replies import TurnCall
 from holdfast.agent.spending import Spending
-from holdfast.agent.wake import NUDGE
 from holdfast.app.run_journal import LedJournal
-from holdfast.app.run_recording import CallRecord, RecordedWake, names_of, raised_in
+from holdfast.app.run_recording import (
+    CallRecord,
+    RecordedWake,
+    is_given_up,
+    names_of,
+    raised_in,
+)
 from holdfast.contract.call import Ending, TimedOut, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import CallAsked, CallSettled, Event, ModelRequested
@@ -76,8 +82,9 @@ class Stage:
 
     @property
     def is_over(self) -> bool:
-        """Whether no call and no request comes any more."""
-        return not any(isinstance(one.payload, _STEPS) for one in self.journal.ahead())
+        """Whether no call and no request comes any more, but for calls that are given up."""
+        steps = (one.payload for one in self.journal.ahead() if isinstance(one.payload, _STEPS))
+        return all(is_given_up(self.wake, one) for one in steps)
 
     async def ends_here(self) -> None:
         """Whatever ended the run does so now; RunDiverged where nothing did."""
@@ -226,6 +233,9 @@ class PlayedGuide:
             return None
         return self._known.get(call.name + bytes(settled.envelope).decode())
 
+    def begins(self, call: TurnCall) -> None:
+        """What was given again is in the recording."""
+
     def record(self, call: TurnCall, envelope: Envelope) -> None:
         """The model is told this answer."""
         self._known[call.name + answer_text(envelope)] = envelope
@@ -235,7 +245,7 @@ class PlayedGuide:
         coming = (one.payload for one in self._stage.journal.ahead())
         asked = (one for one in coming if isinstance(one, ModelRequested))
         told = next((one.notices for one in asked if one.purpose == "turn"), ())
-        return tuple(one for one in told if one != NUDGE)
+        return tuple(one for one in told if not is_loops_own(one))
 
 
 class PlayedOutfit(Outfit):

@@ -83,6 +83,8 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str | None = None
     calls: tuple[AskedCall, ...] = ()
     """In the order it wants their answers. A malformed one is here as it was written."""
+    cut_calls: tuple[str, ...] = ()
+    """The names of calls that the limit of tokens cut, and that are not among them."""
     finish: FinishReason = "stop"
     usage: ModelUsage = ModelUsage()
     reasoning: str | None = None

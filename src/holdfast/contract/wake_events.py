@@ -90,6 +90,13 @@ class AgentEquipped(Payload, frozen=True, kw_only=True, tag="agent.equipped"):
     """None: nobody said."""
 
 
+class RunBounded(Payload, frozen=True, kw_only=True, tag="agent.bounded"):
+    """A run goes on where another one rested: both together may use what one may."""
+
+    limits: RunLimits
+    """What is left of it."""
+
+
 class ModelFailed(Payload, frozen=True, kw_only=True, tag="model.failed"):
     """A model gave no reply."""
 
@@ -99,6 +106,16 @@ class ModelFailed(Payload, frozen=True, kw_only=True, tag="model.failed"):
     attempt: int
     retry_in_seconds: float | None = None
     """None: it is not tried again in this run."""
+    retry_after: float | None = None
+    """For how many seconds the provider wants to be left alone."""
+
+
+class ModelBrokenOff(Payload, frozen=True, kw_only=True, tag="model.broken_off"):
+    """A model was stopped before its reply was whole."""
+
+    request_id: str
+    text: str
+    """What it had said by then."""
 
 
 class OutputsPruned(Payload, frozen=True, kw_only=True, tag="context.pruned"):
@@ -119,6 +136,7 @@ class ContextCompacted(Payload, frozen=True, kw_only=True, tag="context.compacte
 WAKE_KINDS: tuple[type[Payload], ...] = (
     *(WakeQueued, WakesCompleted, WakeDeferred, DirectiveTaken, LearningCaptured),
     *(ModelFailed, OutputsPruned, ContextCompacted, AgentEquipped),
+    *(ModelBrokenOff, RunBounded),
 )
 
 

@@ -207,6 +207,11 @@ class LoopCaller:
             raise
         return future.result, future.cancel
 
+    def soon(self, call: Callable[[], object]) -> None:
+        """Have it called there; harmless when the loop has ended."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
 
 class PlainTasks:
     """Work under way on one loop, each piece in a task of its own.

@@ -118,7 +118,7 @@ def with_input(part: ToolPart, arguments: str) -> ToolPart:
     """What was sent: JSON as it is, anything else as text."""
     try:
         _anything(arguments)
-    except (msgspec.MsgspecError, UnicodeError):
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return msgspec.structs.replace(part, raw_input=arguments)
     return msgspec.structs.replace(part, input=msgspec.Raw(arguments.encode()))
 

@@ -77,10 +77,13 @@ class CallApplication:
 
 
 def fulfilled_outside(tool: Tool) -> Tool:
-    """The tool with a body that waits for the application, however long that takes."""
+    """The tool with a body that waits for the application, however long that takes.
+
+    One at a time: a session waits for one request of the application at most.
+    """
     limits = Limits(wall_seconds=None, output=tool.limits.output)
     body = Body(style="async", invoke=_fulfil)
-    return msgspec.structs.replace(tool, body=body, limits=limits)
+    return msgspec.structs.replace(tool, body=body, limits=limits, parallel_safe=False)
 
 
 async def _fulfil(arguments: Mapping[str, object], runtime: Runtime) -> str:

@@ -25,6 +25,11 @@ class Turn:
         self._above = above
         self._left: int | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything is counted here."""
+        return self._most is None or self._left is not None
+
     def begin(self) -> None:
         """Another turn: it may run as many commands as any."""
         self._left = self._most

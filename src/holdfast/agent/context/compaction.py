@@ -84,10 +84,12 @@ def _saved(entry: Entry) -> int:
 def split(entries: Sequence[Entry], room: Room, *, manual: bool = False) -> Split:
     """What a summary is to stand for: all, where a person asks for it; else all but the last two
     turns, if these are no more than a fourth of the window. Of a turn that is larger by itself its
-    end is kept. An answer with calls is never parted from what came of them."""
+    end is kept. An answer with calls is never parted from what came of them, and what a person said
+    that has no reply yet is told as they said it, however long it is."""
     whole = tuple(entries)
+    unanswered = _unanswered(whole)
     if manual:
-        return Split(to_summarise=whole, kept=())
+        return Split(to_summarise=whole[:unanswered], kept=whole[unanswered:])
     sizes = [row_tokens(entry.row) for entry in reversed(whole)]
     behind = [*accumulate(sizes)][::-1]
     cuts = [place for place in _cuts(whole) if behind[place] <= room.window // KEPT_SHARE]
@@ -95,8 +97,16 @@ def split(entries: Sequence[Entry], room: Room, *, manual: bool = False) -> Spli
     wanted = begins[-KEPT_TURNS:]
     turns = [place for place in cuts if place in wanted]
     later = [place for place in cuts if not wanted or place >= wanted[-1]]
-    place = min(turns or later, default=len(whole))
+    place = min([*(turns or later), unanswered])
     return Split(to_summarise=whole[:place], kept=whole[place:])
+
+
+def _unanswered(entries: Sequence[Entry]) -> int:
+    """Where the words begin that have no reply yet."""
+    place = len(entries)
+    while place and isinstance(entries[place - 1].row, UserChunk):
+        place -= 1
+    return place
 
 
 def _cuts(entries: Sequence[Entry]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from holdfast.agent.wake import NOTHING_SAID
+from holdfast.agent.cut_replies import NOTHING_SAID
 from holdfast.contract.person import Inquiry
 from holdfast.contract.question import Question
 from holdfast.contract.wakes import RunEnd, WakeEnd
