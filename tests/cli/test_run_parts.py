@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.surfaces.cli import stopping
 from holdfast.surfaces.cli.call_cards import CardLine, card_of, result_lines, todo_lines
 from holdfast.surfaces.cli.changes import change_lines, files_below, unknown
 from holdfast.surfaces.cli.paint import Paint
@@ -199,6 +200,60 @@ async def test_the_third_interrupt_ends_the_program(monkeypatch: pytest.MonkeyPa
     signal.signal(signal.SIGINT, signal.default_int_handler)
     assert (killed, stopped) == ([signal.SIGINT], [None])
     assert len(said) == 2
+
+
+@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGHUP])
+async def test_asked_to_end_once_more_the_run_is_not_waited_for(
+    first: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    killed: list[int] = []
+
+    class Session:
+        def interrupt_call(self) -> bool:
+            return True
+
+        async def interrupt(self, note: str | None = None) -> None:
+            done.append("interrupted")  # and it goes on all the same
+
+    async def heard(number: int) -> None:
+        while len(done) < number:  # noqa: ASYNC110 - signals tell nobody
+            await anyio.sleep(0.01)
+
+    monkeypatch.setattr(stopping, "_LAST_SECONDS", 0.0)
+    said: list[str] = []
+    hung_up = int(first == signal.SIGHUP)
+    stops = Stops(said.append, lambda: done.append("ended"), lambda: done.append("hung up"))
+    ladder = Ladder()
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
+            own = os.kill
+
+            def kill(process: int, number: int) -> None:
+                killed.append(number)
+                group.cancel_scope.cancel()
+
+            group.start_soon(heed_signals, Session(), ladder, stops)
+            await anyio.wait_all_tasks_blocked()
+            own(os.getpid(), first)
+            await heard(1 + hung_up)
+            if hung_up:  # the shell tells of it, too: that is not once more
+                own(os.getpid(), first)
+                await heard(3)
+            monkeypatch.setattr(os, "kill", kill)
+            own(os.getpid(), signal.SIGTERM)
+            await anyio.sleep(5)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    told = ["hung up", "interrupted", "hung up"] if hung_up else ["interrupted"]
+    assert (done, killed) == ([*told, "ended"], [signal.SIGTERM])
+    assert ladder.is_stopped
+
+
+def test_asked_to_end_while_it_ends_the_program_is_let_to() -> None:
+    ladder = Ladder()
+    ladder.end()
+    assert (ladder.ask_to_end(), ladder.is_stopped) == ("waits", False)
+    assert ladder.ask_to_end() == "now"
 
 
 def test_limits_narrow_each_by_itself() -> None:

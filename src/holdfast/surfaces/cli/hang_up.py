@@ -7,20 +7,27 @@ from typing import TextIO
 
 
 class Stage:
-    """A terminal to write to, which may be gone."""
+    """A terminal to write to, which may be gone: from then on nobody is there."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def write(self, text: str, /) -> None:
         """Write, if anybody is there."""
-        with suppress(OSError):
+        try:
             self._out.write(text)
+        except OSError:
+            self._forget()
 
     def flush(self) -> None:
         """Let them see it."""
-        with suppress(OSError):
+        try:
             self._out.flush()
+        except OSError:
+            self._forget()
+
+    def _forget(self) -> None:
+        forget_terminals([self._out.fileno()])
 
 
 def terminals_in(streams: Iterable[TextIO]) -> frozenset[int]:

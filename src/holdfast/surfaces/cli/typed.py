@@ -9,7 +9,8 @@ import shutil
 import signal
 import termios
 import threading
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TextIO
 
 from anyio import create_task_group, open_signal_receiver, sleep_forever, wait_readable
@@ -35,13 +36,14 @@ class Typing:
 
     async def line(self, prompt: str, asked: tuple[str, ...] = ()) -> str | None:
         """What is typed; None: nobody is there. ``asked``: shown again when the program goes on."""
-        self._write(prompt)
+        again = f"\n{self._shown(asked)}{prompt}"
         async with create_task_group() as group:
-            if threading.current_thread() is threading.main_thread():
-                group.start_soon(self._shown_again, f"\n{self._shown(asked)}{prompt}")
-            # Waiting here and not in readline: an interrupt can then stop it.
-            await wait_readable(self._answers.fileno())
-            group.cancel_scope.cancel()
+            with _continued() as continued:
+                group.start_soon(self._show_again, continued, again)
+                self._write(prompt)
+                # Waiting here and not in readline: an interrupt can then stop it.
+                await wait_readable(self._answers.fileno())
+                group.cancel_scope.cancel()
         try:
             line = self._answers.readline()
         except OSError:
@@ -54,8 +56,8 @@ class Typing:
         self._write("\n")
         return None
 
-    async def _shown_again(self, text: str) -> None:
-        with open_signal_receiver(signal.SIGCONT) as continued:
+    async def _show_again(self, continued: AsyncIterator[int] | None, text: str) -> None:
+        if continued is not None:
             async for _ in continued:
                 self._write(text)
 
@@ -77,3 +79,10 @@ class Typing:
         except termios.error as problem:
             return problem.args[0] == errno.EIO  # what never was one says otherwise
         return False
+
+
+def _continued() -> AbstractContextManager[AsyncIterator[int] | None]:
+    """Tells whenever the program goes on after it was stopped; only the main thread is told."""
+    if threading.current_thread() is threading.main_thread():
+        return open_signal_receiver(signal.SIGCONT)
+    return nullcontext()
