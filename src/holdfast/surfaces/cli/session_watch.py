@@ -17,7 +17,7 @@ from holdfast.contract.json_value import encode_json
 from holdfast.contract.session_state import Runner, is_left, reported
 from holdfast.execution.drive import PlainTasks
 from holdfast.runtime.clock import SystemClock
-from holdfast.surfaces.cli.commands_print import tell_printed
+from holdfast.surfaces.cli.commands_print import CommandSigns
 from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import settings_in, store_in
@@ -47,11 +47,13 @@ async def watch(arguments: Namespace, screen: Screen) -> int:
         following = Following(session_id, journal, around, after)
         show = _told_lines(screen) if arguments.json else _shown(session_id, arguments, screen)
         tasks = PlainTasks()
-        tasks.begin(tell_printed(session_id, journal, around, show))
+        signs = CommandSigns(session_id, journal, around, show)
+        tasks.begin(signs())
         try:
             async with aclosing(following(stays=arguments.follow)) as told:
                 async for one in told:
                     show(one)
+                    signs.note(one)
         finally:
             await tasks.end(_ENDING_SECONDS)
         return _status(await journal.session(session_id), following.runner, screen)
