@@ -31,7 +31,7 @@ from holdfast.app.telling import Told as Told
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
 from holdfast.contract.model import ChatModel
-from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed
+from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime.abort import Abort
 
@@ -61,11 +61,11 @@ class AgentSession(SessionQuestions):
         """The model that is asked."""
         self._live = LiveRedaction(parts.redactor, self._tell)
         self._equipment = msgspec.structs.replace(equipment, told=self._live)
-        outfit = Outfit(system, parts.own.offered.offered, self._equipment.terms)
-        self._place = _workplace(parts, outfit)
+        talk = Conversation()
+        self._place = _workplace(parts, talk, system, self._equipment.terms)
         if parts.telemetry is not None:
             parts.telemetry.asks_models_of(equipment.model.provider)
-        self._keeper = Keeper(parts.log, Conversation())
+        self._keeper = Keeper(parts.log, talk)
         self._log.listeners.append(self._tell)
         self._abort = Abort()
         """Stops the run under way."""
@@ -217,24 +217,31 @@ def _new_turn(parts: Whole) -> None:
     parts.outside.take_changes()
 
 
-def _workplace(parts: Whole, outfit: Outfit) -> Workplace:
+def _workplace(
+    parts: Whole, talk: Conversation, system: Callable[[], tuple[str, ...]], terms: RunTerms
+) -> Workplace:
     redactor = parts.redactor
     assert parts.log is not None
+
+    def clean_json(text: bytes) -> bytes:
+        return redactor.json(text) if redactor.active else text
+
     return Workplace(
         session_id=parts.session.id,
         log=parts.log,
+        talk=talk,
         pipeline=parts.pipeline,
         people=parts.own.people,
         applications=parts.own.applications,
         clock=parts.clock,
         ids=parts.ids,
         tool=parts.catalog.get,
-        outfit=outfit,
+        outfit=Outfit(system, parts.own.offered.offered, clean_json, terms),
         todos=parts.own.todos.all,
         witness=file_witness(parts.session.workspace),
         running_children=parts.own.tasks.running,
         stop_children=parts.own.tasks.close,
         new_turn=partial(_new_turn, parts),
         clean=lambda text: redactor.text(text) if redactor.active else text,
-        clean_json=lambda text: redactor.json(text) if redactor.active else text,
+        clean_json=clean_json,
     )
