@@ -15,6 +15,7 @@ from holdfast.contract.json_value import decode_json
 from holdfast.contract.model import TextDelta
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.call_cards import how_ended
 from holdfast.surfaces.cli.progress import worded
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import cut
@@ -87,6 +88,7 @@ class Watched:
                 self._tools[said.call_id] = said.tool
                 self._line("*", f"{said.tool} {said.arguments}")
             case kinds.CallSettled():
+                self._tools.pop(said.call_id, None)
                 self._line(*_settled(said))
             case kinds.ApprovalAsked():
                 self._ask(f"may {said.tool} run? {said.reason}")
@@ -163,5 +165,8 @@ def _settled(said: kinds.CallSettled) -> tuple[str, str]:
         if isinstance(result, dict) and [*result] == ["text"]:
             result = result["text"]
         text = result if isinstance(result, str) else msgspec.json.encode(result).decode()
+        ended, tone = how_ended(result)
+        if tone == "bad":
+            return "!", f"{said.tool}: {ended}: {text}"
         return "+", f"{said.tool}: {text}"
     return "!", f"{said.tool}: {answer.get('kind')}: {answer.get('message')}"
