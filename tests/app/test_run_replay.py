@@ -154,7 +154,7 @@ async def test_inquiries_and_results_of_the_application_come_out_again(tmp_path:
 
 
 class _Interrupted:
-    """A model that is stopped in the middle of a word, and asked once more where there is a note."""
+    """A model that is stopped in the middle of a word; with a note it is asked once more."""
 
     name, provider, window, max_output_tokens = "half", "test", 128_000, 8_192
     desk: Desk

@@ -126,4 +126,5 @@ SAMPLES: tuple[Payload, ...] = (
         system=("You are kind.",),
         tools=(ModelTool(name="read", description=None, schema={"type": "object"}),),
     ),
+    events.ApprovalWithdrawn(approval_id="apr_1", call_id="cal_1", reason="allowed by a rule"),
 )

@@ -229,7 +229,7 @@ class Pipeline:
         if plan.tool.ownership == "custom" and not parts.fulfils:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
-        if not isinstance(verdict, Permit):
+        if not isinstance(verdict, Permit) or (trail is not None and trail.standing is not None):
             verdict = await self._leave(verdict, call.tool, abort, trail)
             if isinstance(verdict, Failure):
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
