@@ -8,11 +8,9 @@ from collections.abc import Awaitable
 
 import msgspec
 
-from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Verdict
 from holdfast.contract.events import ApprovalAnswered
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import JsonValue
 from holdfast.contract.person import Postponed
 from holdfast.contract.ports import Answer, Approver, IdSource, Judge
 from holdfast.contract.runtime import AbortSignal
@@ -20,6 +18,7 @@ from holdfast.envelope.from_error import cancelled
 from holdfast.execution.run import answer_to, verdict_of
 from holdfast.policy import approval
 from holdfast.runtime.hearing import Hearing
+from holdfast.runtime.refusals import refusal
 from holdfast.runtime.trail import Trail, answer_of
 
 
@@ -62,8 +61,7 @@ class Leave:
             return verdict
         if trail is not None:
             trail.refused(verdict)
-        extras: dict[str, JsonValue] = {} if verdict.why is None else {"why": verdict.why}
-        return failure_of(verdict.kind, verdict.reason, extras=extras)
+        return refusal(verdict.kind, verdict.reason, why=verdict.why, note=verdict.note)
 
     async def _unasked(self, permit: Permit, trail: Trail | None) -> Permit | Deny | Failure:
         """The call may run: who was asked about it before need not answer, unless they have."""

@@ -36,6 +36,7 @@ from holdfast.contract.session_state import OpenCall
 from holdfast.envelope.dialects.ok import render
 from holdfast.policy.words import user_denied
 from holdfast.record.codec import IMPORTED
+from holdfast.runtime.refusals import refusal
 from holdfast.runtime.trail import LONGEST_ARGUMENTS, Approved
 
 ABORTED = "aborted by host restart"
@@ -250,7 +251,8 @@ def _answer(call_id: str, told: _Told, refused: CallRefused | None) -> Envelope:
     tool = "" if told.asked is None else told.asked.tool
     failure = failure_of(FailureKind.EXECUTION_ERROR, ABORTED, retryable=False)
     if refused is not None:
-        failure = failure_of(FailureKind.USER_DENIED, refused.reason)
+        note = None if told.answer is None else told.answer.note
+        failure = refusal(FailureKind.USER_DENIED, refused.reason, note=note)
     return Envelope(failure=failure, tool=tool, call_id=call_id)
 
 
