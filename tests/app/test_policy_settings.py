@@ -12,6 +12,7 @@ from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.settings import PolicySettings, SandboxSettings, Settings, StoreSettings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Action
+from holdfast.policy.explain import Explanation
 
 pytestmark = pytest.mark.anyio
 
@@ -107,6 +108,12 @@ async def test_commands_in_doubt_run_where_a_person_says_so(workspace: Path) -> 
         assert "policy.doubts = 'confined'" in str(told)
 
 
+async def _explained(hf: Holdfast, command: str) -> Explanation:
+    found = await hf.explain("bash", {"command": command})
+    assert isinstance(found, Explanation)
+    return found
+
+
 DOUBTS = '[policy] doubts = "confined"'
 
 
@@ -115,10 +122,10 @@ async def test_who_is_asked_about_a_doubt_is_told_what_would_let_it_run(
     workspace: Path, command: str
 ) -> None:
     async with opened(workspace, "code") as hf:
-        assert DOUBTS in (await hf.explain("bash", {"command": command})).reason
+        assert DOUBTS in (await _explained(hf, command)).reason
     unconfined = with_policy(PolicySettings(), SandboxSettings(confinement="unconfined"))
     async with opened(workspace, "code", settings=unconfined) as hf:
-        assert DOUBTS not in (await hf.explain("bash", {"command": command})).reason
+        assert DOUBTS not in (await _explained(hf, command)).reason
 
 
 @pytest.mark.parametrize("speaking", ["wc *", "*"])
@@ -126,7 +133,7 @@ async def test_where_it_would_not_run_all_the_same_it_is_not_told(
     workspace: Path, speaking: str
 ) -> None:
     async with opened(workspace, "code", rules=[shell_rule(speaking, "ask")]) as hf:
-        told = await hf.explain("bash", {"command": "wc $HOME"})
+        told = await _explained(hf, "wc $HOME")
     assert told.verdict == "ask"
     assert DOUBTS not in told.reason
 
