@@ -72,6 +72,7 @@ NAMES = frozenset(
         "holdfast.policy.hooks.exfiltration",
         "holdfast.policy.hooks.profile_commands",
         "holdfast.policy.managed_bash",
+        "holdfast.policy.offers",
         "holdfast.policy.path_guard",
         "holdfast.policy.plain_command",
         "holdfast.policy.read_only",

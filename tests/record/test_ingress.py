@@ -15,6 +15,7 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
@@ -22,6 +23,7 @@ from holdfast.contract.events import (
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
+    InquiryAsked,
     Payload,
     SessionCreated,
     StatusIdle,
@@ -31,6 +33,7 @@ from holdfast.contract.events import (
     UserMessage,
 )
 from holdfast.contract.journal import EventQuery, Journal, NotFitting
+from holdfast.contract.person import PersonQuestion
 from holdfast.contract.session_state import ConfirmationRequest
 from holdfast.record.codec import micros_of
 
@@ -221,6 +224,8 @@ INTENDED = CallIntended(call_id="cal_1", tool="bash", arguments_hash="ab", groun
 REFUSED = CallRefused(
     call_id="cal_1", tool="bash", arguments_hash="ab", kind="rejected", reason="r"
 )
+WITHDRAWN = ApprovalWithdrawn(approval_id="apr_1", call_id="cal_1", reason="a rule allows it")
+INQUIRY = InquiryAsked(call_id="cal_1", questions=(PersonQuestion(question="Which?"),))
 SETTLED = CallSettled(call_id="cal_1", tool="bash", envelope=Raw(b'{"ok":true,"result":1}'))
 
 
@@ -258,6 +263,11 @@ async def test_a_reply_counts_for_the_approval_that_waits_and_for_no_other(opene
         ([ASKED, INTENDED, SETTLED], SETTLED, "has its answer already"),
         ([ASKED, INTENDED, SETTLED], ASKED, "was asked for before"),
         ([ASKED, REFUSED, SETTLED], SETTLED, "has its answer already"),
+        ([ASKED], WITHDRAWN, "does not wait for approval apr_1"),
+        ([ASKED, APPROVAL, APPROVED], WITHDRAWN, "already recorded an answer to approval apr_1"),
+        ([ASKED, APPROVAL, WITHDRAWN], WITHDRAWN, "approval apr_1 was withdrawn"),
+        ([ASKED, APPROVAL, WITHDRAWN], APPROVED, "approval apr_1 was withdrawn"),
+        ([ASKED, APPROVAL, WITHDRAWN, INTENDED], APPROVED, "approval apr_1 was withdrawn"),
     ],
 )
 async def test_a_call_goes_its_way_once(
@@ -266,6 +276,23 @@ async def test_a_call_goes_its_way_once(
     async with opened() as journal:
         await journal.create(S, [SessionCreated(), *so_far])
         await refused(journal, said, told)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        [ASKED, APPROVAL, WITHDRAWN, INTENDED, SETTLED],
+        [ASKED, APPROVAL, WITHDRAWN, APPROVAL, APPROVED, INTENDED, SETTLED],
+        [ASKED, APPROVAL, WITHDRAWN, REFUSED, SETTLED],
+        [ASKED, INTENDED, INQUIRY, REFUSED, SETTLED],
+    ],
+)
+async def test_a_call_that_was_asked_about_goes_on_when_rules_change(
+    opened: Opened, way: list[Payload]
+) -> None:
+    async with opened() as journal:
+        await journal.create(S, [SessionCreated(), *way])
+        assert (await journal.session(S)).state.calls == {}
 
 
 async def test_of_two_that_would_run_an_approved_call_one_may(opened: Opened) -> None:

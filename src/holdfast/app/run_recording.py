@@ -25,6 +25,7 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
@@ -62,9 +63,10 @@ _CANCELLED = summary_of(Ended(ending="cancelled"))
 _FAILED = summary_of(Ended(ending="failed", problem=""))
 _RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 _OF_CALLS = (
-    *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallRefused),
+    *(CallAsked, ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn, CallIntended, CallRefused),
     *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
 )
+_OF_LEAVE = (ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn)
 _BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped, WakeDeferred)
 
 
@@ -94,9 +96,8 @@ class CallRecord:
     @property
     def admitted(self) -> int:
         """The number of the last event that was about leave to run; 0: nobody was asked."""
-        about = (one for one in self.events if isinstance(one.payload, ApprovalAsked))
-        answers = (one for one in self.events if isinstance(one.payload, ApprovalAnswered))
-        return max((one.sequence for one in (*about, *answers)), default=0)
+        about = (one for one in self.events if isinstance(one.payload, _OF_LEAVE))
+        return max((one.sequence for one in about), default=0)
 
     @property
     def may_run(self) -> bool:
@@ -104,7 +105,9 @@ class CallRecord:
         if any(isinstance(one.payload, CallIntended) for one in self.events):
             return True
         last = self.events[-1].payload
-        return isinstance(last, ApprovalAnswered) and last.allowed
+        if isinstance(last, ApprovalAnswered):
+            return last.allowed
+        return isinstance(last, ApprovalWithdrawn)
 
     @property
     def is_whole_without_running(self) -> bool:

@@ -5,6 +5,7 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
@@ -44,6 +45,7 @@ KINDS: tuple[type[Payload], ...] = (
     *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
     *(InquiryAsked, InquiryAnswered),
     *WAKE_KINDS,
+    ApprovalWithdrawn,
 )
 """Every kind there is."""
 

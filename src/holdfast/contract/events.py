@@ -266,6 +266,15 @@ class ApprovalAnswered(Payload, frozen=True, kw_only=True, tag="approval.answere
     wider: bool = False
 
 
+class ApprovalWithdrawn(Payload, frozen=True, kw_only=True, tag="approval.withdrawn"):
+    """Nobody has to decide any more: before anybody did, the rules came to allow the call."""
+
+    approval_id: str
+    call_id: str
+    reason: str
+    """What allows it by now."""
+
+
 class CallIntended(Payload, frozen=True, kw_only=True, tag="call.intended"):
     """It is about to run: what happens from here on cannot be taken back by not knowing it."""
 

@@ -16,6 +16,7 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallSettled,
@@ -150,6 +151,14 @@ def _approval_answered(draft: Draft, row: Stored, said: ApprovalAnswered) -> Non
     move_call(draft, said.call_id, replace(call, stage="answered", allowed=said.allowed))
 
 
+def _approval_withdrawn(draft: Draft, row: Stored, said: ApprovalWithdrawn) -> None:
+    """For whoever looks on it is answered; the call is where it was before it was asked about."""
+    answer = Approval(id=said.approval_id, approved=True, reason=said.reason)
+    change = partial(replace, state="approval-responded", approval=answer)
+    changed_part(draft, row, said.call_id, change)
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="asked"))
+
+
 def _intended(draft: Draft, _row: Stored, said: CallIntended) -> None:
     move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="intended"))
 
@@ -195,6 +204,7 @@ PROJECTIONS: Mapping[type[Payload], Projection] = {
     CallAsked: _call_asked,
     ApprovalAsked: _approval_asked,
     ApprovalAnswered: _approval_answered,
+    ApprovalWithdrawn: _approval_withdrawn,
     CallIntended: _intended,
     InquiryAsked: _inquiry_asked,
     InquiryAnswered: _inquiry_answered,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from holdfast.contract.events import (
+    ApprovalWithdrawn,
     CallSettled,
     ChildCreated,
     ChildIdle,
@@ -103,8 +104,11 @@ def _used(state: SessionState, row: Stored, said: ToolUse) -> SessionState:
     return replace(state, confirmation=request, custom=None)
 
 
-def _settled(state: SessionState, _row: Stored, said: CallSettled) -> SessionState:
-    """A request to confirm a call is over once the call has its answer, however it got it."""
+def _settled(
+    state: SessionState, _row: Stored, said: CallSettled | ApprovalWithdrawn
+) -> SessionState:
+    """A request to confirm a call is over once the call has its answer, however it got it, and
+    when nobody has to decide over it any more."""
     asked, call = state.confirmation, state.calls.get(said.call_id)
     if asked is None or call is None or call.approval_id != asked.id:
         return state
@@ -181,6 +185,7 @@ FOLDS: Mapping[type[Payload], Fold] = {
     CustomToolResult: _custom_result,
     ToolUse: _used,
     CallSettled: _settled,
+    ApprovalWithdrawn: _settled,
     CustomToolUse: _custom_used,
     EventsProcessed: _processed,
     ChildCreated: _child_begun,

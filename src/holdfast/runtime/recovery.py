@@ -36,6 +36,7 @@ from holdfast.contract.session_state import OpenCall
 from holdfast.envelope.dialects.ok import render
 from holdfast.policy.words import user_denied
 from holdfast.record.codec import IMPORTED
+from holdfast.runtime.refusals import refusal
 from holdfast.runtime.trail import LONGEST_ARGUMENTS, Approved
 
 ABORTED = "aborted by host restart"
@@ -47,7 +48,6 @@ _OF_CALLS = (
 
 
 _WAITING = frozenset({"waiting", "inquiring"})
-_GO_ON = frozenset({"answered", "replied"})
 
 
 class TakenUp(msgspec.Struct, frozen=True):
@@ -83,9 +83,9 @@ async def answered_calls(
     Calls of the present are none of them: whoever asked for those waits for the answer itself.
     """
     open_calls = (await journal.session(session_id)).state.calls
-    answered = [name for name in open_calls if name in stayed and open_calls[name].stage in _GO_ON]
+    answered = [name for name in open_calls if name in stayed and _goes_on(open_calls[name])]
     told = await _told_of(journal, session_id, frozenset(answered))
-    return tuple(_approved(session_id, told[call_id]) for call_id in answered)
+    return tuple(_standing(session_id, told[name], open_calls[name]) for name in answered)
 
 
 async def standing_calls(journal: Journal, session_id: str) -> dict[str, Approved]:
@@ -94,8 +94,9 @@ async def standing_calls(journal: Journal, session_id: str) -> dict[str, Approve
     To be looked for by whoever has just taken the session up, before it makes calls of its own.
     """
     open_calls = (await journal.session(session_id)).state.calls
-    stages = _WAITING | _GO_ON
-    standing = {name: call for name, call in open_calls.items() if call.stage in stages}
+    standing = {
+        name: call for name, call in open_calls.items() if call.stage in _WAITING or _goes_on(call)
+    }
     told = await _told_of(journal, session_id, frozenset(standing))
     return {name: _standing(session_id, told[name], call) for name, call in standing.items()}
 
@@ -136,8 +137,17 @@ async def open_inquiries(journal: Journal, session_id: str) -> tuple[Inquiry, ..
 def _stays(call: OpenCall, *, imported: bool) -> bool:
     if call.stage in _WAITING:
         return True
-    goes_on = call.stage == "replied" or (call.allowed is True and call.stage == "answered")
-    return goes_on and not imported
+    return _goes_on(call) and call.allowed is not False and not imported
+
+
+def _goes_on(call: OpenCall) -> bool:
+    """Whether a person has done their part: answered, replied, or need not any more."""
+    return call.stage in ("answered", "replied") or _is_withdrawn(call)
+
+
+def _is_withdrawn(call: OpenCall) -> bool:
+    """Whether the question about it was taken back, and it has not begun."""
+    return call.stage == "asked" and call.approval_id is not None
 
 
 async def _was_imported(journal: Journal, session_id: str) -> bool:
@@ -241,7 +251,8 @@ def _answer(call_id: str, told: _Told, refused: CallRefused | None) -> Envelope:
     tool = "" if told.asked is None else told.asked.tool
     failure = failure_of(FailureKind.EXECUTION_ERROR, ABORTED, retryable=False)
     if refused is not None:
-        failure = failure_of(FailureKind.USER_DENIED, refused.reason)
+        note = None if told.answer is None else told.answer.note
+        failure = refusal(FailureKind.USER_DENIED, refused.reason, note=note)
     return Envelope(failure=failure, tool=tool, call_id=call_id)
 
 
@@ -257,7 +268,9 @@ def _settled(answer: Envelope) -> CallSettled:
 
 def _standing(session_id: str, told: _Told, call: OpenCall) -> Approved:
     """As far as it has come; who has not answered yet is asked again."""
-    if call.stage in _GO_ON:
+    if _is_withdrawn(call):
+        return _unasked(session_id, told)
+    if _goes_on(call):
         return _approved(session_id, told)
     approval = told.approval
     return Approved(
@@ -267,6 +280,11 @@ def _standing(session_id: str, told: _Told, call: OpenCall) -> Approved:
         approval_id=call.approval_id,
         began=call.stage == "inquiring",
     )
+
+
+def _unasked(session_id: str, told: _Told) -> Approved:
+    """Nobody has to be asked about it; who has to be by now is asked anew."""
+    return Approved(call=_call(session_id, told), arguments_hash="", answer=None)
 
 
 def _call(session_id: str, told: _Told) -> ToolCall:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from holdfast.app.agent_work import OpenAgent
 from holdfast.app.telling import Told
 from holdfast.contract.events import (
-    ApprovalAnswered,
     CallRefused,
     CallSettled,
     ChildIdle,
@@ -37,8 +36,6 @@ class Heard:
         self._refused: set[str] = set()
         self.unasked = False
         """Whether a call was refused as nobody was there to be asked."""
-        self.words = False
-        """Whether the last refusal came with words for the model."""
 
     @property
     def refused(self) -> int:
@@ -78,8 +75,6 @@ class Heard:
         self._view.show(told)
         if isinstance(told, Event):
             self._count(told)
-            if isinstance(told.payload, ApprovalAnswered) and not told.payload.allowed:
-                self.words = told.payload.note is not None
 
     def _count(self, event: Event) -> None:
         match event.payload:

@@ -139,18 +139,11 @@ async def _done(task: Task, screen: Screen) -> int:
 
 
 async def _run(task: Task, session: AgentSession, heard: Heard) -> WakeEnd:
-    """Have it work until it rests.
-
-    A refusal ends a run where somebody is asked; one with words is for the model to go on from.
-    """
+    """Have it work until it rests."""
     if task.session is not None:
         await heard.before_it_runs(task.seen)
     async for told in session.run(task.message, goes_on=task.session is not None):
         await heard.note(told)
-    while session.last is not None and session.last.ended == "tool_rejected" and heard.words:
-        heard.words = False
-        async for told in session.run(goes_on=True):
-            await heard.note(told)
     return session.last or WakeEnd(session_id=session.id, executed=False, reason="idle")
 
 
