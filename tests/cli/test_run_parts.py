@@ -246,14 +246,13 @@ async def test_asked_to_end_once_more_the_run_is_not_waited_for(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     told = ["hung up", "interrupted", "hung up"] if hung_up else ["interrupted"]
     assert (done, killed) == ([*told, "ended"], [signal.SIGTERM])
-    assert ladder.is_stopped
+    assert ladder.is_over
 
 
 def test_asked_to_end_while_it_ends_the_program_is_let_to() -> None:
     ladder = Ladder()
     ladder.end()
-    assert (ladder.ask_to_end(), ladder.is_stopped) == ("waits", False)
-    assert ladder.ask_to_end() == "now"
+    assert [ladder.ask_to_end(), ladder.ask_to_end()] == ["waits", "now"]
 
 
 def test_limits_narrow_each_by_itself() -> None:

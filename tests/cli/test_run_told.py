@@ -12,8 +12,16 @@ import msgspec
 import pytest
 from agent_scripts import PATIENCE, Typed, asks, at_a_terminal, lines_of, says, script
 from command import HOLDFAST, Cli, Terminal, start
+from terminal_screen import TerminalScreen
 
-from holdfast.contract.events import CallSettled, Event, ModelReplied, ModelRequested, Payload
+from holdfast.contract.events import (
+    CallSettled,
+    Event,
+    ModelReplied,
+    ModelRequested,
+    Payload,
+    UserMessage,
+)
 from holdfast.contract.model import TextDelta
 from holdfast.surfaces.cli import program
 from holdfast.surfaces.cli.asked_about import Asked
@@ -269,6 +277,16 @@ def test_what_nobody_foresaw_is_the_end_of_a_run_too(
     assert (answer.status, end["kind"], end["exit"]) == (status, "end", status)
     watched = cli("sessions", "watch", "x", "--json")
     assert watched.out.count("\n") == (0 if status == 130 else 1)  # whoever watches stops by that
+
+
+def test_another_window_of_forty_columns_breaks_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = Terminal()
+    watched = Watched("ses_1", Screen(out, out), full=False)
+    watched.show(TextDelta("deliberating " * 9))
+    watched.show(_event(UserMessage(message="considering " * 7)))
+    rows = TerminalScreen(40, 20).write(out.getvalue()).lines
+    assert {word for row in rows for word in row.split()} == {">", "deliberating", "considering"}
 
 
 def _event(payload: Payload) -> Event:

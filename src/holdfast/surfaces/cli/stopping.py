@@ -43,8 +43,6 @@ class Ladder:
         self._asked_to_end = 0
         self.is_over = False
         """It ends, or has ended."""
-        self.is_stopped = False
-        """Somebody stopped it from here."""
 
     def press(self, now: float, stop_calls: Callable[[], bool]) -> Step:
         """One more, at this moment."""
@@ -55,18 +53,17 @@ class Ladder:
             return "kill" if self._presses >= _KILLS else "waits"
         if not again and stop_calls():
             return "calls"
-        self.is_over = self.is_stopped = True
+        self.is_over = True
         return "run"
 
     def ask_to_end(self) -> AskedToEnd:
         """Whoever runs this program wants it to end."""
         self._asked_to_end += 1
         if self._asked_to_end > 1:
-            self.is_stopped = self.is_stopped or not self.is_over
             return "now"
         if self.is_over:
             return "waits"
-        self.is_over = self.is_stopped = True
+        self.is_over = True
         return "run"
 
     def end(self) -> None:

@@ -121,9 +121,6 @@ async def _done(task: Task, screen: Screen) -> int:
             with run:
                 end = await _run(task, session, heard)
             ladder.end()
-            if ladder.is_stopped and end.ended == "final_response":
-                # It had said its last words, and was stopped while it waited for others.
-                end = msgspec.structs.replace(end, ended="cancelled")
             questions = (*await holdfast.questions(), *await holdfast.inquiries())
     finally:
         await tasks.end(_ENDING_SECONDS)
