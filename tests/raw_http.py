@@ -5,11 +5,19 @@ For answers that no decent server gives.
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import anyio
 from anyio.abc import SocketAttribute, SocketStream
 
-Piece = bytes | None
+
+class Again(NamedTuple):
+    """From here on this, again and again, with little pauses."""
+
+    piece: bytes
+
+
+Piece = bytes | Again | None
 """None: from here on silence, with the connection open."""
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 STREAM = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -36,6 +44,7 @@ class RawServer:
     def __init__(self, answers: Sequence[Sequence[Piece]]) -> None:
         self._answers = list(answers)
         self.asked: list[bytes] = []
+        self.heads: list[bytes] = []
         self.connections = 0
 
     async def serve(self, stream: SocketStream) -> None:
@@ -43,29 +52,40 @@ class RawServer:
         try:
             async with stream:
                 while self._answers:
-                    self.asked.append(await _request(stream))
+                    head, body = await _request(stream)
+                    self.heads.append(head)
+                    self.asked.append(body)
                     for piece in self._answers.pop(0):
-                        if piece is None:
-                            await anyio.sleep_forever()
-                        else:
-                            await stream.send(piece)
+                        await _send(stream, piece)
         except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError):
             pass  # the client had enough
 
 
-async def _request(stream: SocketStream) -> bytes:
+async def _send(stream: SocketStream, piece: Piece) -> None:
+    if piece is None:
+        await anyio.sleep_forever()
+    elif isinstance(piece, bytes):
+        await stream.send(piece)
+    else:
+        while True:
+            await stream.send(piece.piece)
+            await anyio.sleep(0.02)
+
+
+async def _request(stream: SocketStream) -> tuple[bytes, bytes]:
     read = b""
     while b"\r\n\r\n" not in read:
         read += await stream.receive()
     head, _, body = read.partition(b"\r\n\r\n")
-    length = next(
+    lengths = [
         int(line.split(b":")[1])
         for line in head.split(b"\r\n")
         if line.lower().startswith(b"content-length:")
-    )
+    ]
+    length = sum(lengths)
     while len(body) < length:
         body += await stream.receive()
-    return body
+    return head, body
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agent.held_answers import nobody_else
+from holdfast.agent.roles import Role
 from holdfast.agent.task_state import TaskState
 from holdfast.contract import builders
 from holdfast.contract.envelope import Envelope
@@ -87,7 +88,7 @@ def test_the_advice_differs_for_empty_partial_and_populated_listings() -> None:
     assert "empty" in empty
     assert "result.entries" not in empty
     assert "truncated" in partial
-    assert "Search by name with file_search" in partial
+    assert "Search by name with glob" in partial
     assert "result.entries" in populated
     assert "of d" in populated
     assert len({empty, partial, populated}) == 3
@@ -142,6 +143,32 @@ def test_the_search_that_is_advised_is_one_of_the_tools_at_hand() -> None:
     state.record("read", {"path": "d"}, PARTIAL)
     state.record("read", {"path": "x"}, MISSING)
     assert "with find_it" in _said(state)
+
+
+@pytest.mark.parametrize(
+    ("lists", "roles", "advised"),
+    [
+        ("read", None, " with glob "),
+        ("file_read", None, " with file_search "),
+        ("mine", None, " "),
+        ("read", {"read": "read", "grep": "search", "glob": "search"}, " with glob "),
+        ("file_read", {"grep": "search", "glob": "search"}, " with glob "),
+        (
+            "sandbox_read_file",
+            {"glob": "search", "sandbox_search_files": "search"},
+            " with sandbox_search_files ",
+        ),
+        ("read", {"read": "read", "grep": "search"}, " "),
+        ("read", {"read": "read", "glob": "unknown"}, " "),
+    ],
+)
+def test_no_search_is_advised_that_is_not_there(
+    lists: str, roles: dict[str, Role] | None, advised: str
+) -> None:
+    state: TaskState[Envelope] = TaskState(roles)
+    state.record(lists, {"path": "d"}, PARTIAL)
+    state.record(lists, {"path": "x"}, MISSING)
+    assert f"Search by name{advised}instead of guessing" in _said(state)
 
 
 def test_a_path_with_line_ends_stays_in_its_line() -> None:

@@ -164,6 +164,14 @@ async def test_a_call_that_nests_without_end_is_answered(tmp_path: Path) -> None
         assert "invalid_args" in bytes(settled.envelope).decode()
 
 
+async def test_half_a_character_of_a_model_ends_no_run(tmp_path: Path) -> None:
+    odd = calls(("effect", '{"a": "\ud83d"}'), text="half \ud83d")
+    async with at_work(tmp_path, [odd, "whole"], tools=[effect]) as desk:
+        await desk.told("Go.")
+        assert desk.session.last is not None
+        assert desk.session.last.response == "whole"
+
+
 SECRET = "hunter2-TOPSECRET-9"
 
 

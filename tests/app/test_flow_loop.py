@@ -24,7 +24,7 @@ from holdfast import ConfigurationError
 from holdfast.contract.chunks import AssistantChunk, ChunkTable, ToolResultChunk
 from holdfast.contract.flow import FlowSession, FlowToolCall
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.model import ModelReply, TextDelta
+from holdfast.contract.model import FinishReason, ModelReply, TextDelta
 from holdfast.contract.transcript import TokenUsage
 from holdfast.flow import (
     Session,
@@ -147,13 +147,38 @@ def test_the_output_comes_from_both_sessions() -> None:
     out.wait()
 
 
+def _told(out: Session) -> list[str | None]:
+    return [row.content for row in out.chunk_table if isinstance(row, AssistantChunk)]
+
+
 @pytest.mark.req("RATH-LOP-13")
 @pytest.mark.parametrize("finish", ["stop", "length", "content_filter"])
-def test_an_answer_without_calls_ends_the_loop_when_the_model_is_done(finish: str) -> None:
-    model = Scripted(says("a", "tool_calls"), says("b", "other"), says("c", finish), says("d"))  # type: ignore[arg-type] - a finish
+def test_an_answer_without_calls_ends_the_loop_when_the_model_is_done(finish: FinishReason) -> None:
+    more = says("a", "tool_calls"), says("", "other")
+    out = _ran(Scripted(*more, says("c", finish), says("d")))
+    assert _told(out) == ["a", "", "c"]
+    assert out.lineage.extras == ()
+
+
+def test_an_answer_that_ends_with_a_word_nobody_knows_is_not_asked_for_again() -> None:
+    model = Scripted(says("The answer is 4.", "other"))
     out = _ran(model)
-    told = [row.content for row in out.chunk_table if isinstance(row, AssistantChunk)]
-    assert told == ["a", "b", "c"]
+    assert (_told(out), len(model.requests)) == (["The answer is 4."], 1)
+    assert out.lineage.extras == ()
+
+
+@pytest.mark.parametrize(
+    "reply", [says("I would call.", "tool_calls"), says("  ", "other"), ModelReply(finish="other")]
+)
+def test_a_model_that_comes_to_no_end_is_asked_three_times_in_a_row(
+    reply: ModelReply, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = Scripted(reply, asks(("a", "{}")), reply, reply, reply, says("never"))
+    with caplog.at_level(logging.WARNING, "holdfast"):
+        out = _ran(model, gives("a", 1))
+    assert len(model.requests) == 5  # a call in between is an end of the row
+    assert out.lineage.extras == (("loop.truncated", True),)
+    assert "stopped after 3 replies without a call or an end" in caplog.text
 
 
 @pytest.mark.req("RATH-LOP-14")
@@ -300,7 +325,7 @@ def test_what_an_executor_or_a_key_raises_is_a_result() -> None:
 @pytest.mark.req("RATH-LOP-16")
 def test_every_piece_of_a_reply_is_told_and_its_row_is_whole() -> None:
     heard: list[object] = []
-    out = _ran(Scripted(says("ab", "other"), says("c")), on_event=heard.append)
+    out = _ran(Scripted(says("ab", "tool_calls"), says("c")), on_event=heard.append)
     assert heard == [TextDelta("a"), TextDelta("b"), TextDelta("c")]
     assert out.chunk_table.rows[1:] == (AssistantChunk("ab"), AssistantChunk("c"))
 
@@ -313,10 +338,9 @@ def test_a_budget_is_told_once_when_it_is_first_crossed(caplog: pytest.LogCaptur
         told.append((out, usage))
 
     turns = (
-        says("a", "other", 60),
-        says("b", "other", 40),
-        says("c", "other", 1),
-        says("d", cost=9),
+        says("a", "tool_calls", 60),
+        says("b", "tool_calls", 41),
+        says("c", cost=9),
     )
     out = _ran(Scripted(*turns), budget_total_tokens=100, on_budget_exceeded=on_budget)
     assert told == [(out, TokenUsage(101, 0, 101))]

@@ -89,6 +89,37 @@ def test_keys_and_headers_of_models_are_secrets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "value", "secret"),
+    [
+        ("X-Corp-Pass", "hunter2-hunter2", "hunter2-hunter2"),
+        ("X-Api-Password", "hunter2-hunter2", "hunter2-hunter2"),
+        ("X-PWD", "hunt2", "hunt2"),
+        ("X-Credential", "hunter2-hunter2", "hunter2-hunter2"),
+        ("X-Amz-Signature", "hunter2-hunter2", "hunter2-hunter2"),
+        ("X-Whatever", "hunter2-hunter2", "hunter2-hunter2"),
+        ("Authorization", "Basic aHVudGVyMg==", "aHVudGVyMg=="),
+        ("Authorization", "bearer hunter2-hunter2", "hunter2-hunter2"),
+        ("X-Team", "tools", None),
+        ("Accept", "application/json", None),
+        ("Accept-Language", "en-GB-oxendict", None),
+        ("Content-Type", "application/json", None),
+        ("User-Agent", "our-own-agent/1.0", None),
+        ("HTTP-Referer", "https://example.org", None),
+        ("X-Title", "our application", None),
+        ("anthropic-version", "2023-06-01", None),
+        ("anthropic-beta", "context-1m-2025-08-07", None),
+        ("X-Beta-Session", "hunter2-hunter2", "hunter2-hunter2"),
+    ],
+)
+def test_headers_of_models_are_secrets_unless_they_are_known_to_be_none(
+    header: str, value: str, secret: str | None
+) -> None:
+    model = ModelSettings(kind="openai", model="x", headers={header: value})
+    around = surroundings_of_this_process(_settings(a=model), environment={"HOME": "/nowhere"})
+    assert around.secrets == (() if secret is None else (secret,))
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ('[model.a]\nmodel = "x"', "kind is missing"),
@@ -103,6 +134,12 @@ def test_keys_and_headers_of_models_are_secrets(tmp_path: Path) -> None:
         ('[model.a]\nkind = "openai"\nmodel = "x"\nbase_url = "http://x:y"', "no address"),
         ('[model.a]\nkind = "openai"\nmodel = "x"\nbase_url = "http://x/?k=v"', "no address"),
         ('[model.a]\nkind = "openai"\nmodel = "x"\nidle_seconds = 0', "idle_seconds"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nreply_seconds = 0', "reply_seconds"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nproxy = "proxy:3128"', "no address of a proxy"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nproxy = "http://u:p@x"', "HTTPS_PROXY"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nproxy = "socks5://x"', "no address of a proxy"),
+        ('[model.a]\nkind = "local"\nproxy = "http://x"', "has no proxy"),
+        ('[model.a]\nkind = "openai"\nmodel = "x"\nprices = { input = inf }', "prices.input"),
         ('[model.a]\nkind = "openai"\nmodle = "x"', "did you mean 'model'"),
     ],
 )

@@ -1,5 +1,6 @@
 """What an agent is told to be, read from where it works whenever a run begins."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,32 @@ def test_what_cannot_be_read_is_left_out_and_stops_nobody(
     told = _told(tmp_path)
     assert "AGENTS.md" not in told
     assert "Use spaces." in told
+
+
+def test_what_is_not_told_as_it_is_people_hear_once_and_the_model_knows_of_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    workspace = _workspace(tmp_path)
+    (workspace / "AGENTS.md").write_text("far " * 10_000, "utf-8")
+    (workspace / "CLAUDE.md").write_text("near " * 6_000, "utf-8")
+    (workspace / "CONTEXT.md").symlink_to(tmp_path)
+    ready = compiled(Agent(id="worker", instructions="Work."), ground_in(tmp_path))
+    system = system_of(ready, SessionFacts(id="ses_1", workspace=str(workspace)), lambda: ())
+    with caplog.at_level(logging.WARNING, "holdfast"):
+        (told,) = system()
+        assert system() == (told,)
+    assert "[cut here" in told
+    said = [one.getMessage() for one in caplog.records]
+    assert said == [
+        "instructions of the project: AGENTS.md was cut: all project instructions together are"
+        " too long",
+        "instructions of the project: CONTEXT.md was not read: it is a link",
+    ]
+    (workspace / "CLAUDE.md").write_text("near " * 6_330, "utf-8")
+    with caplog.at_level(logging.WARNING, "holdfast"):
+        (less,) = system()
+    assert "=== Left out, as all instructions together are too long: AGENTS.md ===" in less
+    assert "AGENTS.md was left out" in caplog.records[-1].getMessage()
 
 
 def test_of_endless_instructions_only_so_much_is_read(tmp_path: Path) -> None:

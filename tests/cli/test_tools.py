@@ -7,6 +7,8 @@ import pytest
 from command import Cli, Terminal
 
 from holdfast.app.profiles import PROFILES, TOOLSETS
+from holdfast.contract.json_value import encode_json
+from holdfast.contract.tokens import tokens_of
 from holdfast.contract.tool import LOCKED_NAMES
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
@@ -17,14 +19,29 @@ def test_the_list_shows_flags_limits_and_the_first_line(cli: Cli, tool_file: Pat
     answer = cli("tools", "--profile", "bare", "--from", str(tool_file))
     assert (answer.status, answer.err) == (0, "")
     heading, asking, *rows = answer.out.splitlines()
-    assert heading.split() == ["NAME", "FLAGS", "LIMITS", "DESCRIPTION"]
+    assert heading.split() == ["NAME", "FLAGS", "LIMITS", "TOKENS", "DESCRIPTION"]
     assert asking.startswith("question")
     assert [row.split()[0] for row in rows] == ["add", "wipe", "flood", "say", "crash"]
-    assert rows[0].endswith(
-        "read-only                  120 s, 100,000 bytes          Add two numbers."
-    )
+    assert rows[0].startswith("add       read-only                  120 s, 100,000 bytes  ")
+    *_, tokens = rows[0].removesuffix("Add two numbers.").split()
+    assert 20 < int(tokens) < 200
     assert "writes, destructive, asks" in rows[1]
     assert "120 s, 50 bytes, 9 items" in rows[2]
+
+
+def test_what_a_tool_costs_by_being_offered_is_shown_everywhere(cli: Cli, tool_file: Path) -> None:
+    words = "--profile", "bare", "--from", str(tool_file)
+    by_name = {one["name"]: one for one in json.loads(cli("tools", *words, "--json").out)}
+    for name, one in by_name.items():
+        told = {key: one[key] for key in ("name", "description")}
+        wire = {**told, "parameters": one["input_schema"]}
+        assert one["schema_tokens"] == tokens_of(encode_json(wire)), name
+    listed = cli("tools", *words).out.splitlines()[1:]
+    for line in listed:
+        one = by_name[line.split()[0]]
+        assert f"  {one['schema_tokens']:,}  " in line
+    alone = cli("tools", "wipe", *words).out
+    assert f"about {by_name['wipe']['schema_tokens']:,} of every request" in alone
 
 
 def test_one_tool_is_shown_in_full(cli: Cli, tool_file: Path) -> None:

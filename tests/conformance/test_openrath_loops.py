@@ -83,7 +83,7 @@ RIGHT: list[tuple[object, object]] = [
     (
         {
             "turns": [
-                {"content": "a", "finish_reason": "pause", "usage": {"total": 7}},
+                {"content": "a", "finish_reason": "tool_calls", "usage": {"total": 7}},
                 {"content": "b"},
             ]
         },

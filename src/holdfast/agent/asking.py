@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from holdfast.agent.keeping import Keeper
+from holdfast.agent.models.storable import storable_delta, storable_reply
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.replies import KeptReply, kept_reply, replied
 from holdfast.agent.requests import request_hash
@@ -186,14 +187,16 @@ class Asking:
         told = self._equipment.told
 
         def heard(delta: ModelDelta) -> None:
-            if isinstance(delta, TextDelta):
-                self._said.append(delta.text)
-            told(delta)
+            kept = storable_delta(delta)
+            if isinstance(kept, TextDelta):
+                self._said.append(kept.text)
+            told(kept)
 
         work = self._equipment.model.complete(request, heard if purpose == "turn" else None)
         ending = await driven(work, None, self._abort)
         match ending:
-            case Returned(ModelReply() as reply):
+            case Returned(ModelReply() as given):
+                reply = storable_reply(given)
                 kept = kept_reply(reply, lambda: self._place.ids.new("cal"))
                 self._spent.charge(reply.usage)
                 event = replied(request_id, kept, reply, self._place.clean_json)

@@ -67,6 +67,6 @@ class CutReplies:
         if self._cut > MOST_CUT:
             problem = TOO_LONG.format(self._most_tokens, self._cut)
             return Ended(ending="over_budget", message=self.said, problem=problem)
-        calls = (_CALLS.format(name) for name in reply.cut_calls)
+        calls = (_CALLS.format(name or "a tool") for name in reply.cut_calls)
         self.notices = (" ".join((_CUT, *calls, _GO_ON)),)
         return None

@@ -22,7 +22,7 @@ class StepFacts(msgspec.Struct, frozen=True, kw_only=True):
     steps_since_todos: int = 0
     """How many steps were taken since that list was changed."""
     pressure: str | None = None
-    """How full the context is, where it is worth a word: `pressure_note()`."""
+    """How full the context is, where it is worth a word: see `context.pressure`."""
 
 
 def step_notices(facts: StepFacts) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def planning(name: str, times: int) -> str:
     )
 
 
-def wandering(result_class: ResultClass, path: str | None, searching: str) -> str:
+def wandering(result_class: ResultClass, path: str | None, searching: str | None) -> str:
     """For listings without a file read in between."""
     where = _where(path)
     if result_class == "empty_listing":
@@ -38,8 +38,8 @@ def wandering(result_class: ResultClass, path: str | None, searching: str) -> st
         )
     if result_class == "partial_listing":
         return (
-            f"The last listing{where} is partial: it was truncated. Search by name with"
-            f" {searching} for what you need, and do not conclude that something is absent."
+            f"The last listing{where} is partial: it was truncated. Search by name"
+            f"{_with(searching)} for what you need, and do not conclude that something is absent."
         )
     return (
         f"You have listed directories several times in a row. Choose a path from result.entries of"
@@ -47,13 +47,13 @@ def wandering(result_class: ResultClass, path: str | None, searching: str) -> st
     )
 
 
-def missed(last: ResultClass | None, path: str | None, searching: str) -> str:
+def missed(last: ResultClass | None, path: str | None, searching: str | None) -> str:
     """For a path that is not there; ``last``: what the most recent listing was."""
     where = _where(path)
     if last == "partial_listing":
         return (
             f"The path was not found, and the last listing{where} was truncated. Search by name"
-            f" with {searching} instead of guessing."
+            f"{_with(searching)} instead of guessing."
         )
     if last == "populated_listing":
         return (
@@ -69,6 +69,10 @@ def failed_again(times: int) -> str:
         f"This exact call has now failed {times} times in the same way, and will fail again until"
         " something is changed."
     )
+
+
+def _with(searching: str | None) -> str:
+    return f" with {one_line(searching, _MOST_OF_A_NAME)}" if searching else ""
 
 
 def _where(path: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from anyio import move_on_after
 
+from holdfast.agent.conversation import Conversation
 from holdfast.agent.held_answers import Witness
 from holdfast.agent.outfit import Outfit
 from holdfast.agent.replies import TurnCall
@@ -123,6 +124,8 @@ class Workplace(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     log: SessionLog
+    talk: Conversation
+    """What the model is told of it."""
     pipeline: Calls[Any]
     people: People
     applications: Applications

@@ -22,10 +22,18 @@ _LISTINGS_IN_A_ROW = 2
 _REPEATS = 3
 _UNKNOWN_TOOLS_IN_A_ROW = 2
 _FAILURES_ALIKE = 2
-_SEARCH = "file_search"
+_SEARCH_BESIDE = {
+    "read": "glob",
+    "file_read": "file_search",
+    "sandbox_read_file": "sandbox_search_files",
+}
+"""What searches by name, beside what lists."""
+_BY_CONTENT = frozenset({"grep", "repo_overview"})
+"""Searches, and not by name."""
 
 
 class _LastListing(msgspec.Struct, frozen=True):
+    tool: str
     path: str | None
     result_class: ResultClass
 
@@ -34,7 +42,8 @@ class TaskState(Generic[AnswerT]):
     """The state of one run over a session; of envelopes, or of their texts.
 
     ``roles``: of the tools at hand, see `roles.roles_of`; it may grow while the run lasts. What is
-    not in it is known by its name. ``witness``: see `held_answers`; without one nothing is held.
+    not in it is known by its name, and is not advised; None: nobody knows which tools there are.
+    ``witness``: see `held_answers`; without one nothing is held.
     ``nudging``: whether there are notices at all.
     """
 
@@ -46,6 +55,7 @@ class TaskState(Generic[AnswerT]):
         nudging: bool = True,
     ) -> None:
         self._roles: Mapping[str, Role] = {} if roles is None else roles
+        self._knows_tools = roles is not None
         self._nudging = nudging
         self._held: HeldAnswers[AnswerT] = HeldAnswers(witness)
         self._listing: _LastListing | None = None
@@ -84,7 +94,7 @@ class TaskState(Generic[AnswerT]):
         failures = self._held.note(call, seen, answer)
         if seen.result_class in LISTINGS:
             path = seen.listed if seen.listed is not None else call.path
-            self._listing = _LastListing(path, seen.result_class)
+            self._listing = _LastListing(call.name, path, seen.result_class)
         self._notice = self._advice(call, seen, failures)
 
     def notice(self) -> str | None:
@@ -131,6 +141,15 @@ class TaskState(Generic[AnswerT]):
         return None
 
     @property
-    def _searching(self) -> str:
+    def _searching(self) -> str | None:
         """The tool to search by name with, as far as it is known."""
-        return next((name for name, role in self._roles.items() if role == "search"), _SEARCH)
+        beside = None if self._listing is None else _SEARCH_BESIDE.get(self._listing.tool)
+        if not self._knows_tools:
+            return beside
+        there = [name for name, role in self._roles.items() if role == "search"]
+        wanted = (
+            beside,
+            *_SEARCH_BESIDE.values(),
+            *(one for one in there if one not in _BY_CONTENT),
+        )
+        return next((name for name in wanted if name in there), None)

@@ -224,12 +224,12 @@ class Wake:
 
     async def _heard(self) -> Heard | Unheard | Stopped:
         """What the model says, with room made for it, once more where its provider wants it."""
-        notices = (*self._guide.notices(self.spent), *self._pieces.notices)
         if self._room.is_needed():
             await self._flush()
             made = await self._room()
             if not isinstance(made, bool):
                 return made
+        notices = (*self._guide.notices(self.spent), *self._pieces.notices)
         if (equipped := self._place.outfit.changed(self._talk.equipped)) is not None:
             self._untold.append(equipped)
         told, self._untold = self._untold, []

@@ -18,6 +18,7 @@ from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.spending import Spending
 from holdfast.agent.wake import Wake
 from holdfast.app.assembly import Whole
+from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
 from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
@@ -30,7 +31,7 @@ from holdfast.app.telling import Told as Told
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
 from holdfast.contract.model import ChatModel
-from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed
+from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime.abort import Abort
 
@@ -56,13 +57,15 @@ class AgentSession(SessionQuestions):
         self._parts = parts
         self._log = parts.log
         self._listeners: list[Callable[[Told], None]] = []
+        self.model: ChatModel = equipment.model
+        """The model that is asked."""
         self._live = LiveRedaction(parts.redactor, self._tell)
         self._equipment = msgspec.structs.replace(equipment, told=self._live)
-        outfit = Outfit(system, parts.own.offered.offered, self._equipment.terms)
-        self._place = _workplace(parts, outfit)
+        talk = Conversation()
+        self._place = _workplace(parts, talk, system, self._equipment.terms)
         if parts.telemetry is not None:
             parts.telemetry.asks_models_of(equipment.model.provider)
-        self._keeper = Keeper(parts.log, Conversation())
+        self._keeper = Keeper(parts.log, talk)
         self._log.listeners.append(self._tell)
         self._abort = Abort()
         """Stops the run under way."""
@@ -80,11 +83,6 @@ class AgentSession(SessionQuestions):
     def id(self) -> str:
         """The session's own id."""
         return self._parts.session.id
-
-    @property
-    def model(self) -> ChatModel:
-        """The model that is asked."""
-        return self._equipment.model
 
     @property
     def running(self) -> bool:
@@ -133,6 +131,16 @@ class AgentSession(SessionQuestions):
         """
         work = partial(self._woken, self._equipment, goes_on=goes_on)
         return (await self._runs.result(work))[0]
+
+    async def compact(self, wish: str | None = None) -> bool:
+        """Have the model told a summary of all that was said; whether there was anything.
+
+        ``wish``: what the summary is to heed. ModelError, RuntimeError while a run is under way or
+        calls wait, JournalError.
+        """
+        self._abort = abort = Abort()
+        given = (self._place, self._equipment, self._keeper, abort, wish)
+        return await self._runs.result(partial(compacted, *given))
 
     def run(self, message: str | None = None, *, goes_on: bool = False) -> RunStream:
         """Say something, run until the agent rests, and tell what happens meanwhile.
@@ -209,24 +217,31 @@ def _new_turn(parts: Whole) -> None:
     parts.outside.take_changes()
 
 
-def _workplace(parts: Whole, outfit: Outfit) -> Workplace:
+def _workplace(
+    parts: Whole, talk: Conversation, system: Callable[[], tuple[str, ...]], terms: RunTerms
+) -> Workplace:
     redactor = parts.redactor
     assert parts.log is not None
+
+    def clean_json(text: bytes) -> bytes:
+        return redactor.json(text) if redactor.active else text
+
     return Workplace(
         session_id=parts.session.id,
         log=parts.log,
+        talk=talk,
         pipeline=parts.pipeline,
         people=parts.own.people,
         applications=parts.own.applications,
         clock=parts.clock,
         ids=parts.ids,
         tool=parts.catalog.get,
-        outfit=outfit,
+        outfit=Outfit(system, parts.own.offered.offered, clean_json, terms),
         todos=parts.own.todos.all,
         witness=file_witness(parts.session.workspace),
         running_children=parts.own.tasks.running,
         stop_children=parts.own.tasks.close,
         new_turn=partial(_new_turn, parts),
         clean=lambda text: redactor.text(text) if redactor.active else text,
-        clean_json=lambda text: redactor.json(text) if redactor.active else text,
+        clean_json=clean_json,
     )

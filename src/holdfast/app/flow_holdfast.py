@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from holdfast.app.flow_diary import FlowDiary
 from holdfast.app.flow_tools import backend_name, grant, is_built_in, loop_tools
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.options import Flow, Options
@@ -41,6 +42,8 @@ class FlowHoldfast(Holdfast):
         self._out = out
         self._rows = 0
         self._said: tuple[Lineage, TokenUsage] | None = None
+        self.diary = FlowDiary(self._log, self._redactor, self._ids)
+        """Writes down what the loop's model is asked."""
 
     async def row_text(self, asked: AskedCall, tool: FlowToolCall, arguments: JsonObject) -> str:
         """The text of the row for one call. What is no `Exception` escapes."""
@@ -77,7 +80,8 @@ class FlowHoldfast(Holdfast):
             event = msgspec.structs.replace(event, lineage=now.lineage)
         if self._redactor.active:
             event = _decoder.decode(self._redactor.json(encode_json(event)))
-        await self._log.append([event])
+        (written,) = await self._log.append([event])
+        self.diary.told = written.sequence
         self._rows, self._said = len(now.chunk_table), said
 
     def _refusal(self, tool: FlowToolCall, arguments: JsonObject) -> Failure | None:
@@ -95,7 +99,7 @@ class FlowHoldfast(Holdfast):
 
     def _call(self, asked: AskedCall) -> ToolCall:
         return ToolCall(
-            id=self._ids.new("cal"),
+            id=self.diary.call_id(asked),
             tool=asked.name,
             arguments=asked.arguments or None,
             session_id=self._session.id,

@@ -11,7 +11,7 @@ from typing import Unpack
 from anyio import to_thread
 
 from holdfast.agent.flow import compressing
-from holdfast.agent.flow.asking import asked
+from holdfast.agent.flow.asking import asked, model_tool
 from holdfast.agent.flow.background import BACKGROUND, refuse_event_loop
 from holdfast.agent.flow.by_executor import ByExecutor
 from holdfast.agent.flow.loop import awaited_loop, begin_loop
@@ -31,7 +31,7 @@ from holdfast.app.flow_options import (
 )
 from holdfast.contract.chunks import ChunkTable
 from holdfast.contract.flow import FlowToolCall
-from holdfast.contract.model import ChatModel, Heard, ModelReply
+from holdfast.contract.model import ChatModel, Heard, ModelReply, ModelTool
 from holdfast.runtime.flow_session import Session
 from holdfast.runtime.flow_table import build_table
 from holdfast.tools.flow import FLOW_BUILTINS
@@ -155,6 +155,8 @@ async def _on_model(
     """The model, and the pipeline for its calls."""
     with await to_thread.run_sync(opened_file, out, options) as file:
         async with used as model, FlowHoldfast(out, table, settling(options)) as session:
+            if session.parts.telemetry is not None:
+                session.parts.telemetry.asks_models_of(model.provider)
             yield Ground(_Settling(session, model, options.get("on_event")), (session, file))
 
 
@@ -165,12 +167,16 @@ class _Settling:
         self._session = session
         self._model = model
         self._heard = heard
+        self._schemas: Sequence[Schema] = ()
+        self._tools: tuple[ModelTool, ...] = ()
 
     def tool_schemas(self) -> Sequence[Schema]:
         return ()
 
     async def complete(self, rows: ChunkTable, tools: Sequence[Schema], /) -> ModelReply:
-        return await asked(self._model, rows, tools, self._heard)
+        if tools is not self._schemas:
+            self._schemas, self._tools = tools, tuple(map(model_tool, tools))
+        return await asked(self._model, rows, self._tools, self._heard, self._session.diary)
 
     async def settle(self, call: LookedUp, /) -> str:
         if isinstance(call, RefusedCall):

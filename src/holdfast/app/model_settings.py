@@ -13,12 +13,13 @@ ModelKind = Literal["openai", "openai_responses", "anthropic", "local", "scripte
 KINDS: tuple[ModelKind, ...] = ("openai", "openai_responses", "anthropic", "local", "scripted")
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
-_Price = Annotated[float, msgspec.Meta(ge=0)]
+_Price = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 _OVER_HTTP = frozenset(
     {
         *("model", "base_url", "key_variable", "stream", "max_output_tokens", "window"),
-        *("temperature", "headers", "first_byte_seconds", "idle_seconds", "prices", "extra"),
+        *("temperature", "headers", "first_byte_seconds", "idle_seconds", "reply_seconds"),
+        *("prices", "extra", "proxy"),
     }
 )
 _TAKES: Mapping[ModelKind, frozenset[str]] = {
@@ -67,6 +68,10 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     headers: dict[str, str] = {}
     first_byte_seconds: Seconds = 120.0
     idle_seconds: Seconds = 120.0
+    reply_seconds: Seconds = 900.0
+    """How long one reply may take as a whole."""
+    proxy: str | None = None
+    """Through which proxy it is asked; empty: none; None: as the environment says."""
     cache: bool = True
     """Whether Anthropic is told what to cache."""
     notices_as: Literal["system", "user"] = "system"
@@ -99,6 +104,12 @@ def check_models(table: Mapping[str, object], origin: str) -> None:
                 raise ConfigurationError(
                     f"{where}: a model of kind {kind!r} has no {key}; remove it"
                 )
+        proxy = one.get("proxy")
+        if proxy and not _is_address(cast("str", proxy)):
+            raise ConfigurationError(
+                f'{where}: proxy is no address of a proxy; write proxy = "http://127.0.0.1:3128";'
+                " one that wants a password is named in the environment: HTTPS_PROXY"
+            )
         url = one.get("base_url")
         if url is not None and not _is_address(cast("str", url)):
             raise ConfigurationError(

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from holdfast.agent.models import setup
+from holdfast.app.model_proxy import proxy_for
 from holdfast.app.model_settings import KINDS, ModelKind, ModelSettings, PriceSettings
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
@@ -149,9 +150,10 @@ def _over_http(
             f"model {name}: it needs a key, and the environment variable {variable} is not set;"
             " set it, or name another one with key_variable"
         )
+    url = (model.base_url or usual.url).rstrip("/")
     made = setup.ModelSetup(
         model=model.model or "",
-        url=(model.base_url or usual.url).rstrip("/"),
+        url=url,
         key=key,
         headers=model.headers,
         stream=model.stream,
@@ -162,8 +164,13 @@ def _over_http(
         cache=model.cache,
         notices_as=model.notices_as,
         prices=setup.Prices(**msgspec.structs.asdict(model.prices or PriceSettings())),
-        patience=setup.Patience(first_byte=model.first_byte_seconds, idle=model.idle_seconds),
+        patience=setup.Patience(
+            first_byte=model.first_byte_seconds,
+            idle=model.idle_seconds,
+            whole=model.reply_seconds,
+        ),
         extra=model.extra,
+        proxy=proxy_for(url, model.proxy, around.parent_environment, name),
     )
     over_http: Any = import_module("holdfast.agent.models.http_model")
     return over_http.HttpModel(made, import_module(usual.form).FORM)

@@ -4,6 +4,7 @@ Read anew when a run begins; as long as nothing of it changes, it is the same te
 """
 
 import errno
+import logging
 import os
 import platform
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.skills import Skill
 
 LARGEST_INSTRUCTIONS = 1 << 20
+
+_log = logging.getLogger("holdfast")
 
 
 def system_of(
@@ -44,12 +47,23 @@ def system_of(
 
 
 def _instructions(session: SessionFacts) -> Callable[[], str]:
-    """What the project instructs, whenever it is asked."""
+    """What the project instructs, whenever it is asked; what of it is not told as it is, people
+    hear once in the log."""
     workspace = session.workspace
     if workspace is None:
         return lambda: ""
     root = str(project_root(Path(workspace)))
-    return lambda: project_instructions(workspace, root, _read).text
+    said: set[str] = set()
+
+    def now() -> str:
+        found = project_instructions(workspace, root, _read)
+        for remark in found.remarks:
+            if remark not in said:
+                said.add(remark)
+                _log.warning("instructions of the project: %s", remark)
+        return found.text
+
+    return now
 
 
 def _read(path: str) -> str | NotRead | None:

@@ -184,6 +184,7 @@ class _Replay:
         return Workplace(
             session_id=self._events[0].session_id,
             log=log,
+            talk=keeper.talk,
             pipeline=PlayedCalls(stage, log),
             people=People(None, None, nothing_secret, self._clock),
             applications=Applications(None, nothing_secret),

@@ -252,7 +252,7 @@ class PlayedOutfit(Outfit):
     """What an agent was told to be and which tools it was offered, as it was written down."""
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__(tuple, tuple)
+        super().__init__(tuple, tuple, bytes)
         self._stage = stage
 
     def anew(self, before: AgentEquipped | None) -> AgentEquipped | None:  # noqa: ARG002 - as recorded

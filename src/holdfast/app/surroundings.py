@@ -23,7 +23,22 @@ _LAST_WORD = late_pattern(
 )
 """What the name of a variable holds when its value is a secret, as whole words."""
 
-_SECRET_HEADER = late_pattern(r"auth|cookie|token|secret|key|session", re.IGNORECASE)
+_SECRET_HEADER = late_pattern(
+    r"auth|cookie|token|secret|key|session|pass|pwd|credential|signature|bearer|jwt|private|login",
+    re.IGNORECASE,
+)
+
+_HARMLESS_HEADER = late_pattern(
+    r"(?:accept(?:-.*)?|content-type|user-agent|(?:http-)?referer|origin|(?:.*-)?title"
+    r"|(?:.*-)?(?:version|beta|region|environment))",
+    re.IGNORECASE,
+)
+"""Headers that models are sent, and that are no secret under any circumstances."""
+
+_SHORTEST_HEADER = 8
+"""A shorter value, under a name that does not sound like a secret, is a word."""
+
+_SCHEME = late_pattern(r"^(?:bearer|basic|token|apikey|digest)\s+", re.IGNORECASE)
 
 _PASSED_ON = ("PATH", "HOME", "LANG")
 """What a program of ours needs of the environment; everything else may be a secret."""
@@ -79,12 +94,25 @@ def _written(settings: Settings) -> dict[str, str]:
             if _SECRET_HEADER.search(key)
         }
         for key, value in {**variables, **headers}.items():
-            found[f"MCP_{key}"] = value.removeprefix("Bearer ").strip()
+            found[f"MCP_{key}"] = _without_scheme(value)
     for name, model in settings.model.items():
         for key, value in model.headers.items():
-            if _SECRET_HEADER.search(key):
-                found[f"MODEL_{name}_{key}_SECRET"] = value.removeprefix("Bearer ").strip()
+            if _is_secret(key, value):
+                found[f"MODEL_{name}_{key}_SECRET"] = _without_scheme(value)
     return {key: value for key, value in found.items() if "${" not in value}
+
+
+def _is_secret(header: str, value: str) -> bool:
+    """Whether a header of a model's table may hold a secret: nobody knows all their names."""
+    if _SECRET_HEADER.search(header):
+        return True
+    is_a_word = len(value.strip()) < _SHORTEST_HEADER
+    return not is_a_word and _HARMLESS_HEADER.fullmatch(header) is None
+
+
+def _without_scheme(value: str) -> str:
+    """The secret of a header alone: it may stand elsewhere without the word before it."""
+    return _SCHEME.sub("", value.strip()).strip()
 
 
 def _headers_in(text: str) -> dict[str, str]:
@@ -93,7 +121,7 @@ def _headers_in(text: str) -> dict[str, str]:
     for part in text.split(","):
         name, _, value = part.partition("=")
         if _SECRET_HEADER.search(name):
-            found[f"TELEMETRY_{name}_SECRET"] = unquote(value).strip().removeprefix("Bearer ")
+            found[f"TELEMETRY_{name}_SECRET"] = _without_scheme(unquote(value))
     return found
 
 

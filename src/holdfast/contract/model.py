@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from holdfast.contract.chunks import AskedCall, Chunk
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, JsonValue
 
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "other"]
 """Why a model stopped; `tool_calls`: it waits for the answers to its calls."""
@@ -36,13 +36,41 @@ RETRYABLE: frozenset[ModelTrouble] = frozenset(
 """The same request may succeed a little later."""
 
 
+def in_one_order(schema: JsonObject) -> JsonObject:
+    """A schema with its names in one order: equal ones come out as the same text.
+
+    A journal sorts names, and a program writes them as they come; a provider's cache knows a tool
+    by its bytes. Models fill arguments in as they are listed, so what is required comes first, in
+    the order in which it is required: that is the author's, and no store changes a list.
+    """
+    ordered = {name: _inside(value) for name, value in sorted(schema.items())}
+    properties, required = ordered.get("properties"), ordered.get("required")
+    if isinstance(properties, dict) and isinstance(required, list):
+        first = [name for name in required if isinstance(name, str) and name in properties]
+        ordered["properties"] = {**{name: properties[name] for name in first}, **properties}
+    return ordered
+
+
+def _inside(value: JsonValue) -> JsonValue:
+    match value:
+        case dict():
+            return in_one_order(value)
+        case list():
+            return [_inside(one) for one in value]
+        case _:
+            return value
+
+
 class ModelTool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as a model is told of it."""
 
     name: str
     description: str | None
     schema: JsonObject
-    """Of its arguments."""
+    """Of its arguments; its names are in one order, wherever it comes from."""
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "schema", in_one_order(self.schema))
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +86,7 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelUsage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one reply cost, as its provider counted."""
+    """What one reply cost, as its provider counted, or as it is estimated."""
 
     input_tokens: int = 0
     """All that was read, cached or not."""
@@ -70,6 +98,8 @@ class ModelUsage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasoning_tokens: int = 0
     cost_micros: int = 0
     """In millionths of the currency its prices are configured in; 0 without prices."""
+    estimated: bool = False
+    """Its provider did not say: it is counted here, by how long the texts are."""
 
     @property
     def total_tokens(self) -> int:
@@ -83,14 +113,15 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str | None = None
     calls: tuple[AskedCall, ...] = ()
     """In the order it wants their answers. A malformed one is here as it was written."""
-    cut_calls: tuple[str, ...] = ()
-    """The names of calls that the limit of tokens cut, and that are not among them."""
     finish: FinishReason = "stop"
     usage: ModelUsage = ModelUsage()
     reasoning: str | None = None
     """What it thought aloud, for people; it is not told again."""
     opaque: JsonObject | None = None
     """What the provider wants to see again with this reply, in its own terms."""
+    cut_calls: tuple[str, ...] = ()
+    """Calls that are not among the others, because the reply was cut inside of them: their names,
+    as far as those had come. `finish` says why it was cut."""
 
 
 class TextDelta(msgspec.Struct, frozen=True, tag_field="kind", tag="text"):

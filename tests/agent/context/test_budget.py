@@ -13,15 +13,16 @@ from holdfast.agent.context.budget import (
     Measured,
     Room,
     context_budget,
-    request_tokens,
+    frame_of,
     schema_tokens,
     selection_budget,
+    whole_budget,
 )
 from holdfast.agent.context.entries import Entry
 from holdfast.agent.context.harness_note import NextStep, harness_note
 from holdfast.agent.context.history import conversation, runtime_note, select
-from holdfast.agent.context.pressure import pressure_note, pressure_of
-from holdfast.contract.chunks import SystemChunk, UserChunk
+from holdfast.agent.context.pressure import pressure_note, pressure_of, pressure_words
+from holdfast.contract.chunks import UserChunk
 from holdfast.contract.model import ModelTool
 
 ROOM = Room(window=100_000, max_output=8_000)
@@ -130,10 +131,32 @@ def test_selected_text_may_have_800_tokens_in_the_managed_profile_and_else_what_
         assert selection_budget(large, managed=managed, configured=-1) == 0
 
 
-def test_a_request_is_its_rows_and_its_tools() -> None:
-    rows = (SystemChunk("x" * 40), UserChunk("x" * 4))
-    assert request_tokens(rows) == 11
-    assert request_tokens(rows, [_tool("a")]) == 11 + schema_tokens(_tool("a"))
+@pytest.mark.req("BOA-CTX-09")
+def test_a_loop_that_tells_everything_has_the_window_as_its_budget() -> None:
+    tools = [_tool("a"), _tool("b", 400)]
+    frame = frame_of([("system", "x" * 40)], tools)
+    budget = whole_budget(frame, ROOM, 1_000, 7)
+    schemas = sum(map(schema_tokens, tools))
+    assert budget.estimated_tool_schema_tokens == frame.schema_tokens == schemas
+    assert budget.estimated_total_runtime_tokens == 10 + schemas + 1_000
+    assert budget.selection_headroom_tokens == 92_000 - 1_000
+    assert budget.window_headroom_tokens == 92_000 - 1_010 - schemas
+    assert (budget.history.total, budget.history.dropped) == (7, 0)
+    assert [tool.name for tool in budget.tools] == ["b", "a"]
+    pressure = pressure_of(budget)
+    assert pressure is not None
+    assert pressure.level == "low"
+
+
+@pytest.mark.parametrize(
+    ("left", "told"), [(0, True), (1, True), (399, True), (1_199, True), (1_200, False)]
+)
+def test_who_has_no_tool_to_look_with_is_told_in_words(left: int, told: bool) -> None:
+    words = pressure_words(_budget(window=left))
+    assert (words is not None) is told
+    if words is not None:
+        assert f"about {left} tokens are left" in words
+        assert "session_describe_context" not in words
 
 
 @pytest.mark.parametrize(

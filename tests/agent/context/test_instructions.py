@@ -77,6 +77,10 @@ def test_together_they_are_at_most_8_000_tokens_and_the_nearest_count_most() -> 
         "AGENTS.md was left out: all project instructions together are too long",
         "src/AGENTS.md was cut: all project instructions together are too long",
     )
+    assert _headers(found.text)[-2:] == [
+        "=== Left out, as all instructions together are too long: AGENTS.md ===",
+        "=== End of the project's instructions ===",
+    ]
     fits = _found({"/p/AGENTS.md": "x" * 31_900})
     assert [file.fate for file in fits.files] == ["whole"]
 
@@ -137,8 +141,11 @@ def test_instructions_fit_say_what_became_of_each_file_and_are_the_same_each_tim
     assert {file.path for file in found.files} == {path.removeprefix("/p/") for path in files}
     told = [file for file in found.files if file.text]
     ours = [line for line in _headers(found.text) if line.strip("=")]
+    left_out = ", ".join(file.path for file in found.files if file.fate == "left_out")
+    words = "Left out, as all instructions together are too long:"
     assert ours == [
         *(f"=== Project instructions: {file.path} ===" for file in told),
+        *([f"=== {words} {left_out} ==="] if told and left_out else []),
         *(["=== End of the project's instructions ==="] if told else []),
     ]
     assert len(found.remarks) == sum(

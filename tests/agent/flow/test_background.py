@@ -123,3 +123,17 @@ def test_what_does_not_stop_in_time_is_left_behind(
     assert "did not stop in time" in caplog.text
     leave.set()
     begun.wait()
+
+
+async def test_work_that_was_cancelled_before_it_began_never_does() -> None:
+    """The loop may come to it later than whoever reads why there is nothing."""
+    work, task, ran = Work(), Future[None](), list[str]()
+    work.started(task)
+    task.cancel()
+    assert isinstance(work.error(), RuntimeError)
+
+    async def late() -> None:
+        ran.append("late")
+
+    await work.run(late)
+    assert (ran, work.error(), work.done) == ([], None, True)

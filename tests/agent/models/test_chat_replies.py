@@ -212,7 +212,22 @@ def test_a_second_choice_that_nobody_asked_for_is_left() -> None:
             },
             ModelUsage(input_tokens=5, output_tokens=4, reasoning_tokens=3),
         ),
-        ({"prompt_tokens": None}, ModelUsage()),
+        ({"prompt_tokens": None}, ModelUsage(estimated=True)),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, ModelUsage(estimated=True)),
+        ({"prompt_tokens": {"odd": 1}, "completion_tokens": "5"}, ModelUsage(estimated=True)),
+        ([1, 2], ModelUsage(estimated=True)),
+        (
+            {"prompt_tokens": -1_000_000, "completion_tokens": 7},
+            ModelUsage(output_tokens=7),
+        ),
+        (
+            {"prompt_tokens": 10**30, "completion_tokens": 1e300},
+            ModelUsage(input_tokens=2**53, output_tokens=2**53),
+        ),
+        (
+            {"prompt_tokens": 5.5, "completion_tokens": True, "prompt_cache_hit_tokens": 900},
+            ModelUsage(input_tokens=5, cached_tokens=5),
+        ),
     ],
 )
 def test_tokens_are_counted_as_servers_tell_them(usage: Any, counted: ModelUsage) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.agent.models import local
 from holdfast.agent.models.local import LocalModel, LocalSetup
-from holdfast.agent.models.local_prompt import local_messages, meant
+from holdfast.agent.models.local_prompt import begun_tool, local_messages, meant
 from holdfast.agent.models.wire import object_in
 from holdfast.contract.chunks import (
     AskedCall,
@@ -103,6 +103,15 @@ async def test_a_call_that_is_cut_off_is_none() -> None:
     reply = await model.complete(ModelRequest(rows=(UserChunk("Go."),), tools=(TOOL,)))
     await model.close()
     assert (reply.text, reply.calls, reply.finish) == (None, (), "length")
+    assert reply.cut_calls == ()
+
+
+async def test_a_call_that_is_cut_off_behind_its_name_is_named() -> None:
+    setup = LocalSetup(window=1024, max_output_tokens=12, extra=_calls_only(TOOL))
+    model = LocalModel(setup)
+    reply = await model.complete(ModelRequest(rows=(UserChunk("Go."),), tools=(TOOL,)))
+    await model.close()
+    assert (reply.text, reply.calls, reply.cut_calls) == (None, (), ("count",))
 
 
 async def test_it_stops_between_two_tokens_when_it_is_given_up() -> None:
@@ -218,3 +227,17 @@ def test_rows_are_told_in_words() -> None:
 )
 def test_what_is_meant(text: str, found: object) -> None:
     assert meant(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ('{"tool": "count", "argu', "count"),
+        (' {\n"tool":"count"', "count"),
+        ('{"tool": "cou', None),
+        ('{"answer": "the \\"tool\\": \\"x\\"', None),
+        ("", None),
+    ],
+)
+def test_which_tool_was_about_to_be_used(text: str, tool: str | None) -> None:
+    assert begun_tool(text) == tool

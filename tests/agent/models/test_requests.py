@@ -76,7 +76,7 @@ def test_a_chat_completion() -> None:
                         {
                             "id": "c 2",
                             "type": "function",
-                            "function": {"name": "f", "arguments": ""},
+                            "function": {"name": "f", "arguments": "{}"},
                         },
                     ],
                 },
@@ -90,7 +90,10 @@ def test_a_chat_completion() -> None:
                         {
                             "id": "c3",
                             "type": "function",
-                            "function": {"name": "f", "arguments": '{"a": oops'},
+                            "function": {
+                                "name": "f",
+                                "arguments": '{"malformed_arguments":"{\\"a\\": oops"}',
+                            },
                         }
                     ],
                 },
@@ -139,11 +142,16 @@ def test_a_response() -> None:
                     "name": "f",
                     "arguments": '{"z": 1, "a": 2}',
                 },
-                {"type": "function_call", "call_id": "c 2", "name": "f", "arguments": ""},
+                {"type": "function_call", "call_id": "c 2", "name": "f", "arguments": "{}"},
                 {"type": "function_call_output", "call_id": "c1", "output": "one"},
                 {"role": "user", "content": "And quick."},
                 {"type": "function_call_output", "call_id": "c 2", "output": ""},
-                {"type": "function_call", "call_id": "c3", "name": "f", "arguments": '{"a": oops'},
+                {
+                    "type": "function_call",
+                    "call_id": "c3",
+                    "name": "f",
+                    "arguments": '{"malformed_arguments":"{\\"a\\": oops"}',
+                },
                 {"type": "function_call_output", "call_id": "c3", "output": "error"},
                 {
                     "role": "system",

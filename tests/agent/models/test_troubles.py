@@ -100,6 +100,15 @@ def test_no_key_and_no_second_line_are_in_a_message(body: bytes) -> None:
     assert "check the key" in told
 
 
+@pytest.mark.parametrize("sign", ["\u200b", "\u0000", "\u202e", "\ufeff", "\u00ad"])
+def test_a_key_with_signs_inside_that_nobody_sees_is_none_the_less_one(sign: str) -> None:
+    hidden = f"{KEY[:3]}{sign}{KEY[3:]}"
+    body = json.dumps({"error": {"message": f"the key {hidden} is wrong"}}).encode()
+    told = str(refusal(401, body, {}, KEY))
+    assert "the key *** is wrong" in told
+    assert KEY not in told
+
+
 @given(body=st.binary(max_size=400), status=st.integers(400, 599))
 def test_any_body_gives_a_short_line(body: bytes, status: int) -> None:
     told = str(refusal(status, body, {}, KEY))

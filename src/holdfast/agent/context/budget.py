@@ -4,9 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from holdfast.agent.context.entries import row_tokens
-from holdfast.agent.context.history import HistoryCounts, Selection
-from holdfast.contract.chunks import Chunk
+from holdfast.agent.context.history import HistoryCounts, Selection, all_told
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.model import ModelTool
 from holdfast.contract.tokens import tokens_of
@@ -70,6 +68,23 @@ class ContextBudget(msgspec.Struct, frozen=True, kw_only=True):
     """The largest schemas."""
 
 
+class Frame(msgspec.Struct, frozen=True):
+    """What stands around the conversation and seldom changes, so that it is measured once."""
+
+    prompt: PromptFootprint
+    tools: tuple[Measured, ...]
+
+    @property
+    def schema_tokens(self) -> int:
+        """How many tokens all tools cost by being offered."""
+        return sum(tool.estimated_tokens for tool in self.tools)
+
+    @property
+    def tokens(self) -> int:
+        """All of it."""
+        return self.prompt.estimated_tokens + self.schema_tokens
+
+
 class Assembled(msgspec.Struct, frozen=True, kw_only=True):
     """What goes into a request."""
 
@@ -98,34 +113,44 @@ def schema_tokens(tool: ModelTool) -> int:
     return tokens_of(encode_json(wire))
 
 
-def request_tokens(rows: Iterable[Chunk], tools: Iterable[ModelTool] = ()) -> int:
-    """How many tokens a request is: its rows, the system prompt among them, and its tools."""
-    return sum(map(row_tokens, rows)) + sum(map(schema_tokens, tools))
+def frame_of(sections: Iterable[tuple[str, str]], tools: Iterable[ModelTool]) -> Frame:
+    """Measure the parts of a system prompt, as names and texts, and the tools."""
+    measured = tuple(Measured(name, tokens_of(text)) for name, text in sections if text)
+    prompt = PromptFootprint(sum(one.estimated_tokens for one in measured), measured)
+    return Frame(prompt, tuple(Measured(tool.name, schema_tokens(tool)) for tool in tools))
+
+
+def whole_budget(frame: Frame, room: Room, tokens: int, rows: int) -> ContextBudget:
+    """The budget of a loop that tells all of its conversation: so many tokens in so many rows."""
+    selection = Selection(records=(), counts=all_told(rows), tokens=tokens)
+    told = Assembled(sections=(), session_message="", selection=selection)
+    return _budget(frame, told, room, selection_budget(room, managed=False))
 
 
 def context_budget(assembled: Assembled, room: Room, selection_tokens: int) -> ContextBudget:
     """Count it all; ``selection_tokens``: what selected text may have."""
-    sections = tuple(Measured(name, tokens_of(text)) for name, text in assembled.sections if text)
-    prompt = sum(section.estimated_tokens for section in sections)
+    frame = frame_of(assembled.sections, assembled.tools)
+    return _budget(frame, assembled, room, selection_tokens)
+
+
+def _budget(frame: Frame, assembled: Assembled, room: Room, selection_tokens: int) -> ContextBudget:
     message = tokens_of(assembled.session_message) if assembled.session_message else 0
     selected = assembled.selection.tokens
-    tools = [Measured(tool.name, schema_tokens(tool)) for tool in assembled.tools]
-    schemas = sum(tool.estimated_tokens for tool in tools)
-    total = prompt + message + selected + schemas
+    total = frame.tokens + message + selected
     return ContextBudget(
         context_selection_budget_tokens=selection_tokens,
         estimated_selected_text_tokens=selected,
-        estimated_tool_schema_tokens=schemas,
+        estimated_tool_schema_tokens=frame.schema_tokens,
         estimated_total_runtime_tokens=total,
         selection_headroom_tokens=max(selection_tokens - selected, 0),
         window_tokens=room.window,
         window_headroom_tokens=max(room.limit - total, 0),
-        system_prompt=PromptFootprint(prompt, sections),
+        system_prompt=frame.prompt,
         session_message=Measured("session_message", message),
         history=assembled.selection.counts,
         bootstrap_files=_measured(assembled.bootstrap_files),
         skills=_largest(_measured(assembled.skills)),
-        tools=_largest(tools),
+        tools=_largest(frame.tools),
     )
 
 

@@ -1,6 +1,6 @@
 """Which part of a long history a model is told: the newest that fits, and nothing by halves.
 
-For profiles with a small budget for text; elsewhere all of it is told until it is compacted.
+For surfaces with a small budget for text. The loop tells all of it until it is compacted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -107,6 +107,20 @@ def select(records: Sequence[HistoryRecord], budget: int, *, older: int = 0) -> 
         records=kept,
         counts=_counts(records, kept, len(chosen.intersection(last)), older),
         tokens=budget - left,
+    )
+
+
+def all_told(records: int) -> HistoryCounts:
+    """The counts of a history of which nothing was dropped."""
+    return HistoryCounts(
+        total=records,
+        selected=records,
+        selected_conversation=records,
+        selected_runtime_notes=0,
+        dropped=0,
+        dropped_conversation=0,
+        dropped_runtime_notes=0,
+        protected_conversation=min(records, PROTECTED),
     )
 
 

@@ -6,7 +6,7 @@ handed in, which also decides whether a link is followed.
 """
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import msgspec
@@ -19,6 +19,8 @@ MOST_TOKENS = 8_000
 _HEADER = "=== Project instructions: "
 _END = "=== End of the project's instructions ==="
 _CUT = "\n[cut here: all instructions together are too long]"
+_LEFT_OUT = "=== Left out, as all instructions together are too long: "
+_LONGEST_NAMES = 400
 _BETWEEN = "\n\n"
 _CHARACTERS_A_TOKEN = 4
 _LEAST_WORTH_IT = 200
@@ -66,20 +68,36 @@ def project_instructions(
     workspace: str, root: str, read: ReadFile, most_tokens: int = MOST_TOKENS
 ) -> Instructions:
     """Read them; both paths are absolute. Where all are too long the nearest count most: the
-    farthest are left out, and one in between is cut."""
-    left = most_tokens * _CHARACTERS_A_TOKEN - len(_END)
+    farthest are left out by name, and one in between is cut."""
+    places = [(shown, read(path)) for path, shown in reversed(_places(workspace, root))]
+    found = [(shown, content) for shown, content in places if content is not None]
+    room = most_tokens * _CHARACTERS_A_TOKEN - len(_END)
+    files, line = _files(found, room), ""
+    while (now := _left_out(files)) != line:
+        # Naming them takes room, too: that leaves no more of them than there are files.
+        line = now
+        files = _files(found, room - len(line) - len(_BETWEEN))
+    texts = [file.text for file in files if file.text]
+    ends = filter(None, (line, _END))
+    return Instructions(text=_BETWEEN.join((*texts, *ends)) if texts else "", files=files)
+
+
+def _files(found: Sequence[tuple[str, str | NotRead]], left: int) -> tuple[InstructionFile, ...]:
+    """What becomes of each, the farthest first; ``found``: the nearest first."""
     files: list[InstructionFile] = []
     told: set[str] = set()
-    for path, shown in reversed(_places(workspace, root)):
-        content = read(path)
-        if content is None:
-            continue
+    for shown, content in found:
         file = _file(shown, content, left, told)
         left = 0 if file.fate in ("cut", "left_out") else left - len(file.text) - len(_BETWEEN)
         told.add(file.text.partition("\n")[2])
         files.insert(0, file)
-    texts = [file.text for file in files if file.text]
-    return Instructions(text=_BETWEEN.join((*texts, _END)) if texts else "", files=tuple(files))
+    return tuple(files)
+
+
+def _left_out(files: Iterable[InstructionFile]) -> str:
+    """Which files are not told, so that whoever needs one can read it; empty: all are."""
+    names = ", ".join(file.path for file in files if file.fate == "left_out")
+    return f"{_LEFT_OUT}{one_line(names, _LONGEST_NAMES)} ===" if names else ""
 
 
 def _places(workspace: str, root: str) -> list[tuple[str, str]]:

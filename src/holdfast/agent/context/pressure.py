@@ -13,6 +13,8 @@ PressureLevel = Literal["low", "moderate", "high"]
 _LOW, _NARROW = 400, 1200
 _CROWDED = 256
 _SEARCH, _SEARCH_CONTEXT = "retrieval_search", "session_search_context"
+DESCRIBES = "session_describe_context"
+"""The tool that shows a budget."""
 
 
 class ContextPressure(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,17 +56,34 @@ def _headroom(what: str, left: int) -> list[tuple[str, tuple[str, ...]]]:
     return [(f"narrow_{what}headroom:{left}", (_SEARCH,))] if left < _NARROW else []
 
 
+def _left(budget: ContextBudget) -> int:
+    return min(budget.selection_headroom_tokens, budget.window_headroom_tokens)
+
+
 def _level(budget: ContextBudget) -> PressureLevel:
-    left = min(budget.selection_headroom_tokens, budget.window_headroom_tokens)
-    return "high" if left < _LOW or budget.history.dropped_conversation else "moderate"
+    return "high" if _left(budget) < _LOW or budget.history.dropped_conversation else "moderate"
+
+
+def pressure_words(budget: ContextBudget) -> str | None:
+    """What a model is told of it that has no tool to look with; None: there is room."""
+    left = _left(budget)
+    pressure = pressure_of(budget)
+    if pressure is None or pressure.level == "low":
+        return None
+    return (
+        f"The context is nearly full: about {left} tokens are left of it. What comes next makes old"
+        " answers of tools give way to a line, or a summary stand for what was said first. Say now"
+        " what must not get lost, and read only what you need."
+    )
 
 
 def pressure_note(budget: ContextBudget | None) -> str | None:
-    """The line that tells a model of it; None while there is room and nothing was dropped."""
+    """The line that leads a model to the tool that shows its budget; None while there is room and
+    nothing was dropped."""
     pressure = pressure_of(budget)
     if budget is None or pressure is None:
         return None
-    left = min(budget.selection_headroom_tokens, budget.window_headroom_tokens)
+    left = _left(budget)
     if left > _CROWDED and not budget.history.dropped:
         return None
     facts: dict[str, JsonValue] = {
@@ -73,6 +92,4 @@ def pressure_note(budget: ContextBudget | None) -> str | None:
         "dropped": budget.history.dropped,
     }
     why = "see what was left out before relying on memory"
-    return harness_note(
-        "context-pressure", facts, NextStep(tool="session_describe_context", why=why)
-    )
+    return harness_note("context-pressure", facts, NextStep(tool=DESCRIBES, why=why))

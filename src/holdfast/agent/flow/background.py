@@ -84,13 +84,21 @@ class Work:
         task.add_done_callback(self._never_ran)
 
     def _never_ran(self, _task: "Future[None]") -> None:
-        if not self._begun:
-            self._error = RuntimeError(_CANCELLED)
-            self._over.set()
+        with self._lock:
+            if not self._begun:
+                self._error = RuntimeError(_CANCELLED)
+                self._over.set()
+
+    def _begins(self) -> bool:
+        """Whether it may: whoever cancelled it in time was told that it never did."""
+        with self._lock:
+            self._begun = not self._over.is_set()
+            return self._begun
 
     async def run(self, work: Callable[[], Awaitable[object]]) -> None:
         """Take it to its end. Raised inside a loop, an interrupt would end all other work too."""
-        self._begun = True
+        if not self._begins():
+            return
         try:
             await work()
         except get_cancelled_exc_class():

@@ -10,6 +10,7 @@ from inspect import isawaitable
 
 import msgspec
 
+from holdfast.agent.flow.asking import cleaned
 from holdfast.agent.flow.calls import answers, looked_up
 from holdfast.agent.flow.ports import Ground
 from holdfast.contract.chunks import (
@@ -20,7 +21,6 @@ from holdfast.contract.chunks import (
     ToolResultChunk,
 )
 from holdfast.contract.flow import FlowToolCall
-from holdfast.contract.json_value import clean_text
 from holdfast.contract.model import ModelReply
 from holdfast.contract.transcript import TokenUsage
 from holdfast.runtime.flow_session import Session
@@ -31,6 +31,8 @@ _log = logging.getLogger("holdfast")
 OnBudget = Callable[[Session, TokenUsage], object]
 """Told once that a budget was crossed; raising ends the loop."""
 _ENDS = frozenset({"stop", "length", "content_filter"})
+MOST_UNFINISHED = 2
+"""How often in a row a model is asked again that neither called anything nor said it was done."""
 TRUNCATED = "loop.truncated"
 
 
@@ -49,27 +51,43 @@ async def run_rounds(out: Session, wanted: Rounds, ground: Ground) -> None:
     """Take the output session to its end; whatever is raised on the way ends it there."""
     host = ground.host
     schemas = list(host.tool_schemas()) or table_schemas(wanted.table)
-    crossed = False
+    crossed, unfinished = False, 0
     await _grown(out, ground)
     for _ in range(wanted.most):
         rows = ChunkTable((*wanted.agent, *out.chunk_table))
-        reply = await host.complete(rows, schemas)
+        reply = cleaned(await host.complete(rows, schemas))
         out.add_usage(usage_of(reply))
         crossed = crossed or await _crossed(out, wanted)
-        calls = tuple(map(_clean, reply.calls))
-        out.append(_row(reply, calls))
+        out.append(reply_row(reply))
         await _grown(out, ground)
-        if not calls and reply.finish in _ENDS:
+        if _is_done(reply):
             break
-        found = [looked_up(call, wanted.table) for call in calls]
+        unfinished = 0 if reply.calls else unfinished + 1
+        if unfinished > MOST_UNFINISHED:
+            _cut_short(out, f"{unfinished} replies without a call or an end")
+            break
+        found = [looked_up(call, wanted.table) for call in reply.calls]
         texts = await answers(found, host.settle)
-        out.append(*map(_result, calls, texts))
+        out.append(*map(_result, reply.calls, texts))
         await _grown(out, ground)
     else:
-        _log.warning("session %s: stopped after %d rounds", out.id, wanted.most)
-        out.note(TRUNCATED, value=True)
+        _cut_short(out, f"{wanted.most} rounds")
     for keeper in ground.keepers:
         await keeper.ended(out)
+
+
+def _is_done(reply: ModelReply) -> bool:
+    """Whether nothing comes after it. Why a model stopped is some server's own word, often enough:
+    one that nobody knows, behind an answer, is its end."""
+    if reply.calls:
+        return False
+    said = bool(reply.text and reply.text.strip())
+    return reply.finish in _ENDS or (said and reply.finish == "other")
+
+
+def _cut_short(out: Session, after: str) -> None:
+    _log.warning("session %s: stopped after %s", out.id, after)
+    out.note(TRUNCATED, value=True)
 
 
 async def _grown(out: Session, ground: Ground) -> None:
@@ -100,21 +118,13 @@ def usage_of(reply: ModelReply) -> TokenUsage:
     return TokenUsage(usage.input_tokens, usage.output_tokens, usage.total_tokens)
 
 
-def _row(reply: ModelReply, calls: tuple[AskedCall, ...]) -> AssistantChunk:
+def reply_row(reply: ModelReply) -> AssistantChunk:
+    """A reply, cleaned, as a row."""
     return AssistantChunk(
-        None if reply.text is None else clean_text(reply.text),
-        calls or None,
+        reply.text,
+        reply.calls or None,
         msgspec.UNSET if reply.opaque is None else reply.opaque,
     )
-
-
-def reply_row(reply: ModelReply) -> AssistantChunk:
-    """A reply as a row; a model may write what is no text, and no journal could keep that."""
-    return _row(reply, tuple(map(_clean, reply.calls)))
-
-
-def _clean(call: AskedCall) -> AskedCall:
-    return AskedCall(clean_text(call.id), clean_text(call.name), clean_text(call.arguments))
 
 
 def _result(call: AskedCall, text: str) -> ToolResultChunk:

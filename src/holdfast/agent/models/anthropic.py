@@ -3,15 +3,14 @@
 Thinking goes back with what it led to, exactly as it came, or the provider refuses the request.
 """
 
-from typing import Any
-
 import msgspec
 
 from holdfast.agent.models.anthropic_messages import OPAQUE, anthropic_body, anthropic_tool
 from holdfast.agent.models.assembling import Draft, OpenCall, finished
+from holdfast.agent.models.counting import counts_in, number, reported
 from holdfast.agent.models.form import Form, Surrounding
-from holdfast.agent.models.troubles import malformed, told_inside
-from holdfast.agent.models.wire import decoded, encoded
+from holdfast.agent.models.troubles import MOST_ERROR_BYTES, malformed, told_inside
+from holdfast.agent.models.wire import Halves, decoded, encoded, is_given, small_object, small_value
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.model import FinishReason, ModelReply, ModelUsage
 
@@ -25,17 +24,16 @@ _FINISHES: dict[str, FinishReason] = {
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
 }
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 
 
 def _headers(key: str) -> dict[str, str]:
     return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
-
-
-class _Usage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
 
 
 class _Block(msgspec.Struct):
@@ -45,7 +43,7 @@ class _Block(msgspec.Struct):
     text: str | None = None
     id: str | None = None
     name: str | None = None
-    input: dict[str, Any] | None = None
+    input: msgspec.Raw = msgspec.Raw()
     thinking: str | None = None
     signature: str | None = None
     sealed: str | None = msgspec.field(default=None, name="data")
@@ -63,8 +61,8 @@ class _Delta(msgspec.Struct):
 class _Message(msgspec.Struct):
     content: list[_Block] | None = None
     stop_reason: str | None = None
-    usage: _Usage | None = None
-    error: Any = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 class _Event(msgspec.Struct):
@@ -73,8 +71,8 @@ class _Event(msgspec.Struct):
     message: _Message | None = None
     content_block: _Block | None = None
     delta: _Delta | None = None
-    usage: _Usage | None = None
-    error: Any = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
 
 
 _events: msgspec.json.Decoder[_Event] = msgspec.json.Decoder(_Event)
@@ -105,7 +103,7 @@ class _Written(msgspec.Struct):
 
     call: OpenCall | None = None
     thinking: _Thinking | None = None
-    given: dict[str, Any] | None = None
+    given: str = ""
     """The arguments of a call that came with its beginning."""
 
 
@@ -114,10 +112,11 @@ class MessagesReading:
 
     def __init__(self, around: Surrounding) -> None:
         self._secret = around.secret
+        self._halves = Halves()
         self._draft = Draft(around.heard, around.new_id)
         self._blocks: dict[int, _Written] = {}
         self._thinking: list[_Thinking] = []
-        self._counted = _Usage()
+        self._counted: dict[str, int] = {}
         self._finish: FinishReason | None = None
         self._ended = False
 
@@ -126,14 +125,19 @@ class MessagesReading:
         """Whether the message has stopped."""
         return self._ended
 
+    @property
+    def may_end(self) -> bool:
+        """Only the last event says so."""
+        return self._ended
+
     def event(self, said: bytes, /) -> None:
         """One event of a stream."""
         if not said:
             return
-        event: _Event = decoded(_events, said)
+        event: _Event = decoded(_events, self._halves.joined(said))
         match event.type:
             case "message_start":
-                self._count(event.message and event.message.usage)
+                self._count(event.message or _Message())
             case "content_block_start" if event.content_block is not None:
                 self._begin(event.index, event.content_block)
             case "content_block_delta" if event.delta is not None:
@@ -141,24 +145,24 @@ class MessagesReading:
             case "content_block_stop":
                 self._close(self._blocks.get(event.index))
             case "message_delta":
-                self._count(event.usage)
+                self._count(event)
                 self._stop(event.delta and event.delta.stop_reason)
             case "message_stop":
                 self._ended = True
             case "error":
-                raise told_inside(event.error, self._secret)
+                raise told_inside(small_value(event.error, MOST_ERROR_BYTES), self._secret)
             case _:
                 pass  # pings, and what is newer than this
 
     def whole(self, body: bytes, /) -> None:
         """A message that was not streamed."""
-        message: _Message = decoded(_messages, body)
-        if message.error is not None:
-            raise told_inside(message.error, self._secret)
+        message: _Message = decoded(_messages, self._halves.joined(body))
+        if is_given(message.error):
+            raise told_inside(small_value(message.error, MOST_ERROR_BYTES), self._secret)
         for place, block in enumerate(message.content or ()):
             self._begin(place, block)
             self._close(self._blocks[place])
-        self._count(message.usage)
+        self._count(message)
         self._stop(message.stop_reason)
         self._ended = self._finish is not None
 
@@ -166,22 +170,23 @@ class MessagesReading:
         """What was said; ModelError where its end is missing."""
         if self._finish is None or not self._ended:
             raise malformed("ended a reply without its last event; nothing of it counts")
-        calls = self._draft.calls(self._finish)
+        settled = self._draft.settled(self._finish)
         kept = [one.kept() for one in self._thinking if one.sealed is not None or one.signatures]
         return ModelReply(
             text=self._draft.text,
-            calls=calls,
-            finish=finished(self._finish, calls),
+            calls=settled.calls,
+            finish=finished(self._finish, settled.calls),
             usage=self._usage(),
             reasoning=self._draft.reasoning,
             opaque={OPAQUE: kept} if kept else None,
+            cut_calls=settled.cut,
         )
 
     def _begin(self, place: int, block: _Block) -> None:
         written = self._blocks[place] = _Written()
         if block.type == "tool_use":
             written.call = self._draft.begin(block.id or "", block.name or "")
-            written.given = block.input
+            written.given = _given(block.input)
         elif block.type in {"thinking", "redacted_thinking"}:
             at = self._draft.said_so_far
             written.thinking = _Thinking(at=at, type=block.type, sealed=block.sealed)
@@ -205,29 +210,40 @@ class MessagesReading:
         """Some servers give the arguments of a call at its beginning, and in one piece."""
         call = None if written is None else written.call
         if written is not None and call is not None and written.given and not call.pieces:
-            self._draft.write(call, encoded(written.given).decode())
+            self._draft.write(call, written.given)
 
     def _stop(self, reason: str | None) -> None:
         if reason:
             self._finish = _FINISHES.get(reason, "other")
 
-    def _count(self, usage: _Usage | None) -> None:
+    def _count(self, said: _Event | _Message) -> None:
         """Later numbers are of the whole message, too; what is left out stays."""
-        if usage is not None:
-            for name in _Usage.__struct_fields__:
-                number = getattr(usage, name)
-                if number is not None:
-                    setattr(self._counted, name, number)
+        counts = counts_in(said.usage)
+        for name in _COUNTS:
+            counted = number(counts.get(name))
+            if counted is not None:
+                self._counted[name] = counted
 
     def _usage(self) -> ModelUsage:
         counted = self._counted
-        read, made = counted.cache_read_input_tokens or 0, counted.cache_creation_input_tokens or 0
-        return ModelUsage(
-            input_tokens=(counted.input_tokens or 0) + read + made,
-            output_tokens=counted.output_tokens or 0,
-            cached_tokens=read,
-            cache_write_tokens=made,
+        read = counted.get("cache_read_input_tokens", 0)
+        made = counted.get("cache_creation_input_tokens", 0)
+        return reported(
+            read=counted.get("input_tokens", 0) + read + made,
+            written=counted.get("output_tokens", 0),
+            cached=read,
+            cache_written=made,
         )
+
+
+def _given(arguments: msgspec.Raw) -> str:
+    """Arguments that are there at once; an object without any says that they are still to come."""
+    if not is_given(arguments):
+        return ""
+    found = small_object(arguments)
+    if found is None:
+        return bytes(arguments).decode("utf-8", "replace")
+    return encoded(found).decode() if found else ""
 
 
 FORM = Form(

@@ -5,21 +5,18 @@ only one step is told is the last text of the person's last message. A row that 
 the same bytes again; the marks of what to cache move along, and are no part of what is cached.
 """
 
-import re
 from typing import Literal, NamedTuple, cast
 
+from holdfast.agent.models.history import offered, sent_id, sent_name, sent_object
 from holdfast.agent.models.responses_items import with_kept
 from holdfast.agent.models.setup import ModelSetup
-from holdfast.agent.models.wire import object_in
 from holdfast.contract.chunks import AssistantChunk, Chunk, SystemChunk, ToolResultChunk, UserChunk
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.model import ModelRequest, ModelTool
 
 OPAQUE = "anthropic"
 """Under which name of a row its thinking is kept."""
 _MARK: JsonObject = {"type": "ephemeral"}
-_NO_ID = late_pattern(r"[^a-zA-Z0-9_-]", re.ASCII)
 _OPENING = "Begin."
 """What a person says where nobody did: the first message has to be one's."""
 
@@ -48,7 +45,7 @@ def anthropic_tool(tool: ModelTool) -> JsonObject:
 def anthropic_body(setup: ModelSetup, request: ModelRequest) -> JsonObject:
     """All that is asked."""
     system, rows = _split(request.rows)
-    said = _together(rows)
+    said = _together(rows, offered(request))
     if setup.cache and said:
         _mark(said[-1].blocks or said[-1].results)
     _tell(said, request.notices)
@@ -77,11 +74,11 @@ def _split(rows: tuple[Chunk, ...]) -> tuple[list[JsonObject], tuple[Chunk, ...]
     return [_text(text) for text in texts if text], rows[first:]
 
 
-def _together(rows: tuple[Chunk, ...]) -> list[_Said]:
+def _together(rows: tuple[Chunk, ...], known: frozenset[str]) -> list[_Said]:
     said: list[_Said] = []
     for row in rows:
         role = "assistant" if isinstance(row, AssistantChunk) else "user"
-        blocks, results = _blocks(row)
+        blocks, results = _blocks(row, known)
         if not blocks and not results:
             continue
         if not said and role == "assistant":
@@ -102,7 +99,7 @@ def _tell(said: list[_Said], notices: tuple[str, ...]) -> None:
     said[-1].blocks.append(_text("\n\n".join(notices)))
 
 
-def _blocks(row: Chunk) -> tuple[list[JsonObject], list[JsonObject]]:
+def _blocks(row: Chunk, known: frozenset[str]) -> tuple[list[JsonObject], list[JsonObject]]:
     match row:
         case UserChunk():
             return _texts(row.content), []
@@ -111,37 +108,25 @@ def _blocks(row: Chunk) -> tuple[list[JsonObject], list[JsonObject]]:
         case ToolResultChunk():
             return [], [_result(row)]
         case AssistantChunk():
-            said = [*_texts(row.content or ""), *_uses(row)]
+            said = [*_texts(row.content or ""), *_uses(row, known)]
             return with_kept(said, row, OPAQUE), []
 
 
-def _uses(row: AssistantChunk) -> list[JsonObject]:
+def _uses(row: AssistantChunk, known: frozenset[str]) -> list[JsonObject]:
     return [
         {
             "type": "tool_use",
-            "id": _id(call.id),
-            "name": call.name,
-            "input": _input(call.arguments),
+            "id": sent_id(call.id),
+            "name": sent_name(call.name, known),
+            "input": sent_object(call.arguments),
         }
         for call in row.tool_calls or ()
     ]
 
 
-def _input(arguments: str) -> JsonObject:
-    """Arguments as an object; what is none is shown inside of one."""
-    if not arguments:
-        return {}
-    found = object_in(arguments)
-    return {"malformed_arguments": arguments} if found is None else found
-
-
 def _result(row: ToolResultChunk) -> JsonObject:
-    return {"type": "tool_result", "tool_use_id": _id(row.tool_call_id), "content": row.content}
-
-
-def _id(given: str) -> str:
-    """Ids of other providers may have signs in them that are refused here."""
-    return _NO_ID.sub("_", given) or "_"
+    used = sent_id(row.tool_call_id)
+    return {"type": "tool_result", "tool_use_id": used, "content": row.content}
 
 
 def _texts(text: str) -> list[JsonObject]:

@@ -4,15 +4,20 @@ Text only: what a provider calls things is not known here.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 
+from holdfast.agent.models.balance import Balance
+from holdfast.agent.models.troubles import malformed
 from holdfast.agent.models.wire import object_in
 from holdfast.contract.chunks import AskedCall
 from holdfast.contract.model import CallDelta, FinishReason, Heard, ReasoningDelta, TextDelta
 
 CUT_SHORT: frozenset[FinishReason] = frozenset({"length", "content_filter"})
 """Reasons to stop in the middle of a call."""
+MOST_CALLS = 1_000
+"""In one reply."""
 
 
 class Written(msgspec.Struct):
@@ -38,11 +43,32 @@ class OpenCall(msgspec.Struct):
     id: str = ""
     name: str = ""
     pieces: list[str] = []
+    balance: Balance = msgspec.field(default_factory=Balance)
+    balanced: int = 0
+    """How many pieces it has seen."""
 
     @property
     def arguments(self) -> str:
         """As far as they are written."""
         return "".join(self.pieces)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its arguments have ended, well or not."""
+        for piece in self.pieces[self.balanced :]:
+            self.balance.add(piece)
+        self.balanced = len(self.pieces)
+        return self.balance.is_closed
+
+
+class Settled(NamedTuple):
+    """What counts of the calls of a reply that is over."""
+
+    calls: tuple[AskedCall, ...]
+    places: tuple[int, ...]
+    """Which ones they are, of all that had begun."""
+    cut: tuple[str, ...]
+    """The names of those that were cut off in the middle."""
 
 
 class Draft:
@@ -66,7 +92,9 @@ class Draft:
             self._heard(ReasoningDelta(piece))
 
     def begin(self, given_id: str = "", name: str = "") -> OpenCall:
-        """One more call."""
+        """One more call; ModelError where there are too many."""
+        if len(self._calls) >= MOST_CALLS:
+            raise malformed(f"asked for more than {MOST_CALLS:,} calls in one reply")
         call = OpenCall(index=len(self._calls), id=given_id, name=name)
         self._calls.append(call)
         if name:
@@ -97,20 +125,30 @@ class Draft:
         """How many parts there are: the words, and each call."""
         return len(self._calls) + bool(self._text.pieces)
 
-    def calls(self, finish: FinishReason) -> tuple[AskedCall, ...]:
+    def settled(self, finish: FinishReason) -> Settled:
         """The calls, each under an id of its own. One that was cut off in the middle is none.
 
         What is malformed for another reason is as it was written: whoever checks it can say so.
         """
         found: list[AskedCall] = []
+        places: list[int] = []
+        cut: list[str] = []
         taken: set[str] = set()
         for call in self._calls:
+            if finish in CUT_SHORT and self._is_cut(call):
+                cut.append(call.name)
+                continue
             own = call.id if call.id and call.id not in taken else self._new_id()
             taken.add(own)
             found.append(AskedCall(own, call.name, call.arguments))
-        if found and finish in CUT_SHORT and object_in(found[-1].arguments) is None:
-            found.pop()
-        return tuple(found)
+            places.append(call.index)
+        return Settled(tuple(found), tuple(places), tuple(cut))
+
+    def _is_cut(self, call: OpenCall) -> bool:
+        """Of a reply that was cut: the last call unless it is whole, and others that are open."""
+        if call is self._calls[-1]:
+            return object_in(call.arguments) is None
+        return bool(call.pieces) and not call.is_closed
 
 
 def finished(finish: FinishReason, calls: tuple[AskedCall, ...]) -> FinishReason:

@@ -20,6 +20,11 @@ class EventStream:
         self._after_return = False
         """Whether the last piece ended in a carriage return, which may be half of a line's end."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something has begun and not ended."""
+        return bool(self._open or self._said)
+
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The events that end in this piece."""
         if self._after_return and piece.startswith(b"\n"):

@@ -10,7 +10,14 @@ import msgspec
 
 from holdfast.agent.models.setup import ModelSetup
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.model import Heard, ModelDelta, ModelReply, ModelRequest, ModelTool
+from holdfast.contract.model import (
+    Heard,
+    ModelDelta,
+    ModelError,
+    ModelReply,
+    ModelRequest,
+    ModelTool,
+)
 
 
 class Reading(Protocol):
@@ -18,7 +25,12 @@ class Reading(Protocol):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing of the reply is missing."""
+        """Whether nothing of the reply is missing, and nothing further is to come."""
+        ...
+
+    @property
+    def may_end(self) -> bool:
+        """Whether what came is a reply, also where nothing further comes."""
         ...
 
     def event(self, said: bytes, /) -> None:
@@ -46,6 +58,13 @@ class Surrounding(NamedTuple):
     heard: Heard = nobody
     secret: str = ""
     """What no error may show."""
+    origin: str = ""
+    """Who is asked: what one of them wants to see again is for nobody else."""
+
+
+def nothing_unwanted(_: ModelError, /) -> frozenset[str]:
+    """A refusal is one."""
+    return frozenset()
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,3 +79,5 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     tool: Callable[[ModelTool], JsonObject]
     """A tool as it is sent."""
     reading: Callable[[Surrounding], Reading]
+    unwanted: Callable[[ModelError], frozenset[str]] = nothing_unwanted
+    """Which fields of a body some models refuse and can do without, by what a refusal says."""

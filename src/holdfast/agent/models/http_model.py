@@ -4,11 +4,12 @@ from functools import partial
 
 import msgspec
 
+from holdfast.agent.models.counting import counted
 from holdfast.agent.models.exchange import Destination, Exchange
 from holdfast.agent.models.form import Form, Surrounding, nobody
 from holdfast.agent.models.setup import ModelSetup
 from holdfast.agent.models.wire import encoded
-from holdfast.contract.model import Heard, ModelReply, ModelRequest, ModelTool
+from holdfast.contract.model import Heard, ModelError, ModelReply, ModelRequest, ModelTool
 from holdfast.contract.ports import IdSource
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
@@ -21,12 +22,15 @@ class HttpModel:
         self._setup = setup
         self._form = form
         self._new_id = partial((ids or TimeIds(SystemClock())).new, "cal")
+        self._left_out: frozenset[str] = frozenset()
+        """Fields that this model has refused."""
         destination = Destination(
             url=f"{setup.url}{form.path}",
             headers={**form.headers(setup.key), **setup.headers},
             secret=setup.key,
             patience=setup.patience,
             most_bytes=setup.most_bytes,
+            proxy=setup.proxy,
         )
         self._exchange = Exchange(destination)
 
@@ -52,18 +56,32 @@ class HttpModel:
 
     def body(self, request: ModelRequest) -> bytes:
         """What is sent: the same request is the same bytes."""
-        return encoded({**self._form.body(self._setup, request), **self._setup.extra})
+        body = self._form.body(self._setup, request)
+        for name in self._left_out:
+            body.pop(name, None)
+        return encoded({**body, **self._setup.extra})
 
     def sent_tool(self, tool: ModelTool) -> bytes:
         """A tool as it is sent."""
         return encoded(self._form.tool(tool))
 
     async def complete(self, request: ModelRequest, heard: Heard | None = None, /) -> ModelReply:
-        """Ask once; ModelError."""
-        around = Surrounding(self._new_id, heard or nobody, self._setup.key)
+        """Ask once; ModelError. A field that the model refuses is left out, and asked again."""
+        try:
+            return await self._asked(request, heard or nobody)
+        except ModelError as problem:
+            refused = self._form.unwanted(problem) - self._left_out - self._setup.extra.keys()
+            if not refused:
+                raise
+            self._left_out |= refused
+        return await self._asked(request, heard or nobody)
+
+    async def _asked(self, request: ModelRequest, heard: Heard) -> ModelReply:
+        setup, body = self._setup, self.body(request)
+        around = Surrounding(self._new_id, heard, setup.key, setup.origin)
         reading = self._form.reading(around)
-        await self._exchange.ask(self.body(request), reading)
-        reply = reading.reply()
+        await self._exchange.ask(body, reading)
+        reply = counted(reading.reply(), body)
         cost = self._setup.prices.micros(reply.usage)
         if not cost:
             return reply

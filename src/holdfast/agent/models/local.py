@@ -17,9 +17,10 @@ import anyio
 import msgspec
 from anyio import from_thread, to_thread
 
+from holdfast.agent.models.counting import counted
 from holdfast.agent.models.form import Surrounding, nobody
 from holdfast.agent.models.local_prompt import (
-    Meant,
+    begun_tool,
     local_messages,
     meant,
     reply_schema,
@@ -121,7 +122,7 @@ class LocalModel:
             work.stopped.set()
         if work.trouble is not None:
             raise work.trouble
-        reply = work.reading.reply()
+        reply = counted(work.reading.reply(), self._body(request, request.tools))
         if request.tools:
             reply = _understood(reply, self._new_id)
             tell(reply, heard)
@@ -187,7 +188,12 @@ class _Work:
 
 def _understood(reply: ModelReply, new_id: Callable[[], str]) -> ModelReply:
     """The reply that was meant by an object of our schema."""
-    found = meant(reply.text or "") or Meant()
+    said = reply.text or ""
+    found = meant(said)
+    if found is None:
+        begun = begun_tool(said)
+        cut = () if begun is None else (begun,)
+        return msgspec.structs.replace(reply, text=None, cut_calls=cut)
     if found.tool is None:
         return msgspec.structs.replace(reply, text=found.answer)
     call = AskedCall(new_id(), found.tool, found.arguments)

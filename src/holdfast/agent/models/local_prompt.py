@@ -9,12 +9,14 @@ from typing import NamedTuple, cast
 from holdfast.agent.models.wire import encoded, object_in
 from holdfast.contract.chunks import AssistantChunk, Chunk, SystemChunk, ToolResultChunk, UserChunk
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.model import ModelRequest, ModelTool
 
 _HOW = (
     'Write one JSON object: {"answer": "..."} to answer, or {"tool": "...", "arguments": {...}} to'
     " use a tool. Tools:"
 )
+_BEGUN = late_pattern(r'\s*\{\s*"tool"\s*:\s*"([^"\\]*)"')
 
 
 class Meant(NamedTuple):
@@ -61,6 +63,12 @@ def meant(text: str) -> Meant | None:
         given = cast("JsonObject", arguments) if isinstance(arguments, dict) else {}
         return Meant(tool=tool, arguments=encoded(given).decode())
     return Meant(answer=answer if isinstance(answer, str) else text)
+
+
+def begun_tool(text: str) -> str | None:
+    """Which tool an object of that schema is about to use that was cut off; None: an answer."""
+    found = _BEGUN.match(text)
+    return None if found is None else found[1]
 
 
 def _line(tool: ModelTool) -> str:

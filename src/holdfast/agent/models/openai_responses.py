@@ -4,18 +4,17 @@ The last event holds the whole response again, and that is what counts where it 
 before it are told as they come.
 """
 
-from typing import Any
-
 import msgspec
 
 from holdfast.agent.models.assembling import Draft, OpenCall, finished
+from holdfast.agent.models.counting import count, counts_in, part, reported
 from holdfast.agent.models.form import Form, Surrounding, nobody
 from holdfast.agent.models.openai_chat import bearer
 from holdfast.agent.models.responses_items import OPAQUE, responses_body, responses_tool
-from holdfast.agent.models.troubles import malformed, told_inside
-from holdfast.agent.models.wire import decoded
+from holdfast.agent.models.troubles import MOST_ERROR_BYTES, malformed, told_inside
+from holdfast.agent.models.wire import Halves, decoded, is_given, small_value, text_in
 from holdfast.contract.json_value import JsonObject, JsonValue
-from holdfast.contract.model import FinishReason, ModelReply, ModelUsage
+from holdfast.contract.model import FinishReason, ModelError, ModelReply, ModelUsage
 
 _CUT: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _THOUGHT = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_text.delta"})
@@ -48,30 +47,6 @@ class _Item(msgspec.Struct):
         return {**kept, "encrypted_content": self.encrypted_content}
 
 
-class _Cached(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _Thought(msgspec.Struct):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    input_tokens_details: _Cached | None = None
-    output_tokens_details: _Thought | None = None
-
-    def told(self) -> ModelUsage:
-        cached, thought = self.input_tokens_details, self.output_tokens_details
-        return ModelUsage(
-            input_tokens=self.input_tokens or 0,
-            output_tokens=self.output_tokens or 0,
-            cached_tokens=(cached and cached.cached_tokens) or 0,
-            reasoning_tokens=(thought and thought.reasoning_tokens) or 0,
-        )
-
-
 class _Incomplete(msgspec.Struct):
     reason: str | None = None
 
@@ -79,20 +54,20 @@ class _Incomplete(msgspec.Struct):
 class _Response(msgspec.Struct):
     status: str | None = None
     output: list[_Item] | None = None
-    usage: _Usage | None = None
-    error: Any = None
+    usage: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
     incomplete_details: _Incomplete | None = None
 
 
 class _Event(msgspec.Struct):
     type: str = ""
-    delta: Any = None
+    delta: msgspec.Raw = msgspec.Raw()
     item: _Item | None = None
     item_id: str | None = None
     response: _Response | None = None
-    error: Any = None
+    error: msgspec.Raw = msgspec.Raw()
     message: str | None = None
-    code: Any = None
+    code: msgspec.Raw = msgspec.Raw()
 
 
 _events: msgspec.json.Decoder[_Event] = msgspec.json.Decoder(_Event)
@@ -104,6 +79,7 @@ class ResponsesReading:
 
     def __init__(self, around: Surrounding) -> None:
         self._around = around
+        self._halves = Halves()
         self._told = Draft(around.heard, around.new_id)
         self._calls: dict[str, OpenCall] = {}
         self._items: list[_Item] = []
@@ -115,30 +91,34 @@ class ResponsesReading:
         """Whether the whole response was there."""
         return self._response is not None
 
+    @property
+    def may_end(self) -> bool:
+        """Only the last event says so."""
+        return self.is_done
+
     def event(self, said: bytes, /) -> None:
         """One event of a stream."""
         if not said or said == b"[DONE]":
             return
-        event: _Event = decoded(_events, said)
+        event: _Event = decoded(_events, self._halves.joined(said))
         if event.type == "response.output_text.delta" or event.type == "response.refusal.delta":
-            self._told.say(_text(event.delta))
+            self._told.say(text_in(event.delta))
         elif event.type in _THOUGHT:
-            self._told.think(_text(event.delta))
+            self._told.think(text_in(event.delta))
         elif event.type == "response.function_call_arguments.delta":
             call = self._calls.get(event.item_id or "")
             if call is not None:
-                self._told.write(call, _text(event.delta))
+                self._told.write(call, text_in(event.delta))
         elif event.item is not None:
             self._take_item(event.item, is_whole=event.type == "response.output_item.done")
         elif event.type in _ENDS:
             self._response = event.response or _Response()
-        elif event.type == "error" or event.error is not None:
-            told: JsonObject = {"message": event.message, "code": event.code}
-            raise told_inside(event.error or told, self._around.secret)
+        elif event.type == "error" or is_given(event.error):
+            raise told_inside(_error(event), self._around.secret)
 
     def whole(self, body: bytes, /) -> None:
         """A response that was not streamed."""
-        self._response = decoded(_responses, body)
+        self._response = decoded(_responses, self._halves.joined(body))
         self._is_whole = True
 
     def reply(self) -> ModelReply:
@@ -146,8 +126,8 @@ class ResponsesReading:
         response = self._response
         if response is None:
             raise malformed("ended a reply without its last event; nothing of it counts")
-        if response.error is not None:
-            raise told_inside(response.error, self._around.secret)
+        if is_given(response.error):
+            raise told_inside(small_value(response.error, MOST_ERROR_BYTES), self._around.secret)
         if response.status not in {"completed", "incomplete"}:
             raise malformed(f"sent a response that is {response.status!r}, not complete")
         draft = Draft(self._around.heard if self._is_whole else nobody, self._around.new_id)
@@ -155,14 +135,15 @@ class ResponsesReading:
         details = response.incomplete_details
         reason = "" if details is None else details.reason or ""
         finish = "stop" if response.status == "completed" else _CUT.get(reason, "other")
-        calls = draft.calls(finish if finish != "other" else "length")
+        settled = draft.settled(finish if finish != "other" else "length")
         return ModelReply(
             text=draft.text,
-            calls=calls,
-            finish=finished(finish, calls),
-            usage=ModelUsage() if response.usage is None else response.usage.told(),
+            calls=settled.calls,
+            finish=finished(finish, settled.calls),
+            usage=_usage(counts_in(response.usage)),
             reasoning=draft.reasoning or self._told.reasoning,
             opaque={OPAQUE: kept} if kept else None,
+            cut_calls=settled.cut,
         )
 
     def _take_item(self, item: _Item, *, is_whole: bool) -> None:
@@ -192,8 +173,28 @@ def _filled(draft: Draft, items: list[_Item]) -> list[JsonValue]:
     return kept
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _usage(counts: JsonObject) -> ModelUsage:
+    return reported(
+        read=count(counts.get("input_tokens")),
+        written=count(counts.get("output_tokens")),
+        cached=count(part(counts, "input_tokens_details").get("cached_tokens")),
+        reasoned=count(part(counts, "output_tokens_details").get("reasoning_tokens")),
+    )
+
+
+def _error(event: _Event) -> JsonValue:
+    """The error of an event, whose words may stand inside or outside."""
+    if is_given(event.error):
+        return small_value(event.error, MOST_ERROR_BYTES)
+    code = small_value(event.code, MOST_ERROR_BYTES) if is_given(event.code) else None
+    return {"message": event.message, "code": code}
+
+
+def unwanted(problem: ModelError, /) -> frozenset[str]:
+    """Models that do not reason have nothing to seal, and refuse to be asked for it."""
+    words = str(problem).lower()
+    is_about_it = "encrypted" in words and ("not supported" in words or "unsupported" in words)
+    return frozenset({"include"} if problem.status == 400 and is_about_it else ())
 
 
 FORM = Form(
@@ -203,4 +204,5 @@ FORM = Form(
     body=responses_body,
     tool=responses_tool,
     reading=ResponsesReading,
+    unwanted=unwanted,
 )

@@ -3,8 +3,10 @@
 What the provider wants to see again of its reasoning is kept beside a row, under its own name.
 """
 
+from collections import defaultdict
 from typing import cast
 
+from holdfast.agent.models.history import offered, sent_arguments, sent_name
 from holdfast.agent.models.setup import ModelSetup
 from holdfast.contract.chunks import (
     AskedCall,
@@ -31,7 +33,8 @@ def responses_tool(tool: ModelTool) -> JsonObject:
 
 def responses_body(setup: ModelSetup, request: ModelRequest) -> JsonObject:
     """All that is asked; nothing of it is kept by the provider."""
-    items = [item for row in request.rows for item in _items(row)]
+    known = offered(request)
+    items = [item for row in request.rows for item in _items(row, known)]
     if request.notices:
         items.append(_message("system", "\n\n".join(request.notices)))
     body: JsonObject = {"model": setup.model, "input": cast("list[JsonValue]", items)}
@@ -46,7 +49,7 @@ def responses_body(setup: ModelSetup, request: ModelRequest) -> JsonObject:
     return body
 
 
-def _items(row: Chunk) -> list[JsonObject]:
+def _items(row: Chunk, known: frozenset[str]) -> list[JsonObject]:
     match row:
         case SystemChunk():
             return [_message("system", row.content)]
@@ -61,22 +64,23 @@ def _items(row: Chunk) -> list[JsonObject]:
                 }
             ]
         case AssistantChunk():
-            return _answer(row)
+            return _answer(row, known)
 
 
 def _message(role: str, text: str) -> JsonObject:
     return {"role": role, "content": text}
 
 
-def _answer(row: AssistantChunk) -> list[JsonObject]:
+def _answer(row: AssistantChunk, known: frozenset[str]) -> list[JsonObject]:
     said: list[JsonObject] = [_message("assistant", row.content)] if row.content else []
-    said += [_call(call) for call in row.tool_calls or ()]
+    said += [_call(call, known) for call in row.tool_calls or ()]
     return with_kept(said, row, OPAQUE)
 
 
-def _call(call: AskedCall) -> JsonObject:
+def _call(call: AskedCall, known: frozenset[str]) -> JsonObject:
     sent: JsonObject = {"type": "function_call", "call_id": call.id}
-    return {**sent, "name": call.name, "arguments": call.arguments}
+    name = sent_name(call.name, known)
+    return {**sent, "name": name, "arguments": sent_arguments(call.arguments)}
 
 
 def with_kept(said: list[JsonObject], row: AssistantChunk, name: str) -> list[JsonObject]:
@@ -84,12 +88,14 @@ def with_kept(said: list[JsonObject], row: AssistantChunk, name: str) -> list[Js
     kept = row.opaque.get(name) if isinstance(row.opaque, dict) else None
     if not isinstance(kept, list):
         return said
+    before: defaultdict[int, list[JsonObject]] = defaultdict(list)
+    for at, block in map(_kept, kept):
+        if block:
+            before[min(at, len(said))].append(block)
     woven: list[JsonObject] = []
-    waiting = [(at, block) for at, block in map(_kept, kept) if block]
     for place, item in enumerate(said):
-        woven += [block for at, block in waiting if at == place]
-        woven.append(item)
-    return [*woven, *(block for at, block in waiting if at >= len(said))]
+        woven += [*before[place], item]
+    return [*woven, *before[len(said)]]
 
 
 def _kept(one: JsonValue) -> tuple[int, JsonObject]:

@@ -65,6 +65,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     seconds: float = 0.0
     """How long it seems to think."""
     opaque: JsonObject | None = None
+    cut_calls: tuple[str, ...] = ()
+    """Names of calls that it was cut inside of."""
 
 
 class _Script(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -154,6 +156,7 @@ def _reply(turn: Turn, number: int) -> ModelReply:
         usage=turn.usage,
         reasoning=turn.reasoning,
         opaque=turn.opaque,
+        cut_calls=turn.cut_calls,
     )
 
 

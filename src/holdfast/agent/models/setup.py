@@ -1,5 +1,7 @@
 """How a model is reached and what it is told beside a request, as values."""
 
+from urllib.parse import urlsplit
+
 import msgspec
 
 from holdfast.contract.json_value import JsonObject
@@ -7,7 +9,9 @@ from holdfast.contract.model import ModelUsage
 
 FIRST_BYTE_SECONDS = 120.0
 IDLE_SECONDS = 120.0
+REPLY_SECONDS = 900.0
 MOST_REPLY_BYTES = 64 * 1024 * 1024
+MOST_MICROS = 2**53
 USUAL_OUTPUT_TOKENS = 8_192
 USUAL_WINDOW = 128_000
 
@@ -27,21 +31,24 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
         fresh = max(usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens, 0)
         cached = self.input if self.cached is None else self.cached
         written = self.input if self.cache_write is None else self.cache_write
-        return round(
+        cost = (
             fresh * self.input
             + usage.cached_tokens * cached
             + usage.cache_write_tokens * written
             + usage.output_tokens * self.output
         )
+        return round(min(cost, MOST_MICROS))
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a provider may be silent. How long it may talk has no limit."""
+    """How long a provider may be silent, and how long it may talk."""
 
     first_byte: float = FIRST_BYTE_SECONDS
-    """From the request to the first byte of the reply."""
+    """From the request to the first piece of the reply that says something."""
     idle: float = IDLE_SECONDS
-    """Between two pieces of it."""
+    """Between two of them."""
+    whole: float = REPLY_SECONDS
+    """From the request to the end of the reply."""
 
 
 class ModelSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +79,13 @@ class ModelSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Of one reply."""
     extra: JsonObject = {}
     """Further fields of every request; they go before ours."""
+    proxy: str = ""
+    """Through which proxy it is asked; empty: through none."""
+
+    @property
+    def origin(self) -> str:
+        """Which server it is, without the way to it there."""
+        return urlsplit(self.url).netloc
 
     def __repr__(self) -> str:
         """Without what may be secret."""

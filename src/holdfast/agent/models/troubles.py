@@ -113,10 +113,10 @@ def malformed(what: str) -> ModelError:
 
 def tidy(said: str, secret: str) -> str:
     """A stranger's words on one line, cut, and without the key."""
-    line = " ".join(said.split())
-    if secret:
-        line = line.replace(secret, "***")
-    shown = "".join(one for one in line if one.isprintable())
+    visible = "".join(one for one in said if one.isprintable() or one.isspace())
+    shown = " ".join(visible.split())
+    if secret:  # only now: what nobody sees may have stood inside of it
+        shown = shown.replace(secret, "***")
     return shown if len(shown) <= _MOST_TOLD else f"{shown[:_MOST_TOLD]}…"
 
 
@@ -158,7 +158,8 @@ def _parts(error: Any) -> tuple[str, str, int | None]:  # noqa: ANN401 - whateve
         return "", "", None
     fields = cast("dict[str, Any]", error)
     said, code = fields.get("message") or fields.get("detail"), fields.get("code")
-    number = int(code) if isinstance(code, int | str) and str(code).isdecimal() else None
+    written = str(code) if isinstance(code, int | str) else ""
+    number = int(written) if len(written) == 3 and written.isdecimal() else None
     kind = f"{fields.get('type') or ''} {'' if code is None else code}".strip()
     return said if isinstance(said, str) else "", kind, number
 

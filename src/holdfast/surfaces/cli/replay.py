@@ -78,21 +78,21 @@ def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     _check(arguments)
     speed = _speed(arguments.speed)
-    with no_effects():
-        try:
-            loaded = load_configuration(None, overrides=overrides_in(arguments))
-            events = anyio.run(_events, with_a_store(loaded.settings), arguments)
+    try:
+        loaded = load_configuration(None, overrides=overrides_in(arguments))
+        events = anyio.run(_events, with_a_store(loaded.settings), arguments)
+        with no_effects(everywhere=True):  # from here on this process does nothing else
             if arguments.strict:
                 return held_against_now(events, arguments, screen)
             if arguments.run:
                 return run_once_more(events, loaded.settings, arguments, screen)
             first = _place(events, arguments.first)
             anyio.run(tell, events, first, speed, _teller(arguments, events, screen))
-        except UnknownSession as problem:
-            raise UsageError(str(problem)) from None
-        except JournalError as problem:
-            screen.remark(str(problem))
-            return _FAILED
+    except UnknownSession as problem:
+        raise UsageError(str(problem)) from None
+    except JournalError as problem:
+        screen.remark(str(problem))
+        return _FAILED
     if arguments.sse:
         screen.raw(server_sent(DONE))
     return 0

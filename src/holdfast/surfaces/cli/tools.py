@@ -1,9 +1,12 @@
 """`holdfast tools`: what can be called, as a list or one tool in full."""
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 import anyio
 
+from holdfast.agent.context.budget import schema_tokens
+from holdfast.agent.outfit import model_tool
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.server_absence import Absent, held_in
 from holdfast.app.spelling import advice
@@ -48,11 +51,18 @@ def run(arguments: Namespace, screen: Screen) -> int:
     if arguments.json:
         screen.document([_definition(tool, holdfast) for tool in holdfast.tools])
     elif holdfast.tools:
-        rows = [(one.name, _flags(one), _limits(one), _first_line(one)) for one in holdfast.tools]
-        screen.look.table(("NAME", "FLAGS", "LIMITS", "DESCRIPTION"), rows)
+        _list(holdfast.tools, screen)
     else:
         screen.look.text("No tool is visible.")
     return 0
+
+
+def _list(tools: Sequence[Tool], screen: Screen) -> None:
+    rows = [
+        (one.name, _flags(one), _limits(one), f"{_tokens(one):,}", _first_line(one))
+        for one in tools
+    ]
+    screen.look.table(("NAME", "FLAGS", "LIMITS", "TOKENS", "DESCRIPTION"), rows)
 
 
 async def _connected(holdfast: Holdfast) -> tuple[tuple[str, ...], tuple[ServerState, ...]]:
@@ -92,6 +102,7 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
         {
             "flags": _flags(tool) or "-",
             "limits": _limits(tool),
+            "tokens": f"about {_tokens(tool):,} of every request to a model that is offered it",
             "permission": _permission(tool),
             "requires": _requires(tool),
         }
@@ -107,7 +118,11 @@ def _show_one(tool: Tool, holdfast: Holdfast, screen: Screen, arguments: Namespa
 
 def _definition(tool: Tool, holdfast: Holdfast) -> dict[str, object]:
     """A tool as plain data: everything but its body, and what is doubtful about it."""
-    told = {"seconds": _seconds(tool), "warnings": holdfast.remarks_on(tool)}
+    told = {
+        "seconds": _seconds(tool),
+        "schema_tokens": _tokens(tool),
+        "warnings": holdfast.remarks_on(tool),
+    }
     return {**full_definition(tool), **told, "permission": _permission(tool)}
 
 
@@ -131,6 +146,11 @@ def _seconds(tool: Tool) -> float | None:
     """How long a call really may take: the shorter of both clocks counts."""
     own = None if tool.alone is None else tool.alone.seconds
     return min((one for one in (tool.limits.wall_seconds, own) if one is not None), default=None)
+
+
+def _tokens(tool: Tool) -> int:
+    """What offering it costs, by estimate."""
+    return schema_tokens(model_tool(tool))
 
 
 def _limits(tool: Tool) -> str:
