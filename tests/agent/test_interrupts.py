@@ -15,6 +15,7 @@ from holdfast.contract.events import (
     EventsProcessed,
     Payload,
     StatusIdle,
+    ToolConfirmation,
     UserInterrupt,
     UserMessage,
 )
@@ -67,6 +68,8 @@ async def answer_to(desk: Desk, kind: str) -> Payload:
         assert asked is not None
         return CustomToolResult(request_id=asked.id, tool_name="order", output="ordered")
     (question,) = await desk.holdfast.questions()
+    if kind == "confirmed":
+        return ToolConfirmation(request_id=question.approval_id, tool_name="deploy", allowed=True)
     return ApprovalAnswered(
         approval_id=question.approval_id, call_id=question.call_id, allowed=True, by="ada"
     )
@@ -143,12 +146,17 @@ async def test_an_interrupt_beats_an_answer_that_came_before_it(tmp_path: Path, 
 
 
 @pytest.mark.req("BOA-INT-05")
-@pytest.mark.parametrize("kind", ["confirmation", "custom"])
-async def test_an_answer_behind_an_interrupt_counts_for_nothing(tmp_path: Path, kind: str) -> None:
-    async with desk_with(tmp_path, kind, "A poem.") as desk:
-        await blocked(desk, kind)
+@pytest.mark.parametrize("kind", ["confirmation", "confirmed", "custom"])
+@pytest.mark.parametrize("note", [POEM.note, None])
+async def test_an_answer_behind_an_interrupt_counts_for_nothing(
+    tmp_path: Path, kind: str, note: str | None
+) -> None:
+    """It is nothing to go on with either."""
+    waits = "custom" if kind == "custom" else "confirmation"
+    async with desk_with(tmp_path, waits, "A poem.") as desk:
+        await blocked(desk, waits)
         late = await answer_to(desk, kind)
-        await append(desk, POEM)
+        await append(desk, UserInterrupt(note=note))
         await append(desk, late)
         await desk.told()
         assert RAN == []
@@ -156,5 +164,8 @@ async def test_an_answer_behind_an_interrupt_counts_for_nothing(tmp_path: Path, 
         assert b'"user_denied"' in bytes(settled.envelope)
         state = await desk.state()
         assert (state.pending, state.wakes) == ((), ())
+        assert desk.session.last is not None
+        assert desk.session.last.ended == ("cancelled" if note is None else "final_response")
+        assert len(desk.model.requests) == (2 if note is None else 3)
         with pytest.raises(NotFitting):
             await append(desk, late)
