@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from this_tree import this_tree
 
-TESTS = Path(__file__).parent
 _JobT = TypeVar("_JobT", bound=msgspec.Struct)
 
 
@@ -50,17 +50,26 @@ def workers(program: Path) -> Generator[Workers]:
         [sys.executable, program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env=this_tree(),
     ) as serving:
         yield Workers(serving)
 
 
 def lives(number: int) -> bool:
     """Whether a worker has not ended yet."""
+    return _state(number) not in {"Z", ""}
+
+
+def stands_still(number: int) -> bool:
+    """Whether it was stopped, by itself or by somebody else."""
+    return _state(number) == "T"
+
+
+def _state(number: int) -> str:
     try:
-        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{number}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return ""
 
 
 def serve(kind: type[_JobT], run: Callable[[_JobT], None]) -> None:

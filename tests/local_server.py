@@ -1,7 +1,8 @@
 """Real weights behind real HTTP on loopback, in the forms that providers speak.
 
 `llama_server`: the server that xllamacpp brings with it, in this process. It speaks chat
-completions, responses and messages. The template of these weights knows no tools, so it calls none.
+completions, responses and messages. The template of these weights knows no tools, so it calls none;
+with `CALLING` for its template it writes real calls, in each form, held to the tools' schemas.
 
 `calling_server`: a small server over the same weights whose every reply is a call, held to the
 schemas of the tools it is told of, in the same three forms.
@@ -30,8 +31,44 @@ KEY = "key-of-a-test"
 _WINDOW = 2048
 
 
+CALLING = """
+{%- macro called(name, arguments) -%}
+{{- '<tool_call>{"name": "' + name + '", "arguments": ' + arguments + '}</tool_call>' -}}
+{%- endmacro -%}
+{%- macro said(who, what) -%}
+{{- '<|im_start|>' + who + '\\n' + what + '<|im_end|>\\n' -}}
+{%- endmacro -%}
+{%- if messages[0].role == 'system' -%}
+{{- said('system', messages[0].content) -}}
+{%- endif -%}
+{%- if tools and messages[-1].role == 'user' -%}
+{%- for _ in range(4) -%}
+{{- said('user', messages[-1].content) -}}
+{{- said('assistant', called(tools[0].function.name, '{}')) -}}
+{%- endfor -%}
+{%- endif -%}
+{%- for message in messages -%}
+{%- if message.role == 'tool' -%}
+{{- said('user', '<tool_response>' + message.content + '</tool_response>') -}}
+{%- elif message.role == 'assistant' -%}
+{{- '<|im_start|>assistant\\n' -}}
+{%- if message.content -%}{{- message.content -}}{%- endif -%}
+{%- for one in message.tool_calls -%}
+{{- called(one.function.name, one.function.arguments | tojson) -}}
+{%- endfor -%}
+{{- '<|im_end|>\\n' -}}
+{%- elif message.role == 'user' -%}
+{{- said('user', message.content) -}}
+{%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}
+"""
+"""A template that knows tools. Where a person spoke last, what they said stands there several times
+with a call of the first tool behind it: even such weights then do the same once more."""
+
+
 @contextmanager
-def llama_server() -> Generator[str]:
+def llama_server(template: str | None = None) -> Generator[str]:
     """The URL where its API begins."""
     program: Any = import_module("xllamacpp")
     parameters = program.CommonParams()
@@ -43,6 +80,8 @@ def llama_server() -> Generator[str]:
     parameters.warmup = False
     parameters.verbosity = -1
     parameters.api_keys = [KEY]
+    if template is not None:
+        parameters.chat_template = template
     server = program.Server(parameters)
     yield f"{server.listening_address}/v1"
     del server

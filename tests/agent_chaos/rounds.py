@@ -1,21 +1,24 @@
 """Kill the program of an agent at any moment, have another take the session up, and look on.
 
-People answer from here, in another process, whether a program runs or not. What must hold after
-every round is in `looking`.
+A program stands still at a moment that was chosen for it, or is stopped from outside, and is killed
+there with -9: whether it was under way is known, and counted. People answer from here, in another
+process, whether a program runs or not. What must hold after every round is in `looking`.
 """
 
 import os
 import random
 import signal
 import time
+from collections import Counter
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 import msgspec
-from agent_chaos.looking import check_round, last_moment
-from agent_chaos.worker import Job
-from forked_workers import Workers, lives
+from agent_chaos.looking import check_round, children_under_way, last_moment
+from agent_chaos.worker import Job, Moment
+from forked_workers import Workers, lives, stands_still
 
 from holdfast import (
     Answer,
@@ -34,7 +37,9 @@ from holdfast.contract.events import CustomToolResult, UserInterrupt
 from holdfast.contract.journal import NotFitting
 
 WORKER = Path(__file__).parent / "worker.py"
-LONGEST_LAST_RUN = 40.0
+LONGEST_RUN = 40.0
+KILLS_OF_ONE = 5
+"""How often the program of one session is killed at most."""
 _SECONDS_TO_GO = 5.0
 
 
@@ -44,28 +49,34 @@ class Round(NamedTuple):
     job: Job
     at_work: Workers
     dice: random.Random
+    killed: Counter[str]
+    """What was under way, counted by kills."""
 
-    async def kill_one(self) -> None:
-        """Start a program, kill it somewhere, and see what it leaves behind."""
-        dice, job = self.dice, self.job
-        alone = dice.random() < 0.6
-        if alone:
-            changed = {"die": dice.choice(["before", "after"]), "die_on": dice.randrange(1, 25)}
-            job = msgspec.convert({**msgspec.to_builtins(job), **changed}, Job)
+    async def kill_one(self, moment: Moment | None) -> bool:
+        """Start a program, kill it at a moment, or at any without one; whether it still ran."""
+        job = self.job
+        if moment is not None:
+            job = msgspec.structs.replace(job, moment=moment)
         number = self.at_work.start(job)
-        until = time.monotonic() + (3 if alone else dice.random() * 0.6)
-        await self._live(number, until)
-        os.kill(number, signal.SIGKILL)  # its number is its own until its end is asked for
+        seconds = LONGEST_RUN if moment is not None else self.dice.random() * 0.4
+        await self._live(number, time.monotonic() + seconds)
+        if lives(number):
+            os.kill(number, signal.SIGSTOP)  # its number is its own until its end is asked for
+        jobs = bool(_running(job.marker))
+        os.kill(number, signal.SIGKILL)
         status = self.at_work.ended()
         assert status in {0, signal.SIGKILL}, f"a program failed: {job}"
         self.check_nobody_is_left()
-        if dice.random() < 0.15:
-            await self._interrupt()
+        if status == 0:
+            return False
+        under_way = await children_under_way(job)
+        self.killed.update(["kill", *under_way, *(["job"] if jobs else [])])
+        return True
 
     async def run_to_the_end(self) -> None:
         """A program that nobody kills comes to the end of it."""
         number = self.at_work.start(self.job)
-        await self._live(number, time.monotonic() + LONGEST_LAST_RUN)
+        await self._live(number, time.monotonic() + LONGEST_RUN)
         late = lives(number)
         if late:
             os.kill(number, signal.SIGKILL)
@@ -74,6 +85,20 @@ class Round(NamedTuple):
             raise AssertionError(f"the session never came to rest: {await last_moment(self.job)}")
         assert status == 0, "taking the session up failed"
         self.check_nobody_is_left()
+
+    def moments(self) -> list[Moment | None]:
+        """Where it is killed: first with a subagent under way, for such work comes only once."""
+        dice = self.dice
+        of = dice.choice(["blocking", "background"])
+        first = {"at": dice.choice(["before", "after"]), "of": of, "number": dice.randrange(1, 9)}
+        later: list[Moment | None] = [
+            *(None, None),
+            Moment(at="before", number=dice.randrange(1, 13)),
+            Moment(at="after", number=dice.randrange(1, 13)),
+            Moment(at="effect", number=dice.randrange(1, 4)),
+        ]
+        dice.shuffle(later)
+        return [msgspec.convert(first, Moment), *later][:KILLS_OF_ONE]
 
     def check_nobody_is_left(self) -> None:
         until = time.monotonic() + _SECONDS_TO_GO
@@ -84,11 +109,18 @@ class Round(NamedTuple):
                 raise AssertionError(f"processes outlived their program: {left}")
             time.sleep(0.01)
 
+    async def interrupt(self) -> None:
+        """Somebody wants something else, while no program runs."""
+        if self.job.session.exists():
+            async with opened_store(Settings(), surroundings=self.job.surroundings) as store:
+                session = self.job.session.read_text("utf-8")
+                await store.journal.append(session, [UserInterrupt(note="Another way, please.")])
+
     async def _live(self, number: int, until: float) -> None:
-        """Be there for what it asks, until it ends or has had its time."""
-        while lives(number) and time.monotonic() < until:
+        """Be there for what it asks, until it ends, stands still, or has had its time."""
+        while lives(number) and not stands_still(number) and time.monotonic() < until:
             await self._answer_what_waits()
-            await anyio.sleep(0.02)
+            await anyio.sleep(min(0.02, max(until - time.monotonic(), 0)))
 
     async def _answer_what_waits(self) -> None:
         options = self.job.store
@@ -137,13 +169,6 @@ class Round(NamedTuple):
         except NothingStored:
             return
 
-    async def _interrupt(self) -> None:
-        """Somebody wants something else, while no program runs."""
-        if self.job.session.exists():
-            async with opened_store(Settings(), surroundings=self.job.surroundings) as store:
-                session = self.job.session.read_text("utf-8")
-                await store.journal.append(session, [UserInterrupt(note="Another way, please.")])
-
 
 def _running(marker: str) -> list[int]:
     """The processes whose command line holds the marker."""
@@ -159,19 +184,33 @@ def _running(marker: str) -> list[int]:
     return found
 
 
-async def killed_again_and_again(folder: Path, at_work: Workers, seed: int, kills: int) -> int:
-    """One session from its beginning to its end, over several dead programs; its effects."""
+async def killed_so_often(folder: Path, at_work: Workers, seed: int, kills: int) -> Counter[str]:
+    """Sessions, each from its beginning to its end over several dead programs, until so many real
+    kills; what was under way at them."""
+    killed: Counter[str] = Counter()
+    for number in count(seed):
+        if killed["kill"] >= kills:
+            return killed
+        await one_session(folder / str(number), at_work, number, killed)
+    raise AssertionError
+
+
+async def one_session(folder: Path, at_work: Workers, seed: int, killed: Counter[str]) -> None:
+    """One session from its beginning to its end, over several dead programs."""
     marker = f"{os.getpid()}{seed:06}"
     job = Job(home=str(folder), seed=seed, marker=marker)
     job.workspace.mkdir(parents=True)
-    one = Round(job, at_work, random.Random(seed))
+    one = Round(job, at_work, random.Random(seed), killed)
     try:
         begun: dict[str, bool] = {}
-        for _ in range(kills):
-            await one.kill_one()
+        for moment in one.moments():
+            if not await one.kill_one(moment):
+                break  # it has come to its end
             begun |= await last_moment(job)
+            if one.dice.random() < 0.15:
+                await one.interrupt()
         await one.run_to_the_end()
-        return await check_round(job, begun)
+        await check_round(job, begun)
     except AssertionError as problem:
         problem.add_note(f"seed {seed}, in {folder}")
         raise

@@ -40,10 +40,21 @@ class Plan(NamedTuple):
     def replies(self) -> list[ModelReply]:
         """Of the agent that a person speaks with; a text among them ends a run, not the work."""
         dice = random.Random(self.seed)
-        steps = [*_STEPS] if dice.random() < 0.3 else dice.sample(_STEPS, 4)
+        steps = [*_STEPS] if dice.random() < 0.3 else [*_ALWAYS, *dice.sample(_SOMETIMES, 6)]
         dice.shuffle(steps)
+        if dice.random() < 0.7:
+            steps.insert(0, "job")  # it goes on, whatever else is under way
         made = [self._reply(number, step, dice) for number, step in enumerate(steps)]
         return [*made, ModelReply(text="All done.")]
+
+    def background(self) -> frozenset[str]:
+        """The keys of what subagents do while the agent goes on."""
+        asked = (json.loads(call.arguments) for reply in self.replies() for call in reply.calls)
+        return frozenset(
+            one["prompt"].removeprefix(CHILD)
+            for one in asked
+            if one.get("background") and "prompt" in one
+        )
 
     def _reply(self, number: int, step: str, dice: random.Random) -> ModelReply:
         if step == "wake":
@@ -63,6 +74,8 @@ class Plan(NamedTuple):
             case "bash":
                 sleeper = SLEEPER.format(self.marker)
                 return name, {"command": f"echo {key} >> effects; {sleeper} & echo started"}
+            case "sandbox_exec":
+                return name, {"command": SLEEPER.format(self.marker), "background": True}
             case _:
                 return name, {"key": key}
 
@@ -74,11 +87,14 @@ _CALLS: dict[str, list[str]] = {
     "question": ["question"],
     "task": ["task", "look"],
     "background": ["background", "mark"],
-    "job": ["bash"],
+    "job": ["sandbox_exec", "mark"],
+    "shell": ["bash"],
     "overlap": ["look", "look", "slow", "look", "look"],
     "broken": ["mark", "nobody"],
 }
+_ALWAYS = ["task", "background"]
 _STEPS = [*_CALLS, "any", "wake"]
+_SOMETIMES = [one for one in _STEPS if one not in _ALWAYS]
 
 
 def asking(calls: list[tuple[str, dict[str, object]]]) -> ModelReply:
@@ -87,10 +103,10 @@ def asking(calls: list[tuple[str, dict[str, object]]]) -> ModelReply:
 
 
 def child_replies(key: str) -> list[ModelReply]:
-    """Of a subagent: an effect, and for some one that a person is asked about."""
-    first = asking([("slow", {"key": f"{key}.c"})])
+    """Of a subagent: effects that take a while, and for some one that a person is asked about."""
+    first = [asking([("slow", {"key": f"{key}.c{at}"})]) for at in range(2)]
     second = [asking([("ask", {"key": f"{key}.a"})])] if int(key.split(".")[1]) % 2 else []
-    return [first, *second, ModelReply(text=f"Did {key}.")]
+    return [*first, *second, ModelReply(text=f"Did {key}.")]
 
 
 def key_of(tool: str, arguments: str) -> str | None:

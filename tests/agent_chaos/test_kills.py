@@ -5,12 +5,12 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from agent_chaos.rounds import WORKER, killed_again_and_again
+from agent_chaos.rounds import WORKER, killed_so_often
 from forked_workers import Workers, workers
 
 SEED = int(os.environ.get("SEED", "1"))
-ROUNDS = 12
-KILLS = 4
+SHARES = 4
+KILLS = 10
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,11 @@ def at_work() -> Generator[Workers]:
 
 @pytest.mark.anyio
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("number", range(ROUNDS))
-async def test_an_agent_comes_to_the_end_of_its_work_over_dead_programs(
-    tmp_path: Path, at_work: Workers, number: int
+@pytest.mark.parametrize("share", range(SHARES))
+async def test_agents_come_to_the_end_of_their_work_over_dead_programs(
+    tmp_path: Path, at_work: Workers, share: int
 ) -> None:
-    assert await killed_again_and_again(tmp_path, at_work, SEED * 1000 + number, KILLS) > 0
+    killed = await killed_so_often(tmp_path, at_work, SEED * 1000 + 100 * share, KILLS)
+    assert killed["kill"] >= KILLS
+    assert killed["blocking"] + killed["background"] >= 2, "no subagent was under way"
+    assert killed["job"] >= 1, "nothing ran in the background"

@@ -1,26 +1,27 @@
 """A process that runs one agent session as far as it comes, until it is killed.
 
-It says nothing: what it did stands in the journal and in the file of effects.
+It says nothing: what it did stands in the journal and in the file of effects. At the moment that it
+was given it stands still, so that whoever kills it finds it exactly there.
 """
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import anyio
 import msgspec
 import pytest
-from agent_chaos.script import Plan, PlannedModel
+from agent_chaos.script import CHILD, Plan, PlannedModel
 from forked_workers import serve
 
 from holdfast import Agent, Holdfast, tool
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.any_session import StoreOptions
 from holdfast.app.session_store import opened_store
-from holdfast.app.settings import Settings, Surroundings
-from holdfast.contract.events import Event, Payload
+from holdfast.app.settings import CommandSettings, Settings, Surroundings
+from holdfast.contract.events import ChildCreated, Event, Payload
 from holdfast.contract.session_state import SessionState
 from holdfast.record.store import Store
 from holdfast.runtime.session_log import SessionLog
@@ -29,7 +30,19 @@ AGENTS = (
     Agent(id="main", instructions="Work.", directives=True, guidance=False, mode="primary"),
     Agent(id="worker", instructions="Work.", guidance=False, mode="subagent"),
 )
+SETTINGS = Settings(commands=CommandSettings(background=True))
 LOOK_SECONDS = 0.01
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a worker stands still, to be killed there."""
+
+    at: Literal["before", "after", "effect", ""] = ""
+    """Around an append to a journal, or right behind an effect whose end is not written down."""
+    of: Literal["any", "blocking", "background"] = "any"
+    """Whose append: of a subagent that is waited for, or of one in the background."""
+    number: int = 0
+    """Which of them, from 1."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,10 +51,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     seed: int
     marker: str
-    die: Literal["before", "after", ""] = ""
-    """Where it kills itself: around an append to a journal."""
-    die_on: int = 0
-    """At which of them."""
+    moment: Moment = Moment()
 
     @property
     def folder(self) -> Path:
@@ -77,11 +87,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         return Surroundings(data_home=self.folder / "data", state_home=self.folder / "state")
 
 
-def tools(effects: Path) -> tuple[object, ...]:
+def tools(effects: Path, happened: Callable[[], None]) -> tuple[object, ...]:
     file = os.open(effects, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def happen(key: str) -> str:
         os.write(file, f"{key}\n".encode())
+        happened()
         return f"did {key}"
 
     @tool
@@ -121,15 +132,57 @@ def tools(effects: Path) -> tuple[object, ...]:
     return (mark, slow, thread, look, ask, order)
 
 
-async def work(job: Job) -> None:
+class StandStill:
+    """Stops the program at its moment."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._left = job.moment.number
+        self._background = job.plan.background()
+        self._children: dict[str, str] = {}
+        """The sessions of subagents, and how their work is done."""
+
+    def happened(self) -> None:
+        """An effect is there, and nobody has heard of it."""
+        if self._job.moment.at == "effect":
+            self._one_more()
+
+    def prepare(self) -> None:
+        append, moment = SessionLog.append, self._job.moment
+
+        async def appended(log: SessionLog, payloads: Sequence[Payload]) -> tuple[Event, ...]:
+            counts = self._counts(log, payloads)
+            if counts and moment.at == "before":
+                self._one_more()
+            events = await append(log, payloads)
+            if counts and moment.at == "after":
+                self._one_more()
+            return events
+
+        pytest.MonkeyPatch().setattr(SessionLog, "append", appended)
+
+    def _counts(self, log: SessionLog, payloads: Sequence[Payload]) -> bool:
+        for one in payloads:
+            if isinstance(one, ChildCreated):
+                there = one.message.removeprefix(CHILD) in self._background
+                self._children[one.child_session_id] = "background" if there else "blocking"
+        return self._job.moment.of in {"any", self._children.get(log.session_id)}
+
+    def _one_more(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            signal.raise_signal(signal.SIGSTOP)
+
+
+async def work(job: Job, still: StandStill) -> None:
     """Run the session until all of the plan is done."""
     begun = job.session.read_text("utf-8") if job.session.exists() else None
     model: Any = PlannedModel(job.plan, job.problems)
     async with Holdfast(
-        tools=tools(job.effects),
-        profile="code",
+        tools=tools(job.effects, still.happened),
+        profile="host",
         workspace=job.workspace,
-        settings=Settings(),
+        settings=SETTINGS,
         surroundings=job.surroundings,
         approver="elsewhere",
         person="elsewhere",
@@ -163,31 +216,10 @@ def is_at_rest(state: SessionState) -> bool:
     return state.status == "idle" and not (state.wakes or state.pending or state.calls)
 
 
-def prepare_to_die(job: Job) -> None:
-    left = job.die_on
-    append = SessionLog.append
-
-    def die() -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    async def appended(log: SessionLog, payloads: Sequence[Payload]) -> tuple[Event, ...]:
-        if job.die == "before":
-            die()
-        events = await append(log, payloads)
-        if job.die == "after":
-            die()
-        return events
-
-    if job.die:
-        pytest.MonkeyPatch().setattr(SessionLog, "append", appended)
-
-
 def run(job: Job) -> None:
-    prepare_to_die(job)
-    anyio.run(work, job)
+    still = StandStill(job)
+    still.prepare()
+    anyio.run(work, job, still)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Open questions as a person needs them, and answers from a process that runs nothing."""
 
-import os
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import anyio
 import pytest
 from app.recorded import LAUNCHED, SECRET, YES, around, events_of, launch, opened
 from app.test_answers_elsewhere import Waiting, launched, question
+from this_tree import this_tree
 
 from holdfast import Answer, Question, answer_question, blocking, open_questions
 from holdfast.app.answering import write_answer
@@ -136,7 +136,7 @@ async def test_another_process_answers_while_the_session_is_run(tmp_path: Path) 
     async with opened(tmp_path, approver=Waiting()) as hf:
 
         async def answer(asked: Question) -> None:
-            path = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+            path = this_tree()
             await anyio.to_thread.run_sync(
                 lambda: subprocess.run(
                     [sys.executable, "-c", OTHER, str(tmp_path), SECRET],

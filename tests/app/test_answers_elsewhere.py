@@ -1,6 +1,5 @@
 """A question answered elsewhere while its approver waits: the first answer counts, and one does."""
 
-import os
 import random
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from app.recorded import (
     kinds,
     opened,
 )
+from this_tree import this_tree
 
 from holdfast import Answer, Ask, Holdfast, Question, answer_question
 from holdfast.app.settings import Settings
@@ -170,7 +170,7 @@ async def test_the_call_that_waits_goes_on_with_an_answer_from_another_process(
         async def answer(asked: Question) -> None:
             names = (hf.session_id, asked.approval_id, asked.call_id)
             command = [sys.executable, "-c", OTHER, str(tmp_path), *names]
-            path = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+            path = this_tree()
             await anyio.to_thread.run_sync(
                 lambda: subprocess.run(command, env=path, check=True, timeout=10)
             )

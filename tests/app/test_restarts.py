@@ -1,6 +1,5 @@
 """Taking up a session whose runner was killed: closed, still open, or run once."""
 
-import os
 import re
 import signal
 import sqlite3
@@ -21,6 +20,7 @@ from app.recorded import (
     opened,
     store_of,
 )
+from this_tree import this_tree
 
 from holdfast import ConfigurationError, Holdfast, answer_question, open_questions, tool
 from holdfast.app.any_session import StoreOptions
@@ -71,7 +71,7 @@ def _killed_runner(root: Path) -> str:
     runner = subprocess.Popen(
         [sys.executable, "-c", RUNNER, str(root)],
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env=this_tree(),
     )
     assert runner.stdout is not None
     session = runner.stdout.readline().decode().strip()

@@ -1,6 +1,5 @@
 """Recordings of programs that were gone, and what a replay does to the machine: nothing."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ import anyio
 import pytest
 from agents_at_work import at_work, calls, home_of
 from run_replays import again, all_events, deploy, fail, look, replays
+from this_tree import this_tree
 
 from holdfast import Answer, answer_question
 from holdfast.app.settings import Settings
@@ -47,7 +47,7 @@ anyio.run(main)
 
 @pytest.mark.anyio
 async def test_a_program_that_was_gone_in_the_middle_and_taken_up(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = this_tree()
     command = [sys.executable, "-c", _GONE, str(tmp_path)]
     done = await anyio.run_process(command, env=environment, check=False)
     assert done.returncode == 9
@@ -114,7 +114,7 @@ print("quiet", "sqlite3.connect" in heard)
 
 
 def test_a_replay_starts_no_process_and_opens_no_connection(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = this_tree()
     done = subprocess.run(
         [sys.executable, "-c", _WATCHED, str(tmp_path)],
         env=environment,

@@ -1,13 +1,13 @@
 """A full disk: what is there can be read, and whatever needs room says to make some."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from command import HOLDFAST
+from this_tree import this_tree
 
 READING = (
     "sessions",
@@ -112,11 +112,7 @@ def test_it_is_read_and_what_needs_room_says_so(tmp_path: Path, tool_file: Path)
         text=True,
         check=False,
         cwd=tmp_path,
-        env={
-            **os.environ,
-            "HOLDFAST_HOME": str(disk / "home"),
-            "PYTHONPATH": str(Path(__file__).parents[1]),
-        },
+        env={**this_tree(), "HOLDFAST_HOME": str(disk / "home")},
     )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a mount namespace of one's own is not to be had here")

@@ -178,6 +178,7 @@ def test_a_program_that_reads_lines_is_told_in_one_why_there_was_no_run(cli: Cli
     assert "there is no model" in end["problem"]
 
 
+@pytest.mark.req("CLI-RUN-25")
 @pytest.mark.parametrize(
     ("words", "turns", "said"),
     [

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import anyio
 import msgspec
-from forked_workers import TESTS, Workers, lives
+from forked_workers import Workers, lives
 from record.crash_stores import Place, store_at
 from record.crash_worker import Job, Line
 from record.store_places import EVERY_EVENT
@@ -27,7 +27,7 @@ from holdfast.contract.events import (
 )
 from holdfast.record.codec import GENESIS, Chain, Stored, event_of, is_genuine
 
-WORKER = TESTS / "record" / "crash_worker.py"
+WORKER = Path(__file__).parent / "crash_worker.py"
 KILLS_A_HOME = 15
 """After so many, another begins: what is checked stays small."""
 _DEATHS = (

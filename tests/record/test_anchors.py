@@ -18,6 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from record.anchored import HASH, restored
+from this_tree import this_tree
 
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.anchor_form import TAKEN_AWAY, Anchor, anchor_name
@@ -321,7 +322,7 @@ def test_a_full_disk_does_not_end_the_process(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env=this_tree(),
     )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a mount namespace of one's own is not to be had here")

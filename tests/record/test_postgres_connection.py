@@ -1,6 +1,5 @@
 """Connections to a real PostgreSQL: the door, what goes wrong and how it is told, the tables."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import psycopg
 import pytest
 from postgres_server import PASSWORD, PostgresServer, running_server
 from psycopg import sql
+from this_tree import this_tree
 
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres import schema
@@ -219,7 +219,7 @@ with running_server() as server:
 
 def test_the_server_does_not_outlive_a_killed_test_run() -> None:
     argv = [sys.executable, "-c", OWNER]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = this_tree()
     with subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as owner:

@@ -1,6 +1,5 @@
 """Whatever is changed, cut off, moved or taken away in the store, the ledger misses it."""
 
-import os
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +20,7 @@ from record.verified_stores import (
     problems,
     written,
 )
+from this_tree import this_tree
 
 from holdfast.contract.events import CallAsked, CallIntended, SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
@@ -289,12 +289,11 @@ anyio.run(main, sys.argv[1])
 
 
 def _killed_writer(root: Path) -> None:
-    tests = str(Path(__file__).parents[1])
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(root)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": tests},
+        env=this_tree(),
     )
     assert writer.stdout is not None
     assert writer.stdin is not None

@@ -1,11 +1,12 @@
 """What tests of every store of versions share: makers, and programs that write from outside."""
 
-import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+from this_tree import this_tree
 
 from holdfast.contract.versions import VersionedStore
 from holdfast.record.postgres import door
@@ -79,7 +80,7 @@ def worker(place: str | Path, what: str, version_id: str = "") -> Worker:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        env=this_tree(),
     )
 
 

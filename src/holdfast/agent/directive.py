@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from holdfast.agent.directive_block import TAG, take_block
+from holdfast.contract.agents import DEFAULT_CONTINUES
 from holdfast.contract.events import StopReason
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.truncate import cut_text
@@ -23,7 +24,7 @@ from holdfast.contract.wake_events import LearningKind, Priority
 _T = TypeVar("_T")
 
 DEFAULT_FOLLOW_UP = 300
-MOST_WAKES = MOST_LEARNINGS = MOST_CONTINUES = 3
+MOST_WAKES = MOST_LEARNINGS = 3
 LONGEST_DELAY = 86_400
 LONGEST_FOLLOW_UP = 365 * 86_400
 LONGEST_TITLE, LONGEST_DETAIL, LONGEST_STAND_IN = 120, 400, 220
@@ -105,7 +106,7 @@ def taken(text: str, now: datetime) -> tuple[str, Directive]:
     )
 
 
-def enforced(directive: Directive, continues: int, most: int = MOST_CONTINUES) -> Directive:
+def enforced(directive: Directive, continues: int, most: int = DEFAULT_CONTINUES) -> Directive:
     """The directive as it is carried out; ``continues``: how many runs before this one went on, in
     a row. Too many, and it sleeps. The wakes it asks for by name are not touched."""
     if directive.outcome != "continue" or continues < most:

@@ -73,4 +73,5 @@ class Spending:
             cost=None if limits.cost is None else limits.cost - self._cost_micros / MILLION,
             seconds=seconds,
             retries=limits.retries,
+            continues=limits.continues,
         )

@@ -2,9 +2,9 @@
 
 A person is asked first, about one call after the other in the model's order, before any of them
 runs. Then they run one by one; neighbours that are all parallel-safe and touch different things
-overlap. Whatever happens, each has one answer, and answers are told in the order of the calls. What
-waits for somebody who is not here leaves the turn open. Why a turn is made, and what comes next, is
-not known here.
+overlap, unless a call among them may end the turn. Whatever happens, each has one answer, and
+answers are told in the order of the calls. What waits for somebody who is not here leaves the turn
+open. Why a turn is made, and what comes next, is not known here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,6 +64,8 @@ class Turn:
         self._equipment = equipment
         self._standing = standing
         self._abort = abort
+        self._serial = equipment.managed
+        """Nothing overlaps: each call may be the last."""
         self.answers: dict[str, Envelope] = {}
         """What was answered now, by the ids of the calls."""
 
@@ -71,6 +73,7 @@ class Turn:
         """Take them as far as they go."""
         if len(calls) == 1 or self._equipment.managed:
             return await self._one_by_one(calls)
+        self._serial = self._serial or any(call.name in ENDS_TURN for call in calls)
         ends = (number for number, call in enumerate(calls, 1) if call.name in ENDS_TURN)
         last = next(ends, len(calls))
         behind = calls[last:]
@@ -140,7 +143,7 @@ class Turn:
             if step.found is None or isinstance(step.found, Envelope | Postponed):
                 continue
             key, overlaps = step.found.resource, step.found.parallel_safe
-            overlaps = overlaps and step.call.name not in ENDS_TURN
+            overlaps = overlaps and not self._serial
             if group and (not overlaps or key in keys):
                 yield group
                 group, keys = [], set()

@@ -185,7 +185,7 @@ class Wake:
         return Ended(
             ending="final_response",
             message=visible,
-            directive=enforced(directive, self._continues),
+            directive=enforced(directive, self._continues, self._equipment.limits.continues),
         )
 
     def _over(self) -> Ended | None:

@@ -142,7 +142,6 @@ class _Replay:
                 keeper = Keeper(log, Conversation())
         journal.wake = None
         await journal.feed_from_elsewhere()
-        self._only_others_until(None)
 
     async def _log(self) -> SessionLog:
         async def opening() -> Journal:
@@ -158,7 +157,6 @@ class _Replay:
     async def _wake(self, wake: RecordedWake, log: SessionLog, keeper: Keeper) -> None:
         """Play one run; RunDiverged."""
         assert wake.terms is not None
-        self._only_others_until(wake.first)
         stage = Stage(self._journal, wake, frozenset(self._began))
         if not takes_a_turn(wake):  # otherwise its first request tells what it had seen
             await self._journal.feed_from_elsewhere()
@@ -173,14 +171,6 @@ class _Replay:
             raise comparison.diverged(left[0], None, "the run ends before it")
         self._played += 1
         self._began |= {one.call_id for one in wake.said(CallIntended)}
-
-    def _only_others_until(self, first: Event | None) -> None:
-        """What a run wrote when it was over, or in the name of another one, has no place."""
-        last = len(self._events) if first is None else first.sequence - 1
-        for event in self._events[self._journal.at : last]:
-            if event.wake_id is not None:
-                says = "the run that it names is over"
-                raise self._journal.comparison.diverged(event, None, says)
 
     def _place(self, stage: Stage, log: SessionLog, keeper: Keeper) -> Workplace:
         nothing_secret = Redactor(())

@@ -16,6 +16,7 @@ from holdfast.contract.rules import Action, Rule
 
 DEFAULT_ROUNDS = 64
 DEFAULT_RETRIES = 4
+DEFAULT_CONTINUES = 3
 
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 _LISTS = ("rules", "roots", "ad_hoc", "subagents", "skills")
@@ -46,15 +47,18 @@ class RunLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     retries: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_RETRIES
     """How often a request to the model is sent again after a failure that may pass."""
+    continues: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_CONTINUES
+    """How many runs in a row may end with the wish to go on; the next one sleeps instead."""
 
     def within(self, bounds: "RunLimits") -> "RunLimits":
-        """The smaller of both, each by itself; how often is tried again stays."""
+        """The smaller of both, each by itself; what is no use of anything stays."""
         return RunLimits(
             rounds=min(self.rounds, bounds.rounds),
             tokens=_smaller(self.tokens, bounds.tokens),
             cost=_smaller(self.cost, bounds.cost),
             seconds=_smaller(self.seconds, bounds.seconds),
             retries=self.retries,
+            continues=self.continues,
         )
 
 

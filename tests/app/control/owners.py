@@ -12,6 +12,7 @@ from typing import Any
 
 import anyio
 from interrupts import until
+from this_tree import this_tree
 
 from holdfast.app.control import places, wire
 from holdfast.app.control.client import Owner, owner_of
@@ -124,7 +125,7 @@ class Place:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**self.variables, "PYTHONPATH": str(PROGRAM.parents[2])},
+            env=this_tree(self.variables),
         )
         try:
             assert process.stdout is not None

