@@ -92,7 +92,6 @@ class Admitted(msgspec.Struct, frozen=True):
     abort: AbortSignal
     trail: Trail | None
     progress: ProgressSink
-    started: int
 
     @property
     def parallel_safe(self) -> bool:
@@ -235,11 +234,12 @@ class Pipeline:
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
             if isinstance(verdict, Postponed):
                 return verdict
-        return Admitted(call, verdict, abort, trail, progress, started)
+        return Admitted(call, verdict, abort, trail, progress)
 
     async def _carried_out(self, admitted: "Admitted") -> Envelope:
         call, verdict, trail = admitted.call, admitted.permit, admitted.trail
-        parts, prepared, started = self._parts, admitted.permit.prepared, admitted.started
+        parts, prepared = self._parts, admitted.permit.prepared
+        started = self._ticks()  # whoever was asked before took their own time
         if trail is not None and (unwritten := await trail.intends(verdict)):
             return self._sealed(Envelope(failure=unwritten), call, prepared.repairs, started)
         runtime = Runtime(
