@@ -126,4 +126,6 @@ SAMPLES: tuple[Payload, ...] = (
         system=("You are kind.",),
         tools=(ModelTool(name="read", description=None, schema={"type": "object"}),),
     ),
+    events.ChildWaits(call_id="cal_1", child_session_id="ses_2", summary="waits for leave"),
+    events.ChildAnswered(call_id="cal_1", child_session_id="ses_2"),
 )

@@ -21,6 +21,7 @@ from holdfast.agent.spans import WAKE_SPAN, use_of
 from holdfast.agent.telling_above import tell_above
 from holdfast.contract.events import (
     AgentMessage,
+    ChildWaits,
     CustomToolUse,
     EventsProcessed,
     InquiryAsked,
@@ -48,7 +49,7 @@ from holdfast.contract.wakes import RunEnd
 SUMMARY_CHARACTERS = 220
 AGAIN_SECONDS = 5.0
 _WAITING = frozenset({"waiting", "inquiring"})
-_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked")
+_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked", "session.child_waits")
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,7 +250,7 @@ def _asks_for(said: Payload) -> str | None:
     match said:
         case ToolUse(request_id=request_id) | CustomToolUse(request_id=request_id):
             return request_id
-        case InquiryAsked(call_id=call_id):
+        case InquiryAsked(call_id=call_id) | ChildWaits(call_id=call_id):
             return call_id
         case _:
             return None

@@ -12,6 +12,7 @@ from functools import partial
 import msgspec
 from anyio import CancelScope, create_task_group, get_cancelled_exc_class
 
+from holdfast.agent.beginning import LOST
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.endings import retry_wake
 from holdfast.agent.keeping import Keeper
@@ -40,6 +41,7 @@ from holdfast.contract.model import ChatModel, ModelUsage
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.contract.wakes import WakeEnd
 from holdfast.execution.drive import PlainTasks, Wakeup
+from holdfast.runtime import waiting_below
 from holdfast.runtime.abort import Abort, Either
 
 _NO_JOURNAL = (
@@ -78,6 +80,8 @@ class AgentSession(SessionQuestions):
         """Stops the run under way."""
         self._leaving = Abort()
         """Nobody listens to this run any more, nor to what would come behind it."""
+        self._lost: list[str] = []
+        """Sessions of subagents that were lost."""
         self._wake: Wake | None = None
         self._watch: RunWatch | None = None
         look = lambda: None if self._watch is None else self._watch.look()  # noqa: E731 - short
@@ -188,6 +192,8 @@ class AgentSession(SessionQuestions):
         try:
             with served(self.window), run:
                 await self._log.begin_run()
+                if self._parts.own.tasks.waiting:
+                    await waiting_below.hear_below(await self._log.journal(), self.id)
                 self.last = end = await self._wake(goes_on=goes_on)
         finally:
             self._wake = self._watch = None
@@ -195,6 +201,10 @@ class AgentSession(SessionQuestions):
             await watch.end()
         if watch.lost is not None:
             raise watch.lost
+        waiting = self._parts.own.tasks.waiting
+        if self._lost or waiting:
+            lost, self._lost = self._lost, []
+            await _end_unawaited(await self._log.journal(), self.id, waiting, lost)
         return end
 
     async def run(
@@ -257,7 +267,10 @@ class AgentSession(SessionQuestions):
                     return
 
     async def _has_more(self, end: WakeEnd) -> bool:
-        """Somebody spoke during the last words, or work in the background has ended by now."""
+        """Somebody spoke during the last words, or answered below, or work in the background has
+        ended by now."""
+        if end.ended == "requires_action" and self._parts.own.tasks.waiting:
+            return await waiting_below.hear_below(await self._log.journal(), self.id)
         if end.ended not in _GOES_ON:
             return False
         if self._keeper.talk.pending:
@@ -274,17 +287,30 @@ class AgentSession(SessionQuestions):
     def _tell(self, one: Told) -> None:
         if isinstance(one, Event) and isinstance(one.payload, ModelReplied | ModelFailed):
             self._live.whole()  # before the event that tells it again
-        if isinstance(one, Event) and self.spending is not None:
-            charge_children(self.spending, one)
+        if isinstance(one, Event) and isinstance(one.payload, ChildIdle):
+            if one.payload.summary == LOST:
+                self._lost.append(one.payload.child_session_id)
+            if self.spending is not None:
+                charge_children(self.spending, one)
         for listener in tuple(self._listeners):
             listener(one)
+
+
+async def _end_unawaited(
+    journal: Journal, session_id: str, waiting: dict[str, str], lost: list[str]
+) -> None:
+    """End what nobody waits for any more: a person stopped its call, or its program is gone."""
+    open_calls = (await journal.session(session_id)).state.calls
+    over = [waiting.pop(name) for name in tuple(waiting) if name not in open_calls]
+    for child in (*over, *lost):
+        await waiting_below.end_below(journal, child)
 
 
 def charge_children(spending: Spending, event: Event) -> None:
     """What was used below a session is used by its run. Told by an event, so that it can be played
     again."""
     said = event.payload
-    if isinstance(said, ChildIdle) and said.usage:
+    if isinstance(said, ChildIdle) and not isinstance(said.usage, msgspec.UnsetType):
         spending.charge(msgspec.convert(said.usage, ModelUsage))
 
 

@@ -28,6 +28,7 @@ from holdfast.contract.events import (
     CallRefused,
     CallSettled,
     ChildIdle,
+    ChildWaits,
     CustomToolUse,
     Event,
     InquiryAnswered,
@@ -60,7 +61,7 @@ _FAILED = summary_of(Ended(ending="failed", problem=""))
 _RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 _OF_CALLS = (
     *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallRefused),
-    *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
+    *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept, ChildWaits),
 )
 _BEGINNING = (WakesCompleted, ChildIdle, AgentEquipped, WakeDeferred)
 

@@ -9,8 +9,10 @@ from holdfast.contract.events import (
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
     ChildCreated,
     ChildIdle,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -44,6 +46,7 @@ KINDS: tuple[type[Payload], ...] = (
     *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
     *(InquiryAsked, InquiryAnswered),
     *WAKE_KINDS,
+    *(ChildWaits, ChildAnswered),
 )
 """Every kind there is."""
 
