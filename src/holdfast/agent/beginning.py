@@ -89,7 +89,9 @@ class Beginning(msgspec.Struct, frozen=True):
         Should this one do the same, nobody takes the session up for ever.
         """
         attempt = self.state.attempts + 1
-        until = PARKED_UNTIL if attempt + 1 >= MOST_ATTEMPTS else AT_ONCE
+        # So many failed before only for what may pass, and is waited for.
+        passes = self.state.attempts >= MOST_ATTEMPTS
+        until = PARKED_UNTIL if not passes and attempt + 1 >= MOST_ATTEMPTS else AT_ONCE
         return WakeDeferred(until=until, attempt=attempt, reason=TAKEN_UP)
 
     def _lost_children(self) -> Iterator[Payload]:

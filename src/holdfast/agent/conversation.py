@@ -22,6 +22,7 @@ from holdfast.contract.events import (
     CallSettled,
     ChildCreated,
     ChildIdle,
+    ChildWaits,
     CustomToolResult,
     Event,
     EventsProcessed,
@@ -266,6 +267,11 @@ def _child_ended(talk: Conversation, event: Event, said: ChildIdle) -> None:
         talk.ended_early[child] = told
 
 
+def _child_waits(talk: Conversation, _event: Event, said: ChildWaits) -> None:
+    """It cannot be lost: the call that waits for it goes on with it."""
+    talk.children.discard(said.child_session_id)
+
+
 def _custom_result(talk: Conversation, event: Event, said: CustomToolResult) -> None:
     """What a directive asked for; the output of a call is told by its answer."""
     calls = () if talk.reply is None else talk.reply.calls
@@ -325,6 +331,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     CallSettled: Conversation.settled,
     ChildCreated: _child_begun,
     ChildIdle: _child_ended,
+    ChildWaits: _child_waits,
     CustomToolResult: _custom_result,
     ContextCompacted: Conversation.compacted,
     WakeQueued: _queued,

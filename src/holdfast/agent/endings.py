@@ -21,6 +21,7 @@ from holdfast.agent.spans import WAKE_SPAN, use_of
 from holdfast.agent.telling_above import tell_above
 from holdfast.contract.events import (
     AgentMessage,
+    ChildWaits,
     CustomToolUse,
     EventsProcessed,
     InquiryAsked,
@@ -54,7 +55,7 @@ LONGEST_OBEYED = 86_400.0
 MOST_WAKES_WAITING = 100
 """So many runs that an agent asked for may be to come."""
 _WAITING = frozenset({"waiting", "inquiring"})
-_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked")
+_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked", "session.child_waits")
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,7 +276,7 @@ def _asks_for(said: Payload) -> str | None:
     match said:
         case ToolUse(request_id=request_id) | CustomToolUse(request_id=request_id):
             return request_id
-        case InquiryAsked(call_id=call_id):
+        case InquiryAsked(call_id=call_id) | ChildWaits(call_id=call_id):
             return call_id
         case _:
             return None

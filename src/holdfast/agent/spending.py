@@ -47,7 +47,7 @@ class Spending:
     def charge_child(self, said: Payload) -> None:
         """What was used below a session is used by its run. Told by an event, so that it can be
         played again."""
-        if isinstance(said, ChildIdle) and said.usage:
+        if isinstance(said, ChildIdle) and not isinstance(said.usage, msgspec.UnsetType):
             self.charge(msgspec.convert(said.usage, ModelUsage))
 
     def for_others(self) -> RunLimits:

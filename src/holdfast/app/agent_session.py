@@ -11,6 +11,7 @@ from functools import partial
 import msgspec
 from anyio import CancelScope, get_cancelled_exc_class
 
+from holdfast.agent.beginning import LOST
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
@@ -22,7 +23,7 @@ from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
 from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
-from holdfast.app.going_on import leave_a_wake
+from holdfast.app.going_on import end_unawaited, leave_a_wake
 from holdfast.app.live_redaction import LiveRedaction
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.run_stream import Runs, RunStream
@@ -30,10 +31,17 @@ from holdfast.app.run_watch import RunWatch, WordWatch
 from holdfast.app.session_questions import SessionQuestions
 from holdfast.app.telling import Told as Told
 from holdfast.contract.agents import RunLimits
-from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
+from holdfast.contract.events import (
+    ChildIdle,
+    Event,
+    ModelReplied,
+    UserInterrupt,
+    UserMessage,
+)
 from holdfast.contract.model import ChatModel
 from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
+from holdfast.runtime import waiting_below
 from holdfast.runtime.abort import Abort
 
 _NO_JOURNAL = (
@@ -77,6 +85,8 @@ class AgentSession(SessionQuestions):
         self._abort = Abort()
         """Stops the run under way."""
         self._runs = Runs(parts.session.id)
+        self._lost: list[str] = []
+        """Sessions of subagents that were lost."""
         self._wake: Wake | None = None
         self._watch: RunWatch | WordWatch | None = None
         self.window = Window(parts, parts.log, self._listeners, self._look, self.interrupt_call)
@@ -194,6 +204,8 @@ class AgentSession(SessionQuestions):
         try:
             with served(self.window), run:
                 await self._log.begin_run()
+                if self._parts.own.tasks.waiting:
+                    await waiting_below.hear_below(await self._log.journal(), self.id)
                 self.last = end = await wake(goes_on=goes_on)
         finally:
             self._wake = self._watch = None
@@ -201,10 +213,16 @@ class AgentSession(SessionQuestions):
             await watch.end()
         if watch.lost is not None:
             raise watch.lost
+        waiting = self._parts.own.tasks.waiting
+        if self._lost or waiting:
+            lost, self._lost = self._lost, []
+            await end_unawaited(await self._log.journal(), self.id, waiting, lost)
         return end, wake.spent.left()
 
     async def _has_more(self, end: WakeEnd) -> bool:
-        """Somebody spoke, or work in the background has ended by now."""
+        """Somebody spoke, or answered below, or work in the background has ended by now."""
+        if end.ended == "requires_action" and self._parts.own.tasks.waiting:
+            return await waiting_below.hear_below(await self._log.journal(), self.id)
         if end.ended not in _GOES_ON:
             return False
         if self._keeper.talk.pending:
@@ -225,8 +243,11 @@ class AgentSession(SessionQuestions):
     def _tell(self, one: Told) -> None:
         if isinstance(one, Event) and isinstance(one.payload, _WHOLE):
             self._live.whole()  # before the event that tells it again
-        if isinstance(one, Event) and self.spending is not None:
-            self.spending.charge_child(one.payload)
+        if isinstance(one, Event) and isinstance(one.payload, ChildIdle):
+            if one.payload.summary == LOST:
+                self._lost.append(one.payload.child_session_id)
+            if self.spending is not None:
+                self.spending.charge_child(one.payload)
         for listener in tuple(self._listeners):
             listener(one)
 

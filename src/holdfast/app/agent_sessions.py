@@ -19,15 +19,17 @@ from holdfast.app.prompting import system_of
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import shared_store
 from holdfast.app.subagents import Run, Runner
-from holdfast.app.who_answers import answered_elsewhere
 from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
 from holdfast.contract.events import ApprovalAsked, Event
 from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
+from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
+from holdfast.runtime import waiting_below
+from holdfast.runtime.delegation import PausedBelow
 
 _log = logging.getLogger("holdfast")
 
@@ -143,6 +145,8 @@ class OpenedAgents:
     async def wake(self, session_id: str, /) -> WakeEnd:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
         told = WakeEnd(session_id=session_id, executed=False)
+        if (top := await self._top_of(session_id)) != session_id:
+            return await self._wake_below(session_id, top)
         if await self._has_work_below(session_id):
             return msgspec.structs.replace(told, reason="lease_contended")
         try:
@@ -162,6 +166,23 @@ class OpenedAgents:
             with CancelScope(shield=True):
                 await session.close()
         return told if session.last is None else session.last
+
+    async def _top_of(self, session_id: str) -> str:
+        """The session that a bound one works for at last; its own, where it is not bound."""
+        journal = await self._all_sessions()
+        while is_bound(state := (await journal.session(session_id)).state):
+            session_id = state.parent_id or session_id
+        return session_id
+
+    async def _wake_below(self, session_id: str, top: str) -> WakeEnd:
+        """Go on with a session by way of the one that it works for; end it if none does."""
+        end = await self.wake(top)
+        journal = await self._all_sessions()
+        state = (await journal.session(session_id)).state
+        above = (await journal.session(state.parent_id or top)).state
+        if all(call.child != session_id for call in above.calls.values()):
+            await waiting_below.end_below(journal, session_id)
+        return msgspec.structs.replace(end, session_id=session_id)
 
     async def _has_work_below(self, session_id: str) -> bool:
         """Whether it waits for nothing but subagents that are at work, in whatever process."""
@@ -325,6 +346,8 @@ class SubagentRunner:
     """Runs the loops of agents that work is handed to, with the model of whoever hands it over
     where they have none of their own."""
 
+    pauses = True
+
     def __init__(self, models: Models) -> None:
         self._models = models
         self.usual: ChatModel | None = None
@@ -333,17 +356,36 @@ class SubagentRunner:
         """What runs the loop of this one."""
 
         async def run(child: OpenedSession, prompt: str) -> str:
-            above = child.parts.wanted.options.get("above")
+            options = child.parts.wanted.options
+            above = options.get("above")
+            goes_on = above is not None and above.paused
             within = None if above is None else above.left()
+            asks = Options(approver=options.get("approver")) if goes_on else Options()
             model = agent.agent.model or self.usual
-            session = agent_session(child, self._models, model, {}, within)
-            nobody_here = child.parts.wanted.options.get("approver") is answered_elsewhere
-            async for one in session.run(prompt):
-                if nobody_here and isinstance(one, Event):
-                    _tell_of_question(agent.id, one)
+            session = agent_session(child, self._models, model, asks, within)
+            said = None if goes_on else prompt
+            while said is not None or goes_on:
+                async for one in session.run(said, goes_on=goes_on):
+                    if options.get("approver") == "elsewhere" and isinstance(one, Event):
+                        _tell_of_question(agent.id, one)
+                if questions := await session.questions():
+                    raise await _paused(child, questions[0])
+                end = session.last  # somebody may have answered before anybody waited for that
+                said, goes_on = None, end is not None and end.ended == "requires_action"
             end = session.last
             if end is None or end.ended not in _ENDED_WELL:
                 raise RuntimeError("it did not run" if end is None else end.problem or end.ended)
             return end.response
 
         return run
+
+
+async def _paused(child: OpenedSession, question: Question) -> Exception:
+    """A subagent's call waits for a person. Nobody waits for one in the background: it is ended."""
+    parts, above = child.parts, child.parts.wanted.options.get("above")
+    if above is not None and above.waits:
+        parts.own.is_paused = True
+        return PausedBelow(f"waits for leave to run {question.tool}")
+    assert parts.log is not None
+    await waiting_below.end_below(await parts.log.journal(), parts.session.id)
+    return RuntimeError(f"it needs leave to run {question.tool}, and nobody waits for that")

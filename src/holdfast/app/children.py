@@ -21,8 +21,10 @@ def child_session(
 ) -> Child:
     """The session of a subagent. What may hold credentials, and the person, are not handed on."""
     inherited = {name: value for name, value in wanted.options.items() if name in _INHERITED}
-    if inherited.get("approver") == "elsewhere":
+    if inherited.get("approver") == "elsewhere" and not subagent.pauses:
         inherited["approver"] = answered_elsewhere
+    if above.paused:
+        inherited["session"] = above.child_id
     if subagent.agent is not None:
         inherited["agent"] = subagent.agent
         # What the manifest above says stands above; this one has its own.

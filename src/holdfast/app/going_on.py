@@ -1,9 +1,11 @@
-"""Leaving a wake behind, for whoever looks for what is due: a run was stopped that nobody wanted to
-end."""
+"""What a run leaves: a wake where nobody wanted it to end, and nothing that nobody awaits."""
+
+from collections.abc import Iterable
 
 from holdfast.agent.endings import retry_wake
 from holdfast.agent.place import Workplace
 from holdfast.contract.journal import EventQuery, Journal
+from holdfast.runtime.waiting_below import end_below
 
 
 async def leave_a_wake(place: Workplace, wake_id: str | None) -> None:
@@ -21,3 +23,16 @@ async def _is_stopped(journal: Journal, session_id: str, wake_id: str | None) ->
     return any(
         stop.processed_at is None or not begun or stop.processed_at >= begun[0].at for stop in stops
     )
+
+
+async def end_unawaited(
+    journal: Journal, session_id: str, waiting: dict[str, str], lost: Iterable[str]
+) -> None:
+    """End what nobody waits for any more: a person stopped its call, or its program is gone.
+
+    ``waiting``: the sessions below that wait for somebody, by the calls that wait for them.
+    """
+    open_calls = (await journal.session(session_id)).state.calls
+    over = [waiting.pop(name) for name in tuple(waiting) if name not in open_calls]
+    for child in (*over, *lost):
+        await end_below(journal, child)

@@ -136,7 +136,7 @@ class Holdfast(SessionAnswers):
     def _lasts(self) -> bool:
         """Whether the session goes on after this program: an agent's does, and what waits."""
         is_agents = self.parts.agent is not None and not self._is_child
-        return is_agents or self._own.people.any_left_open
+        return is_agents or self._own.is_paused or self._own.people.any_left_open
 
     async def new_session(
         self,
@@ -281,7 +281,7 @@ class Holdfast(SessionAnswers):
             await self._own.take_up(journal)
             begun = (await journal.session(self._session.id)).state
             self._moved = moved_remark(self._session, begun.workspace)
-            if is_bound(begun):
+            if is_bound(begun) and not self._is_child:
                 self._below = _BELOW.format(self._session.id, begun.parent_id)
             for remark in filter(None, (self._moved, self._below)):
                 _log.warning("%s", remark)

@@ -31,6 +31,7 @@ from holdfast.contract.events import (
     CallRefused,
     CallSettled,
     ChildIdle,
+    ChildWaits,
     CustomToolUse,
     Event,
     InquiryAnswered,
@@ -64,7 +65,7 @@ _FAILED = summary_of(Ended(ending="failed", problem=""))
 _RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 _OF_CALLS = (
     *(CallAsked, ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn, CallIntended, CallRefused),
-    *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
+    *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept, ChildWaits),
 )
 _OF_LEAVE = (ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn)
 _BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped, WakeDeferred)

@@ -41,7 +41,7 @@ from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
 from holdfast.runtime import after_edit, applications, child_sessions, plans
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.delegation import Agent, Delegations
+from holdfast.runtime.delegation import Agent, CallDelegation, Delegations
 from holdfast.runtime.people import People
 from holdfast.runtime.searching import SessionSearch, calls_before
 from holdfast.runtime.session_log import SessionLog
@@ -128,6 +128,8 @@ class SessionPorts:
         )
         self.left: Callable[[], RunLimits | None] = lambda: None
         """What the run under way may still use; None: nobody counts it."""
+        self.is_paused = False
+        """Its agent waits for a person, and whoever runs it comes back later."""
         self.below = SessionsBelow(parts, self._new_session, self.tasks)
         self._is_open = False
         self._search = parts.search
@@ -192,7 +194,7 @@ class SessionPorts:
             Application: lambda call: self.applications.of(call),
             Skills: lambda _call: self.skills,
             ToolIndex: lambda _call: self.offered,
-            Delegation: lambda _call: self.tasks,
+            Delegation: lambda call: CallDelegation(self.tasks, call.call_id),
             ChildSessions: lambda _call: self.below.children,
             PlanShelf: lambda call: plans.CallPlans(self.parts.sidecars, call),
             Extraction: lambda _call: self._parsers,
@@ -205,7 +207,7 @@ class SessionPorts:
 
     def stays_open(self, call_id: str) -> bool:
         """Whether a call waits for somebody, although nobody waits for the call."""
-        if self.people.stays_open(call_id):
+        if self.people.stays_open(call_id) or self.tasks.stays_open(call_id):
             return True
         return "applications" in vars(self) and self.applications.stays_open(call_id)
 
@@ -230,6 +232,8 @@ class SessionPorts:
         depth = state.metadata.get("depth")
         if state.parent_id is not None and isinstance(depth, int):
             self.tasks.depth = depth
+        below = {name: call.child for name, call in state.calls.items() if call.child is not None}
+        self.tasks.waiting.update(below)
         before = await calls_before(journal, self.parts.session.id, web_search.name)
         self._search.used_before(before)
 

@@ -10,8 +10,10 @@ from holdfast.contract.events import (
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
     ChildCreated,
     ChildIdle,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -46,6 +48,7 @@ KINDS: tuple[type[Payload], ...] = (
     *(InquiryAsked, InquiryAnswered),
     *WAKE_KINDS,
     ApprovalWithdrawn,
+    *(ChildWaits, ChildAnswered),
 )
 """Every kind there is."""
 

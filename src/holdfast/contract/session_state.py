@@ -64,6 +64,8 @@ class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True)
     """What a person answered."""
     inquires: tuple[bool, ...] = ()
     """For each question that it asks a person: whether it may have several answers."""
+    child: str | None = None
+    """The session below that waits for a person in its place."""
 
 
 class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -166,12 +168,15 @@ def due_micros(state: SessionState) -> int | None:
     """From when on a session has to be run, in microseconds since 1970; None: not for now.
 
     One without an agent is run by whoever calls its tools, and one that is bound to another by
-    whoever runs that one: nobody else knows what binds it. One that runs is due at once, and so
+    whoever runs that one: nobody else knows what binds it. A bound one that paused is due once it
+    is answered: the one above goes on then. One that runs is due at once, and so
     is one for which subagents work: whoever ran them may be gone, and who holds a lease is known
     elsewhere. A deferral holds for all that waits; whatever a person says ends it.
     """
-    if state.agent_id is None or is_bound(state) or state.status == "terminated":
+    if state.agent_id is None or state.status == "terminated":
         return None
+    if is_bound(state):
+        return 0 if state.status != "running" and is_answered(state) else None
     if state.deferred_until >= _PARKED:
         return None
     if state.status == "running":
@@ -186,6 +191,11 @@ def due_micros(state: SessionState) -> int | None:
 def is_bound(state: SessionState) -> bool:
     """Whether it works for the session above it alone, which knows what it may do."""
     return state.parent_id is not None and not state.metadata.get(DELEGATED)
+
+
+def is_answered(state: SessionState) -> bool:
+    """Whether somebody answered what a call of it waits for."""
+    return any(call.stage in _ANSWERED for call in state.calls.values())
 
 
 def urgency(state: SessionState, by_micros: int | None = None) -> Urgency:

@@ -20,6 +20,8 @@ from holdfast.contract.events import (
     CallAsked,
     CallIntended,
     CallSettled,
+    ChildAnswered,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -187,6 +189,16 @@ def _custom_result(draft: Draft, _row: Stored, said: CustomToolResult) -> None:
         move_call(draft, said.request_id, replace(call, stage="replied"))
 
 
+def _child_waits(draft: Draft, _row: Stored, said: ChildWaits) -> None:
+    call = draft.state.calls[said.call_id]
+    waits = replace(call, stage="inquiring", child=said.child_session_id)
+    move_call(draft, said.call_id, waits)
+
+
+def _child_answered(draft: Draft, _row: Stored, said: ChildAnswered) -> None:
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="replied"))
+
+
 def _settled(draft: Draft, row: Stored, said: CallSettled) -> None:
     changed_part(draft, row, said.call_id, partial(with_output, envelope=said.envelope))
     move_call(draft, said.call_id, None)
@@ -210,6 +222,8 @@ PROJECTIONS: Mapping[type[Payload], Projection] = {
     InquiryAnswered: _inquiry_answered,
     CustomToolUse: _custom_used,
     CustomToolResult: _custom_result,
+    ChildWaits: _child_waits,
+    ChildAnswered: _child_answered,
     CallSettled: _settled,
     EventsProcessed: _processed,
 }

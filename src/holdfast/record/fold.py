@@ -13,6 +13,7 @@ from holdfast.contract.events import (
     CallSettled,
     ChildCreated,
     ChildIdle,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -143,7 +144,7 @@ def _child_begun(state: SessionState, _row: Stored, said: ChildCreated) -> Sessi
     return replace(state, children=(*state.children, said.child_session_id))
 
 
-def _child_rests(state: SessionState, _row: Stored, said: ChildIdle) -> SessionState:
+def _child_rests(state: SessionState, _row: Stored, said: ChildIdle | ChildWaits) -> SessionState:
     left = tuple(one for one in state.children if one != said.child_session_id)
     return state if len(left) == len(state.children) else replace(state, children=left)
 
@@ -190,6 +191,7 @@ FOLDS: Mapping[type[Payload], Fold] = {
     EventsProcessed: _processed,
     ChildCreated: _child_begun,
     ChildIdle: _child_rests,
+    ChildWaits: _child_rests,
     StatusChanged: _status,
     StatusIdle: _idle,
     SessionClosed: _closed,

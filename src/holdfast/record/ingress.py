@@ -16,6 +16,8 @@ from holdfast.contract.events import (
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
+    ChildWaits,
     CustomToolResult,
     InquiryAnswered,
     InquiryAsked,
@@ -161,6 +163,16 @@ def _inquiry_answered(draft: Draft, said: InquiryAnswered) -> None:
         raise NotFitting(f"the reply does not fit the inquiry of call {said.call_id}: {problem}")
 
 
+def _child_waits(draft: Draft, said: ChildWaits) -> None:
+    _at_stage(draft, said.call_id, "wait for a session below", ("intended", "replied"))
+
+
+def _child_answered(draft: Draft, said: ChildAnswered) -> None:
+    call = _known(draft, said.call_id)
+    if call.stage != "inquiring" or call.child != said.child_session_id:
+        raise NotFitting(f"the call {said.call_id} does not wait for {said.child_session_id}")
+
+
 def _settled(draft: Draft, said: CallSettled) -> None:
     _known(draft, said.call_id)
 
@@ -205,6 +217,8 @@ GUARDS: Mapping[type[Payload], Guard] = {
     CallRefused: _refused,
     InquiryAsked: _inquiry_asked,
     InquiryAnswered: _inquiry_answered,
+    ChildWaits: _child_waits,
+    ChildAnswered: _child_answered,
     CallSettled: _settled,
     WakeQueued: _wake_queued,
     WakeDeferred: _wake_deferred,

@@ -154,7 +154,7 @@ class LastingChildren:
             child_stop_reason=after.state.stop_reason,
             summary=self._text(response)[:LONGEST_SUMMARY],
             executed_cycles=len(ends),
-            usage=await used_by(journal, session_id, used),
+            usage=await used_by(journal, session_id, used) or msgspec.UNSET,
         )
         await log.append([rested])
         return ChildRun(

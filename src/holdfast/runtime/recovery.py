@@ -20,6 +20,7 @@ from holdfast.contract.events import (
     CallAsked,
     CallRefused,
     CallSettled,
+    ChildAnswered,
     CustomToolResult,
     Event,
     InquiryAnswered,
@@ -41,9 +42,10 @@ from holdfast.runtime.trail import LONGEST_ARGUMENTS, Approved
 
 ABORTED = "aborted by host restart"
 _APPLICATION = "the application"
+_BELOW = Answer(allowed=True, by="a session below")
 _OF_CALLS = (
     *("call.asked", "approval.asked", "approval.answered"),
-    *("inquiry.asked", "inquiry.answered", "user.custom_tool_result"),
+    *("inquiry.asked", "inquiry.answered", "user.custom_tool_result", "session.child_answered"),
 )
 
 
@@ -117,11 +119,15 @@ def settlement(call: ToolCall, envelope: Envelope, *, known: bool = False) -> li
 
 
 async def open_questions(journal: Journal, session_id: str) -> tuple[Question, ...]:
-    """The questions that still wait for a person, the oldest first."""
+    """The questions that still wait for a person, the oldest first; with those of sessions below
+    that its calls wait for."""
     open_calls = (await journal.session(session_id)).state.calls
     waiting = frozenset(call_id for call_id, call in open_calls.items() if call.stage == "waiting")
     told = await _told_of(journal, session_id, waiting)
     found = [question for one in told.values() if (question := _question(session_id, one))]
+    below = [call.child for call in open_calls.values() if call.stage == "inquiring" and call.child]
+    for child in below:
+        found += await open_questions(journal, child)
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 
@@ -166,6 +172,8 @@ class _Told(msgspec.Struct):
     inquiry_at: datetime | None = None
     reply: InquiryAnswered | None = None
     output: str | None = None
+    below: bool = False
+    """A session below it was answered."""
 
 
 async def _told_of(
@@ -199,6 +207,8 @@ def _tell(told: Mapping[str, _Told], event: Event) -> None:
         told[said.call_id].reply = said
     elif isinstance(said, CustomToolResult) and said.request_id in told:
         told[said.request_id].output = said.output
+    elif isinstance(said, ChildAnswered) and said.call_id in told:
+        told[said.call_id].below = True
 
 
 def _inquiry(session_id: str, told: _Told) -> Inquiry | None:
@@ -308,6 +318,8 @@ def _approved(session_id: str, told: _Told) -> Approved:
         return Approved(
             call=call, arguments_hash="", answer=by_application, began=True, output=told.output
         )
+    if told.below:
+        return Approved(call=call, arguments_hash="", answer=_BELOW, began=True)
     if reply is not None:
         replies = Replies(answers=reply.answers, skipped=reply.skipped, by=reply.by)
         allowed = Answer(allowed=True, by=reply.by)
