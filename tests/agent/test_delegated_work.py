@@ -269,6 +269,7 @@ async def test_tasks_of_one_reply_run_at_the_same_time(tmp_path: Path) -> None:
     """Each waits for the other: one after the other, neither would end."""
     here: list[anyio.Event] = [anyio.Event(), anyio.Event()]
     came = 0
+    met: list[str] = []
 
     @tool(parallel_safe=True)
     async def meet() -> str:
@@ -279,12 +280,14 @@ async def test_tasks_of_one_reply_run_at_the_same_time(tmp_path: Path) -> None:
         with anyio.fail_after(10):
             for one in here:
                 await one.wait()
+        met.append("met")
         return "met"
 
     child: list[Played] = [calls(("meet", "{}")), calls(("meet", "{}")), "Met.", "Met."]
     turns = by_whom([calls(BLOCKING, BLOCKING), "Both met."], child)
     async with above(tmp_path, turns, tools=[meet]) as desk:
         await desk.told("Send two.")
+        assert met == ["met", "met"]
         answers = [row for row in desk.rows() if isinstance(row, ToolResultChunk)]
         assert ['"output":"Met."' in one.content for one in answers] == [True, True]
 

@@ -57,14 +57,14 @@ def said_in(process: "subprocess.Popen[str]", words: str) -> None:
     raise AssertionError(f"it ended, and never said {words!r}")
 
 
-def wait_until_running(cli: Cli, session: str) -> None:
+def wait_until(cli: Cli, session: str, seen: str) -> None:
+    """Wait until the session shows this."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        shown = json.loads(cli("sessions", "show", session, "--json").out)
-        if shown["status"] == "running":
+        if seen in cli("sessions", "show", session, "--json").out:
             return
         time.sleep(0.05)
-    raise AssertionError("nobody runs it")
+    raise AssertionError(f"{seen} is never shown")
 
 
 def test_what_is_due_is_run_once_and_told(cli: Cli, work: Path, tool_file: Path) -> None:
@@ -102,7 +102,7 @@ def test_whoever_is_asked_to_end_finishes_what_runs(cli: Cli, work: Path, home: 
     with worker(home) as process:
         said_in(process, "running what is due")
         cli("sessions", "send", session, "Take your time.")
-        wait_until_running(cli, session)
+        wait_until(cli, session, '"status": "running"')
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
@@ -113,11 +113,11 @@ def test_whoever_is_asked_to_end_finishes_what_runs(cli: Cli, work: Path, home: 
 def test_whoever_is_asked_twice_stops_it_and_the_next_one_goes_on(
     cli: Cli, work: Path, home: Path
 ) -> None:
-    session = begun(cli, work, says("Never said.", seconds=60.0))
+    session = begun(cli, work, asks("todo", todos=[]), says("Never said.", seconds=60.0))
     with worker(home) as process:
         said_in(process, "running what is due")
         cli("sessions", "send", session, "Take your time.")
-        wait_until_running(cli, session)
+        wait_until(cli, session, "output-available")
         process.send_signal(signal.SIGINT)
         said_in(process, "what runs is finished")
         process.send_signal(signal.SIGINT)

@@ -20,6 +20,8 @@ from holdfast.contract.events import (
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -328,3 +330,23 @@ async def test_an_event_whose_id_is_there_changes_nothing(opened: Opened) -> Non
     assert [event.payload for event in events[1:3]] == [UserMessage(message="a"), again[1]]
     assert [event.processed_at for event in events[1:3]] == [processed.at, None]
     assert [event.hash for event in events[1:3]] == [kept.hash, more.hash]
+
+
+async def test_a_call_waits_for_the_session_below_that_it_named_and_for_no_other(
+    opened: Opened,
+) -> None:
+    async with opened() as journal:
+        asked = CallAsked(call_id="cal_1", tool="task", arguments="{}")
+        waits = ChildWaits(call_id="cal_1", child_session_id="ses_2", summary="waits")
+        answered = ChildAnswered(call_id="cal_1", child_session_id="ses_2")
+        await journal.create(S, [SessionCreated(), asked])
+        await refused(journal, waits, "it is asked already")
+        intended = CallIntended(call_id="cal_1", tool="task", arguments_hash="h", grounds="g")
+        await journal.append(S, [intended])
+        await refused(journal, answered, "does not wait for ses_2")
+        await journal.append(S, [waits])
+        await refused(journal, replace(answered, child_session_id="ses_3"), "does not wait for")
+        await journal.append(S, [answered])
+        assert (await journal.session(S)).state.calls["cal_1"].stage == "replied"
+        await refused(journal, answered, "does not wait for ses_2")
+        await journal.append(S, [waits])  # it may pause again
