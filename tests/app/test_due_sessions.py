@@ -277,3 +277,16 @@ async def test_a_session_that_ends_its_program_again_and_again_is_not_taken_up_f
         assert (await journal.session(session)).state.attempts == 0
         found = await replay_run(await journal.events(session))
         assert found.divergence is None, found.divergence
+
+
+async def test_a_session_that_this_program_has_open_is_run_where_it_is(tmp_path: Path) -> None:
+    model = ScriptedModel(["heard", "and again"])
+    async with Holdfast(**_options(tmp_path, model)) as hf:
+        session = await hf.new_session(model=model)
+        await session.send("Hello.")
+        assert await hf.run_due() == 1
+        assert session.last is not None
+        assert session.last.response == "heard"
+        async for _ in session.run("Once more."):
+            pass
+        assert session.last.response == "and again"

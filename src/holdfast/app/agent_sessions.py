@@ -149,6 +149,13 @@ class OpenedAgents:
             return await self._wake_below(session_id, top)
         if await self._has_work_below(session_id):
             return msgspec.structs.replace(told, reason="lease_contended")
+        mine = next((one for one in self._open if one.id == session_id), None)
+        if mine is not None and mine.running:
+            return msgspec.structs.replace(told, reason="lease_contended")
+        if mine is not None:  # this program has it open: it stays so
+            async for _ in mine.run():
+                pass
+            return told if mine.last is None else mine.last
         try:
             session = await self.opened(None, None, session_id)
         except LeaseHeld:
