@@ -70,7 +70,7 @@ async def keep(rt: Runtime, command: str, wall: float | None = None) -> str:
     return (await rt.shell.persistent.run(command, limits=limits)).report.stdout.text()
 
 
-@tool(requires=EVERYTHING, limits=Limits(wall_seconds=0.4))
+@tool(requires=EVERYTHING, limits=Limits(wall_seconds=1.5))
 async def impatient(rt: Runtime, command: str, *, persistent: bool = False) -> str:
     """Run something too slow for its tool."""
     shell = rt.shell.persistent if persistent else rt.shell

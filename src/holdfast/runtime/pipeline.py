@@ -36,7 +36,7 @@ from holdfast.contract.runtime import (
 from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.run import Begun, begin, finish
-from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
+from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
 from holdfast.preflight.plan import Plan
 from holdfast.runtime import guarding
 from holdfast.runtime.catalog import Catalog
@@ -279,9 +279,10 @@ class Pipeline:
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
 
     def _unknown(self, call: ToolCall) -> Rejected:
-        """The name counts first: arguments put right would not help."""
+        parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
+        unreadable = parsed if isinstance(parsed, Failure) else None
         absent = self._parts.catalog.absent.get(call.tool)
-        return Rejected(call=call, failure=absent or unknown_tool(call.tool))
+        return Rejected(call=call, failure=unreadable or absent or unknown_tool(call.tool))
 
     def _refuse(self, rejected: Rejected, plan: Plan | None, started: int) -> Envelope:
         refused = Envelope(failure=self._refused.advise(rejected, plan))
