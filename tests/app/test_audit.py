@@ -70,9 +70,17 @@ async def keep(rt: Runtime, command: str, wall: float | None = None) -> str:
     return (await rt.shell.persistent.run(command, limits=limits)).report.stdout.text()
 
 
-@tool(requires=EVERYTHING, limits=Limits(wall_seconds=1.5))
+@tool(requires=EVERYTHING, limits=Limits(wall_seconds=0.4))
 async def impatient(rt: Runtime, command: str, *, persistent: bool = False) -> str:
     """Run something too slow for its tool."""
+    shell = rt.shell.persistent if persistent else rt.shell
+    await shell.run(command)
+    return ""
+
+
+@tool(requires=EVERYTHING, limits=Limits(wall_seconds=1.5))
+async def late(rt: Runtime, command: str, *, persistent: bool = False) -> str:
+    """Run something too slow for its tool, which has begun by then on any machine."""
     shell = rt.shell.persistent if persistent else rt.shell
     await shell.run(command)
     return ""
@@ -102,7 +110,7 @@ class Place:
         model_keys: tuple[str, ...] = (),
     ) -> Holdfast:
         return Holdfast(
-            tools=[run, words, allowed, job, keep, impatient, put],
+            tools=[run, words, allowed, job, keep, impatient, late, put],
             workspace=self.workspace,
             settings=Settings(
                 audit=AuditSettings(redact=redact),
@@ -200,8 +208,8 @@ async def test_without_a_passed_variable_there_are_no_keys(place: Place) -> None
         ("run", {"command": "trap 'exit 0' TERM; sleep 20 & wait", "wall": 0.3}),
         ("keep", {"command": "sleep 20", "wall": 0.1}),
         ("keep", {"command": "kill -9 $$"}),
-        ("impatient", {"command": "echo four; sleep 20"}),
-        ("impatient", {"command": "echo four; sleep 20", "persistent": True}),
+        ("late", {"command": "echo four; sleep 20"}),
+        ("late", {"command": "echo four; sleep 20", "persistent": True}),
         ("job", {"command": "sleep 20", "ending": "kill"}),
         ("job", {"command": "sleep 20", "ending": "leave"}),
     ],
@@ -212,7 +220,7 @@ async def test_a_signal_or_a_limit_or_the_end_of_the_session_is_no_exit_code(
     record = await place.settle(name, **arguments)
     assert record["exit"] == -1
     assert record["tool"] == name
-    if name == "impatient":
+    if name == "late":
         assert record["stdoutBytes"] == len("four\n")
         assert cast("int", record["ms"]) >= 300
 
