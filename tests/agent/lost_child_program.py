@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import anyio
 from agents_at_work import at_work, calls
@@ -28,7 +29,7 @@ TASK = ("task", '{"subagent_type": "reviewer", "prompt": "Look at it.", "backgro
 
 async def main(folder: Path) -> None:
     turns = [calls(TASK), "It is being looked at."]
-    options = {"profile": "locked", "agent": CODER, "subagents": REVIEWER}
+    options: dict[str, Any] = {"profile": "locked", "agent": CODER, "subagents": REVIEWER}
     async with at_work(folder, turns, workspace=folder / "work", **options) as desk:
         await desk.session.send("Have it looked at.")
         end = await desk.session.wake()

@@ -1,6 +1,7 @@
 """Secrets that people say, and that ends of runs would tell: nobody reads them afterwards."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.anyio
 SECRET = "hunter2-very-secret-value-99"
 
 
-def with_secret(folder: Path) -> dict[str, object]:
+def with_secret(folder: Path) -> dict[str, Any]:
     return {"surroundings": msgspec.structs.replace(home_of(folder), secrets=(SECRET,))}
 
 
