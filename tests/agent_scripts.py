@@ -43,7 +43,9 @@ class Typed(NamedTuple):
     """What somebody types once they have seen something."""
 
     seen: str
-    keys: str
+    keys: str = ""
+    signals: tuple[int, ...] = ()
+    """Sent to the command instead."""
 
 
 class Watched(NamedTuple):
@@ -76,7 +78,7 @@ def at_a_terminal(
     )
     os.close(theirs)
     try:
-        shown = _answered(ours, list(typed))
+        shown = _answered(ours, process.pid, list(typed))
         status = process.wait(timeout=PATIENCE)
     finally:
         process.kill()
@@ -89,7 +91,7 @@ def _take_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def _answered(ours: int, typed: list[Typed]) -> str:
+def _answered(ours: int, process: int, typed: list[Typed]) -> str:
     shown, looked = "", 0
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
@@ -100,5 +102,8 @@ def _answered(ours: int, typed: list[Typed]) -> str:
                 break  # nobody has the other side any more
         if typed and typed[0].seen in shown[looked:]:
             looked = len(shown)
-            os.write(ours, typed.pop(0).keys.encode())
+            now = typed.pop(0)
+            os.write(ours, now.keys.encode())
+            for number in now.signals:
+                os.kill(process, number)
     return shown

@@ -6,12 +6,13 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from git_server import git_host
 from PIL import Image
 from tool_kit import UNRECORDED, opened, result
 from web_site import Reply, consenting, serving
 
-from holdfast import Subagent
+from holdfast import Agent, ScriptedModel, Subagent
 from holdfast import tool as granted
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.options import Options
@@ -22,6 +23,7 @@ from holdfast.app.settings import (
     SearchSettings,
     Settings,
     SkillSettings,
+    StoreSettings,
     WebSettings,
 )
 from holdfast.contract.person import Inquiry, Replies
@@ -73,6 +75,8 @@ CALLS: Mapping[str, Arguments] = {
     "render_chart": {"data": CHART, "chartType": "bar", "series": ["sales"], "xColumn": "month"},
     "complete": {"summary": "The total is added up with the right sign, and the test passes."},
     "clarify": {"question": "Which one?", "options": ["This", "That"]},
+    "session_delegate": {"message": "Look at it.", "success_criteria": [], "title": "A look"},
+    "session_run_child": {"session_id": "{child}", "max_cycles": 2},
 }
 
 
@@ -100,7 +104,12 @@ async def at_work(
             subagents={"reviewer": Subagent(run=_reviewed, description="Looks at things.")},
             on_demand=["weather"] if tool == "tool_search" else [],
         )
+        if tool.startswith("session_"):
+            options |= _under_an_agent(settings)
         async with opened(workspace, _profile_with(tool), tools=tools, **options) as hf:
+            if tool == "session_run_child":
+                made = await result(hf, "session_delegate", message="Look at it.")
+                call["session_id"] = made["child_session"]["session_id"]
             if tool == "sandbox_process":
                 begun = await result(hf, "sandbox_exec", command="sleep 60", background=True)
                 call["pid"] = begun["pid"]
@@ -130,6 +139,13 @@ def _served(tool: str, call: Arguments, workspace: Path, servers: ExitStack) -> 
     return weather if tool == "tool_search" else None
 
 
+def _under_an_agent(settings: Settings) -> Options:
+    """For tools that make sessions: those are written down, and an agent runs them."""
+    kept = msgspec.structs.replace(settings, store=StoreSettings())
+    model = ScriptedModel(["Looked."] * 9)
+    return Options(settings=kept, agent=Agent(id="looker", description="Looks."), model=model)
+
+
 def _settings(workspace: Path, limits: LimitSettings) -> Settings:
     return Settings(
         store=UNRECORDED.store,
@@ -151,7 +167,7 @@ async def _reviewed(_child: Holdfast, prompt: str) -> str:
 
 
 def _profile_with(tool: str) -> str:
-    for name in ("code", "host"):
+    for name in ("code", "host", "managed"):
         sets = PROFILES[name].toolsets or ()
         if any(tool == one.name for toolset in sets for one in TOOLSETS[toolset]):
             return name

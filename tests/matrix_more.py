@@ -108,7 +108,7 @@ WITHOUT_OPTIONAL_TEXTS = frozenset(
         *("read", "file_read", "sandbox_read_file", "write", "sandbox_write_file", "edit"),
         *("apply_patch", "todo", "task", "question", "clarify", "web_search", "web_fetch"),
         *("skill", "tool_search", "plan", "plan_exit", "view_image", "sandbox_process"),
-        *("shell_run", "complete"),
+        *("shell_run", "complete", "session_run_child"),
     }
 )
 """A model cannot fill in anything for them that was not asked for."""

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from holdfast.agent.models.scripted import ScriptedCall, Turn
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.blocking import Holdfast
 from holdfast.contract.events import Event
-from holdfast.contract.model import TextDelta
+from holdfast.contract.model import ModelRequest, TextDelta
 
 
 @pytest.fixture
@@ -106,3 +107,48 @@ def test_a_session_that_is_open_already_is_not_run_twice(hf: Holdfast) -> None:
                 with pytest.raises(RuntimeError, match="runs already"):
                     list(session.run("Again"))
                 break
+
+
+def test_a_session_is_woken_once(hf: Holdfast) -> None:
+    with hf:
+        session = hf.new_session(model=ScriptedModel(["Hello."]))
+        assert session.wake().reason == "idle"
+        session.send("Hi")
+        end = session.wake()
+        assert (end.executed, end.response) == (True, "Hello.")
+        assert session.last == end
+
+
+def _interrupted(_request: ModelRequest) -> Turn:
+    """Somebody presses Ctrl-C while the model thinks, and the caller waits."""
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return Turn(text="Too late.", seconds=30)
+
+
+def test_who_is_interrupted_stops_the_run_that_was_woken(hf: Holdfast) -> None:
+    with hf:
+        session = hf.new_session(model=ScriptedModel([_interrupted, "Again."]))
+        session.send("Think")
+        with pytest.raises(KeyboardInterrupt):
+            session.wake()
+        while session.running:
+            time.sleep(0.01)
+        assert session.wake(goes_on=True).response == "Again."
+
+
+def test_sessions_that_are_due_are_run(tmp_path: Path) -> None:
+    around = Surroundings(data_home=tmp_path / "data", state_home=tmp_path / "state")
+    model = ScriptedModel(["Hello.", _interrupted])
+    with Holdfast(settings=Settings(), surroundings=around, model=model) as hf:
+        assert hf.run_due() == 0
+        session = hf.new_session()
+        session.send("Hi")
+        session.close()
+        assert hf.run_due() == 1
+        assert model.requests[-1].rows[-1].content == "Hi"
+        again = hf.new_session(session=session.id)
+        again.send("And now?")
+        again.close()
+        with pytest.raises(KeyboardInterrupt):
+            hf.run_due(forever=True)
+        assert model.requests[-1].rows[-1].content == "And now?"

@@ -27,16 +27,25 @@ if TYPE_CHECKING:
     )
     from holdfast.contract.call import Ask
     from holdfast.contract.envelope import Envelope
+    from holdfast.contract.events import Event
     from holdfast.contract.failure import Failure, FailureKind
-    from holdfast.contract.model import ModelError
+    from holdfast.contract.model import (
+        CallDelta,
+        ModelError,
+        ModelReply,
+        ReasoningDelta,
+        TextDelta,
+    )
     from holdfast.contract.person import Inquiry, PersonQuestion, Replies
     from holdfast.contract.ports import Answer
     from holdfast.contract.question import Question
     from holdfast.contract.results import Binary, Image
     from holdfast.contract.rules import Rule
     from holdfast.contract.runtime import Progress, Runtime
+    from holdfast.contract.session_state import CustomRequest
     from holdfast.contract.tool import Limits, OutputBound, Tool, ToolDefinitionError
     from holdfast.contract.truncate import truncate_for_model
+    from holdfast.contract.wakes import WakeEnd
     from holdfast.contract.watchdog import Inspection, Opinion
     from holdfast.envelope.render import parse, render
     from holdfast.envelope.tool_envelope import ToolEnvelope
@@ -49,6 +58,13 @@ _HOME = {
     "AgentSession": "holdfast.app.agent_session",
     "ScriptedModel": "holdfast.agent.models.scripted",
     "ModelError": "holdfast.contract.model",
+    "ModelReply": "holdfast.contract.model",
+    "Event": "holdfast.contract.events",
+    "TextDelta": "holdfast.contract.model",
+    "ReasoningDelta": "holdfast.contract.model",
+    "CallDelta": "holdfast.contract.model",
+    "WakeEnd": "holdfast.contract.wakes",
+    "CustomRequest": "holdfast.contract.session_state",
     "Holdfast": "holdfast.app.holdfast",
     "tool": "holdfast.sources.functions",
     "Tool": "holdfast.contract.tool",
@@ -123,6 +139,13 @@ __all__ = [
     "AgentSession",
     "ScriptedModel",
     "ModelError",
+    "ModelReply",
+    "Event",
+    "TextDelta",
+    "ReasoningDelta",
+    "CallDelta",
+    "WakeEnd",
+    "CustomRequest",
     "Visibility",
     "Rule",
     "Inspection",

@@ -100,7 +100,14 @@ class _InThread:
     ) -> "AgentSession":
         """A session that an agent runs in; see `holdfast.Holdfast.new_session`."""
         new = partial(self._inner.new_session, agent=agent, model=model, session=session)
-        return AgentSession(self._opened().call(new), self._opened)
+        return AgentSession(self._opened().call(new), self._opened, self._result)
+
+    def run_due(self, *, forever: bool = False) -> int:
+        """Run the sessions of agents that are due; see `holdfast.Holdfast.run_due`.
+
+        ``forever``: until whoever waits for it is interrupted, or this is closed.
+        """
+        return self._result(partial(self._inner.run_due, forever=forever))
 
     def _opened(self) -> BlockingPortal:
         if self._portal is None:
@@ -216,11 +223,16 @@ class AgentSession:
     """An agent at work in one session, for synchronous code. May be used from several threads."""
 
     def __init__(
-        self, inner: "agent_session.AgentSession", opened: Callable[[], BlockingPortal]
+        self,
+        inner: "agent_session.AgentSession",
+        opened: Callable[[], BlockingPortal],
+        result: "Callable[[Callable[[], Awaitable[WakeEnd]]], WakeEnd]",
     ) -> None:
-        """``opened``: what reaches the event loop that it lives on."""
+        """``opened``: what reaches the event loop that it lives on. ``result``: what waits for a
+        work there, and stops it where that is interrupted."""
         self._inner = inner
         self._opened = opened
+        self._result = result
 
     @property
     def id(self) -> str:
@@ -269,6 +281,10 @@ class AgentSession:
             while not ends:
                 one = told.get()
                 ends = isinstance(one, _Mark)
+
+    def wake(self, *, goes_on: bool = False) -> WakeEnd:
+        """Run once, if there is anything to do, and wait until it rests; how it ended."""
+        return self._result(partial(self._inner.wake, goes_on=goes_on))
 
     def send(self, message: str) -> Event:
         """Say something; the next run, or the one under way, takes it into account."""

@@ -13,7 +13,7 @@ from agents_at_work import Desk, at_work, calls, home_of
 
 from holdfast import Agent, tool
 from holdfast.agent.conversation import Conversation
-from holdfast.agent.models.scripted import Played, ScriptedModel
+from holdfast.agent.models.scripted import Played, ScriptedCall, ScriptedModel, Turn
 from holdfast.app.agent_sessions import Models, SubagentRunner
 from holdfast.app.settings import Settings
 from holdfast.contract.agents import RunLimits
@@ -24,23 +24,27 @@ from holdfast.contract.events import (
     ChildIdle,
     Event,
     ModelReplied,
+    ModelRequested,
     Payload,
 )
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.model import ModelError, ModelRequest
-from holdfast.contract.wake_events import RunBounded
+from holdfast.contract.model import ModelError, ModelRequest, ModelUsage
+from holdfast.contract.wake_events import RunBounded, WakeQueued
 
 pytestmark = pytest.mark.anyio
 
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 BACKGROUND = ("task", '{"subagent_type": "worker", "prompt": "Child.", "background": true}')
 BLOCKING = ("task", '{"subagent_type": "worker", "prompt": "Child."}')
 
 
 @asynccontextmanager
-async def above(folder: Path, turns: list[Any], **options: Any) -> AsyncGenerator[Desk]:
+async def above(
+    folder: Path, turns: list[Any], limits: RunLimits | None = None, **options: Any
+) -> AsyncGenerator[Desk]:
     """An agent that may hand work to another one; both play from the same script."""
     model = ScriptedModel(turns)
-    equipment = {"model": model, **options.pop("equipment", {})}
+    equipment = {"model": model, "limits": limits or RunLimits()}
     runner = SubagentRunner(Models(Settings(), home_of(folder)))
     runner.usual = model
     worker = Agent(id="worker", instructions="Work.", mode="subagent")
@@ -197,7 +201,7 @@ async def test_a_run_that_goes_on_has_what_is_left_of_its_limits(tmp_path: Path)
     parent: list[Played] = [calls(BACKGROUND), "It works.", calls(BACKGROUND), "never"]
     turns = by_whom(parent, ["Worked.", "Worked."])
     limits = RunLimits(rounds=3)
-    async with above(tmp_path, turns, equipment={"limits": limits}) as desk:
+    async with above(tmp_path, turns, limits) as desk:
         await desk.told("Begin.")
         assert desk.session.last is not None
         assert desk.session.last.ended == "iteration_cap"
@@ -228,12 +232,11 @@ async def test_a_subagent_that_ends_before_its_call_does_is_told_all_the_same() 
 
 
 def _event(sequence: int, payload: Payload) -> Event:
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
     return Event(
         session_id="ses_1",
         sequence=sequence,
         id=f"evt_{sequence}",
-        at=moment,
+        at=MOMENT,
         wake_id=None,
         payload=payload,
         previous=b"",
@@ -260,3 +263,108 @@ async def test_a_finished_subagent_cannot_be_prompted_again(tmp_path: Path) -> N
         child = [one for one in desk.model.requests if one.rows[-1] == UserChunk("Child.")]
         assert len(child) == 2
         assert child[0].rows == child[1].rows
+
+
+async def test_tasks_of_one_reply_run_at_the_same_time(tmp_path: Path) -> None:
+    """Each waits for the other: one after the other, neither would end."""
+    here: list[anyio.Event] = [anyio.Event(), anyio.Event()]
+    came = 0
+    met: list[str] = []
+
+    @tool(parallel_safe=True)
+    async def meet() -> str:
+        """Wait for somebody else to come."""
+        nonlocal came
+        came += 1
+        here[came - 1].set()
+        with anyio.fail_after(10):
+            for one in here:
+                await one.wait()
+        met.append("met")
+        return "met"
+
+    child: list[Played] = [calls(("meet", "{}")), calls(("meet", "{}")), "Met.", "Met."]
+    turns = by_whom([calls(BLOCKING, BLOCKING), "Both met."], child)
+    async with above(tmp_path, turns, tools=[meet]) as desk:
+        await desk.told("Send two.")
+        assert met == ["met", "met"]
+        answers = [row for row in desk.rows() if isinstance(row, ToolResultChunk)]
+        assert ['"output":"Met."' in one.content for one in answers] == [True, True]
+
+
+async def test_what_is_known_of_a_conversation_does_not_grow_with_what_is_over() -> None:
+    reply: JsonObject = {
+        "calls": [{"id": "cal_1", "model_call_id": "c1", "name": "task", "arguments": "{}"}],
+        "finish": "tool_calls",
+    }
+    ended = ChildIdle(
+        child_session_id="ses_2", child_stop_reason="idle", summary="Did it.", executed_cycles=1
+    )
+    answer = msgspec.Raw(b'{"ok":true,"result":{"output":"Did it."},"tool":"task"}')
+    wake = WakeQueued(queued_wake_id="qwk_1", due_at=MOMENT, reason="later", dedupe_key="one")
+    again = msgspec.structs.replace(wake, queued_wake_id="qwk_2")
+    summary = ModelRequested(request_id="msg_0", model="m", request_hash="", purpose="summary")
+    turn = msgspec.structs.replace(summary, request_id="msg_1", purpose="turn")
+    told = [
+        ModelReplied(request_id="msg_1", reply=reply, usage={}),
+        ChildCreated(child_session_id="ses_2", message="Child."),
+        ended,
+        CallSettled(call_id="cal_1", tool="task", envelope=answer),
+        *(wake, again, summary, turn),
+        ModelReplied(request_id="msg_1", reply={"text": "Done.", "finish": "stop"}, usage={}),
+        ended,
+    ]
+    talk = Conversation()
+    talk.take(map(_event, range(1, 20), told))
+    assert list(talk.wakes) == ["qwk_1"]
+    assert (talk.ended_early, talk.children, talk.background) == ({}, set(), set())
+    assert vars(talk)["_aside"] == set()
+
+
+@tool
+def ping() -> str:
+    """Ping."""
+    return "pong"
+
+
+_PINGS = Turn(
+    calls=(ScriptedCall(name="ping"),),
+    usage=ModelUsage(input_tokens=50, output_tokens=10, cost_micros=60_000),
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "asked", "ended"),
+    [
+        (RunLimits(tokens=100), 2, "over_budget"),
+        (RunLimits(cost=0.1), 2, "over_budget"),
+        (RunLimits(rounds=3), 3, "final_response"),
+    ],
+    ids=["tokens", "cost", "rounds"],
+)
+async def test_a_subagent_uses_what_is_left_to_the_run_it_works_for(
+    tmp_path: Path, limits: RunLimits, asked: int, ended: str
+) -> None:
+    turns = by_whom([calls(BLOCKING), "It went on and on."], [_PINGS] * 9)
+    async with above(tmp_path, turns, limits, tools=[ping]) as desk:
+        await desk.told("Go.")
+        (rested,) = await desk.payloads(ChildIdle)
+        assert rested.usage == {
+            "input_tokens": 50 * asked,
+            "output_tokens": 10 * asked,
+            "cost_micros": 60_000 * asked,
+        }
+        assert desk.session.last is not None
+        assert desk.session.last.ended == ended
+
+
+async def test_what_is_used_two_levels_below_is_used_above(tmp_path: Path) -> None:
+    """Whoever is asked first hands on, and so does the next one; the last one uses it up."""
+    turns = [calls(BLOCKING), calls(BLOCKING), _PINGS, _PINGS, "Never said."]
+    async with above(tmp_path, turns, RunLimits(tokens=100), tools=[ping]) as desk:
+        await desk.told("Go.")
+        assert len(desk.model.requests) == 4
+        (rested,) = await desk.payloads(ChildIdle)
+        assert rested.usage["input_tokens"] == 100
+        assert desk.session.last is not None
+        assert desk.session.last.ended == "over_budget"

@@ -154,8 +154,12 @@ async def test_no_tool_queues_a_wake(tmp_path: Path) -> None:
         for path in SOURCE.rglob("*.py")
         if "WakeQueued(" in path.read_text("utf-8") and path.parent.name != "testing"
     }
-    # Of these, `app/ingress` is for people and programs; tools see nothing but `contract`.
-    assert queued_by == {"agent/endings.py", "app/ingress.py", "contract/wake_events.py"}
+    # Of these, `app/ingress` is for people and programs, and a child's rest is told by the loop;
+    # tools see nothing but `contract`.
+    assert queued_by == {
+        *("agent/endings.py", "agent/telling_above.py"),
+        *("app/ingress.py", "contract/wake_events.py"),
+    }
     asked = calls(("add", '{"a": 1, "b": 2}'), ("todo", '{"todos": []}'))
     async with at_work(tmp_path, [asked, "3"], tools=[add], equipment=DIRECTED) as desk:
         await desk.told("Go.")

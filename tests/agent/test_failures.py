@@ -11,8 +11,8 @@ from agents_at_work import at_work, calls
 from holdfast import tool
 from holdfast.agent import asking
 from holdfast.agent.asking import pause_before
+from holdfast.agent.beginning import MOST_ATTEMPTS
 from holdfast.agent.cut_replies import NUDGE
-from holdfast.agent.endings import MOST_ATTEMPTS
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import ToolResultChunk, UserChunk
 from holdfast.contract.events import (

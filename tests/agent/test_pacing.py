@@ -11,9 +11,9 @@ from model_server import turn_server
 from holdfast import tool
 from holdfast.agent import asking
 from holdfast.agent.asking import pause_before
+from holdfast.agent.beginning import MOST_ATTEMPTS
 from holdfast.agent.endings import (
     LONGEST_OBEYED,
-    MOST_ATTEMPTS,
     MOST_PASSING,
     Ended,
     pause_behind,

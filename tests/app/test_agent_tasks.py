@@ -11,7 +11,16 @@ import msgspec
 import pytest
 from tool_kit import UNRECORDED, failure, opened, result
 
-from holdfast import Agent, ConfigurationError, Holdfast, ManifestRule, Rule, Subagent, Visibility
+from holdfast import (
+    Agent,
+    ConfigurationError,
+    Holdfast,
+    ManifestRule,
+    Rule,
+    Subagent,
+    Visibility,
+    tool,
+)
 from holdfast.app.agent_settings import AgentSettings
 from holdfast.app.settings import Settings
 from holdfast.contract.agents import CompiledAgent
@@ -188,3 +197,48 @@ async def test_agents_go_on_handing_work_down(workspace: Path) -> None:
     async with opened(workspace, "locked", agents=agents, runner=runner(hands_on)) as hf:
         told = await result(hf, "task", subagent_type="middle", prompt="go")
     assert told == {"output": "go: deeper: done"}
+
+
+async def names_seen(child: Holdfast, _agent: CompiledAgent) -> str:
+    return " ".join(one.name for one in child.tools)
+
+
+@pytest.mark.req("SPEC-TASK-05")
+async def test_what_an_agent_may_not_see_its_subagents_do_not_see_either(workspace: Path) -> None:
+    @tool
+    def danger() -> str:
+        """Danger."""
+        return "done"
+
+    @tool
+    def lent() -> str:
+        """Lent to the subagent."""
+        return "done"
+
+    boss = Agent(id="boss", mode="primary", tools=Visibility(allow=("task", "todo", "read")))
+    middle = Agent(id="middle", subagents=("below",))
+    below = Agent(id="below", mode="subagent", tools=Visibility(allow=("b*", "todo")))
+
+    async def deeper(child: Holdfast, agent: CompiledAgent) -> str:
+        if agent.id == "below":
+            return await names_seen(child, agent)
+        told = await result(child, "task", subagent_type="below", prompt="deeper")
+        return str(told["output"])
+
+    async def own(child: Holdfast, _prompt: str) -> str:
+        return " ".join(one.name for one in child.tools)
+
+    async with opened(
+        workspace,
+        "locked",
+        tools=[danger],
+        agent=boss,
+        agents=[middle, below],
+        runner=runner(deeper),
+        subagents={"helper": Subagent(run=own, description="Helps.", tools=[lent])},
+    ) as hf:
+        for name in ("below", "middle"):
+            told = await result(hf, "task", subagent_type=name, prompt="x")
+            assert str(told["output"]).endswith(": todo")
+        helped = await result(hf, "task", subagent_type="helper", prompt="x")
+        assert {*helped["output"].split()} == {"task", "todo", "read", "lent"}

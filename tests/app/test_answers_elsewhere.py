@@ -12,6 +12,7 @@ from app.recorded import (
     LAUNCHED,
     SECRET,
     YES,
+    around,
     events_of,
     journal_of,
     kinds,
@@ -19,7 +20,8 @@ from app.recorded import (
 )
 from this_tree import this_tree
 
-from holdfast import Answer, Ask, Holdfast, Question
+from holdfast import Answer, Ask, Holdfast, Question, answer_question
+from holdfast.app.settings import Settings
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import ApprovalAnswered, CallSettled
 from holdfast.contract.failure import FailureKind
@@ -125,6 +127,38 @@ async def main(root, session, approval, call):
 
 anyio.run(main, *sys.argv[1:])
 """
+
+
+@pytest.mark.parametrize("words", ["not today", None])
+@pytest.mark.parametrize("where", ["asked", "beside", "elsewhere"])
+async def test_a_no_is_the_same_failure_wherever_it_was_given(
+    tmp_path: Path, where: str, words: str | None
+) -> None:
+    """Whoever loops over calls goes on from a refusal with words, and can tell it by its note."""
+    no = Answer(allowed=False, by="bob", note=words)
+
+    async def asked(_ask: Ask) -> Answer:
+        return no
+
+    async def answered(hf: Holdfast, found: Question) -> None:
+        if where == "beside":
+            await hf.answer(found, no)
+        else:
+            await answer_question(
+                *(hf.session_id, found.approval_id, no),
+                settings=Settings(),
+                surroundings=around(tmp_path),
+            )
+
+    async with opened(tmp_path, approver=asked if where == "asked" else Waiting()) as hf:
+        if where == "asked":
+            refused = await hf.settle("launch", {"name": "rocket"})
+        else:
+            refused = await launched(hf, lambda found: answered(hf, found))
+    assert refused.failure is not None
+    assert refused.failure.kind is FailureKind.USER_DENIED
+    assert refused.failure.extras == ({} if words is None else {"note": "not today"})
+    assert LAUNCHED == []
 
 
 async def test_the_call_that_waits_goes_on_with_an_answer_from_another_process(

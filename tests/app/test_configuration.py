@@ -253,6 +253,45 @@ def test_an_override_that_is_no_dotted_key_is_an_error(places: Places, key: str)
         places.load(overrides={key: "1"})
 
 
+MODEL = '[model.big]\nkind = "openai"\nmodel = "m"\nprices = { input = 1.0 }\n'
+
+
+def test_a_single_key_amends_the_table_it_belongs_to(places: Places) -> None:
+    overrides = {"model.big.prices": "{input=1.5, output=2}", "model.big.window": "9000"}
+    loaded = places.load(user=MODEL, overrides=overrides).settings.model["big"]
+    assert (loaded.kind, loaded.model, loaded.window) == ("openai", "m", 9000)
+    assert loaded.prices is not None
+    assert (loaded.prices.input, loaded.prices.output) == (1.5, 2.0)
+    variables = {"HOLDFAST_MODEL__BIG__STREAM": "false", "HOLDFAST_LSP__PY__EXTENSIONS": '[".py"]'}
+    lsp = '[lsp.py]\ncommand = ["pylsp"]\n'
+    loaded = places.load(user=MODEL + lsp, variables=variables).settings
+    assert (loaded.model["big"].kind, loaded.model["big"].stream) == ("openai", False)
+    assert loaded.lsp["py"].command == ("pylsp",)
+
+
+def test_several_keys_make_a_table_together_in_any_order(places: Places) -> None:
+    overrides = {"model.new.model": '"m"', "model.new.kind": '"openai"'}
+    loaded = places.load(overrides=overrides).settings.model["new"]
+    assert (loaded.kind, loaded.model) == ("openai", "m")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"model.new.window": "9000"}, r"override model.new.window: model.new: kind is missing"),
+        ({"model.big.cache": "true"}, r"override model.big.cache: model.big: .* has no cache"),
+        ({"model.big": "3"}, r"override model.big: model.big: expected a table"),
+        ({"model": "3"}, r"override model: model: expected a table"),
+        ({"model.big.base_url": '"nowhere"'}, r"base_url is no address of an API"),
+    ],
+)
+def test_what_a_single_key_makes_of_its_table_is_checked(
+    places: Places, overrides: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        places.load(user=MODEL, overrides=overrides)
+
+
 def test_a_wrong_variable_is_named(places: Places) -> None:
     with pytest.raises(
         ConfigurationError,

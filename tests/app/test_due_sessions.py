@@ -1,5 +1,8 @@
 """Sessions of agents that are due are run by whoever runs an engine, and by nobody else at once."""
 
+import os
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -7,14 +10,18 @@ from typing import Any
 import anyio
 import pytest
 from agents_at_work import calls, home_of
+from app import losing_child
 
 from holdfast import Answer, ConfigurationError, Holdfast, answer_question, tool
+from holdfast.agent.beginning import MOST_ATTEMPTS
 from holdfast.agent.models.scripted import ScriptedModel
 from holdfast.app.agent_sessions import Models, OpenedAgents, agent_session
 from holdfast.app.agent_settings import USUAL_INSTRUCTIONS, AgentSettings
 from holdfast.app.model_settings import ModelSettings
+from holdfast.app.run_replaying import replay_run
 from holdfast.app.settings import EngineSettings, Settings, StoreSettings
 from holdfast.contract.agents import Agent
+from holdfast.contract.events import UserMessage
 from holdfast.contract.model import ModelRequest
 from holdfast.contract.wakes import WakeEnd
 
@@ -218,3 +225,55 @@ async def test_a_model_is_made_once_for_all_sessions_and_let_go_with_the_program
         assert first.model is second.model
     async with Holdfast(**options) as hf:
         assert (await hf.new_session(model="small")).model is not first.model
+
+
+def program(name: str, *words: str) -> "subprocess.Popen[str]":
+    """A program beside this file, once it has said that it is there."""
+    here = Path(__file__).parent
+    argv = [sys.executable, str(here / name), *words]
+    paths = {**os.environ, "PYTHONPATH": str(here.parent)}
+    one = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=paths)
+    assert one.stdout is not None
+    assert one.stdout.readline() == "there\n"
+    return one
+
+
+@pytest.mark.req("SPEC-TASK-11")
+async def test_work_in_the_background_that_was_lost_while_its_session_rested_is_told(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(["So it is lost."])
+    with program("losing_child.py", str(tmp_path)) as one:
+        try:
+            async with Holdfast(**losing_child.options(tmp_path, model)) as hf:
+                assert await hf.run_due() == 0  # it is at work, as far as anybody can tell
+        finally:
+            one.kill()
+    async with Holdfast(**losing_child.options(tmp_path, model)) as hf:
+        assert await hf.run_due() == 1
+        assert "failed] lost: the program that ran it is gone" in str(model.requests[-1].rows[-1])
+        assert await hf.run_due() == 0
+
+
+async def test_a_session_that_ends_its_program_again_and_again_is_not_taken_up_for_ever(
+    tmp_path: Path,
+) -> None:
+    model = ScriptedModel(["answered"])
+    options = _options(tmp_path, model)
+    async with Holdfast(**options) as hf:
+        session = await _spoken_to(hf)
+    for number in range(MOST_ATTEMPTS + 1):
+        with program("dying_child.py", str(tmp_path)) as one:
+            assert one.stdout is not None
+            ran = one.stdout.read()
+        assert ran == ("" if number <= MOST_ATTEMPTS - 1 else "nothing is due\n"), number
+    async with Holdfast(**options) as hf:
+        assert await hf.run_due() == 0
+        assert model.requests == []
+        assert hf.parts.log is not None
+        journal = await hf.parts.log.journal()
+        await journal.append(session, [UserMessage(message="It is put right.")])
+        assert await hf.run_due() == 1
+        assert (await journal.session(session)).state.attempts == 0
+        found = await replay_run(await journal.events(session))
+        assert found.divergence is None, found.divergence

@@ -12,6 +12,7 @@ from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.settings import PolicySettings, SandboxSettings, Settings, StoreSettings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Action
+from holdfast.policy.explain import Explanation
 
 pytestmark = pytest.mark.anyio
 
@@ -105,6 +106,49 @@ async def test_commands_in_doubt_run_where_a_person_says_so(workspace: Path) -> 
             assert (await result(hf, "bash", command=command))["exit_code"] == 0, command
         told = await hf.explain("bash", {"command": "echo $HOME"})
         assert "policy.doubts = 'confined'" in str(told)
+
+
+async def _explained(hf: Holdfast, command: str) -> Explanation:
+    found = await hf.explain("bash", {"command": command})
+    assert isinstance(found, Explanation)
+    return found
+
+
+DOUBTS = '[policy] doubts = "confined"'
+
+
+@pytest.mark.parametrize("command", ["echo $HOME", "for i in 1 2; do wc $i; done"])
+async def test_who_is_asked_about_a_doubt_is_told_what_would_let_it_run(
+    workspace: Path, command: str
+) -> None:
+    async with opened(workspace, "code") as hf:
+        assert DOUBTS in (await _explained(hf, command)).reason
+    unconfined = with_policy(PolicySettings(), SandboxSettings(confinement="unconfined"))
+    async with opened(workspace, "code", settings=unconfined) as hf:
+        assert DOUBTS not in (await _explained(hf, command)).reason
+
+
+@pytest.mark.parametrize("speaking", ["wc *", "*"])
+async def test_where_it_would_not_run_all_the_same_it_is_not_told(
+    workspace: Path, speaking: str
+) -> None:
+    async with opened(workspace, "code", rules=[shell_rule(speaking, "ask")]) as hf:
+        told = await _explained(hf, "wc $HOME")
+    assert told.verdict == "ask"
+    assert DOUBTS not in told.reason
+
+
+async def test_a_model_that_is_alone_reads_what_is_in_doubt_and_what_to_do(
+    workspace: Path,
+) -> None:
+    async with opened(workspace, "code") as hf:
+        told = await failure(hf, "bash", command="for i in 1 2; do wc $i; done")
+        assert "`$i` is only known when it runs" in str(told.extras["why"])
+        assert "write the call without it" in str(told.extras["why"])
+    async with opened(workspace, "code", rules=[shell_rule("wc *", "ask")]) as hf:
+        for command in ("wc $HOME", "wc a"):
+            told = await failure(hf, "bash", command=command)
+            assert "write the call without it" not in str(told.extras["why"])
 
 
 @pytest.mark.parametrize("action", ["ask", "deny"])

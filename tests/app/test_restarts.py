@@ -151,6 +151,7 @@ async def test_a_no_that_was_given_while_nobody_ran_the_session_is_kept(tmp_path
     assert refused.failure is not None
     assert refused.failure.kind is FailureKind.USER_DENIED
     assert "not today" in refused.failure.message
+    assert refused.failure.extras == {"note": "not today"}
     kept = [event.payload for event in await events_of(tmp_path, session)]
     assert [one.kind for one in kept if isinstance(one, CallRefused)] == ["user_denied"]
     async with opened(tmp_path, session=session) as hf:

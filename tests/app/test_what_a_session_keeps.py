@@ -1,6 +1,5 @@
 """What a session was begun with is what it goes on with: its model, its agent; and who may."""
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -144,23 +143,15 @@ async def test_a_subagents_question_is_told_where_nobody_is_asked(
     model = ScriptedModel([calls(handed), calls(("deploy", "{}")), "done", "all done"])
     options = here(tmp_path)
     options |= {"agents": [helper], "profile": "code", "approver": "elsewhere"}
-    told = anyio.Event()
-
-    def heard(_record: logging.LogRecord) -> bool:
-        told.set()
-        return True
-
-    caplog.handler.addFilter(heard)
     async with Holdfast(tools=[deploy], **options) as holdfast:
         session = await holdfast.new_session(model=model)
-        async with anyio.create_task_group() as group:
-            group.start_soon(all_of, session, "Have it deployed.")
-            with anyio.fail_after(10):
-                await told.wait()
-            (said,) = [one.getMessage() for one in caplog.records]
-            assert said.startswith("the subagent helper asks for leave to run deploy;")
-            child, approval = said.partition("sessions answer ")[2].split()[:2]
-            place: dict[str, Any] = {"settings": Settings(), "surroundings": home_of(tmp_path)}
-            await answer_question(child, approval, Answer(allowed=True, by="ada"), **place)
+        with anyio.fail_after(10):
+            await all_of(session, "Have it deployed.")
         assert session.last is not None
-        assert session.last.response == "all done"
+        assert session.last.ended == "requires_action"
+        (said,) = [one.getMessage() for one in caplog.records]
+        assert said.startswith("the subagent helper asks for leave to run deploy;")
+        child, approval = said.partition("sessions answer ")[2].split()[:2]
+        place: dict[str, Any] = {"settings": Settings(), "surroundings": home_of(tmp_path)}
+        await answer_question(child, approval, Answer(allowed=True, by="ada"), **place)
+        assert await all_of(session) == "all done"

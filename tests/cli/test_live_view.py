@@ -21,6 +21,7 @@ from holdfast.contract.events import (
     ChildCreated,
     ChildIdle,
     Event,
+    InquiryAsked,
     ModelReplied,
     ModelRequested,
     Payload,
@@ -30,17 +31,20 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.model import CallDelta, ReasoningDelta, TextDelta
-from holdfast.contract.person import Inquiry, Replies
+from holdfast.contract.person import Choice, Inquiry, PersonQuestion, Replies
 from holdfast.contract.ports import Answer
 from holdfast.contract.runtime import Progress
 from holdfast.contract.wake_events import ContextCompacted, ModelFailed
 from holdfast.contract.wakes import WakeEnd
-from holdfast.surfaces.cli.asked_here import ApprovedHere, InquiredHere, Subagents
+from holdfast.surfaces.cli.asked_about import Asked, Whole
+from holdfast.surfaces.cli.asked_here import ApprovedHere, Desk, InquiredHere
 from holdfast.surfaces.cli.call_cards import CardLine
 from holdfast.surfaces.cli.live_view import LiveView
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.run_view import JsonView, QuietView
-from holdfast.surfaces.cli.stopping import Ladder, heed_signals
+from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
+from holdfast.surfaces.cli.subagents import Subagents
+from holdfast.surfaces.cli.told_lines import Listener
 
 END = WakeEnd(session_id="ses_1", executed=True, ended="final_response", response="Bye.")
 
@@ -81,7 +85,8 @@ def _replied(**reply: object) -> Event:
 
 def _shown(*told: Told, out: io.StringIO | None = None) -> str:
     stage = out or io.StringIO()
-    view = LiveView(Paint(stage, {"NO_COLOR": "1"}), None, "mine")
+    listener = Listener(said="mine", is_asked=stage.isatty())
+    view = LiveView(Paint(stage, {"NO_COLOR": "1"}), None, listener)
     view.begin("ses_1", "m")
     for one in told:
         view.show(one)
@@ -107,7 +112,18 @@ def _shown(*told: Told, out: io.StringIO | None = None) -> str:
             ),
             "  asks: Really?",
         ),
-        (ChildCreated(child_session_id="ses_2", message="Do\nit"), "+ subagent ses_2: Do it"),
+        (
+            ChildCreated(child_session_id="ses_2", outcome_title="coder", message="Do\nit"),
+            "+ coder begins (ses_2)",
+        ),
+        (ChildCreated(child_session_id="ses_2", message=""), "+ a subagent begins (ses_2)"),
+        (
+            InquiryAsked(
+                call_id="c",
+                questions=(PersonQuestion(question="Which?", options=(Choice("a"), Choice("b"))),),
+            ),
+            "  ? Which? [a | b]",
+        ),
         (
             ChildIdle(
                 child_session_id="ses_2",
@@ -115,7 +131,16 @@ def _shown(*told: Told, out: io.StringIO | None = None) -> str:
                 summary="Done",
                 executed_cycles=1,
             ),
-            "- subagent ses_2: Done",
+            "- ses_2 is done: Done",
+        ),
+        (
+            ChildIdle(
+                child_session_id="ses_2",
+                child_stop_reason="terminated",
+                summary="lost",
+                executed_cycles=0,
+            ),
+            "! ses_2 ended: lost",
         ),
         (
             ContextCompacted(summary="s", kept_from=3),
@@ -172,7 +197,7 @@ def test_progress_is_told_in_the_last_line_and_lists_as_they_are() -> None:
         out=out,
     )
     assert "bash: reading 1/3" in shown
-    assert " · alone" in shown
+    assert "alone · m · 0 rounds" in shown
     assert "  [ ] A\n" in shown
 
 
@@ -188,7 +213,7 @@ def test_what_commands_print_is_told_while_they_run() -> None:
 def test_while_a_person_is_asked_nothing_else_is_written() -> None:
     out = Terminal()
     view = LiveView(Paint(out, {"NO_COLOR": "1"}), None)
-    with view.paused([CardLine("-a")]), view.paused([]):
+    with view.paused(Asked(lines=[CardLine("-a")])), view.paused(Asked()):
         before = out.getvalue()
         view.show(_asked())
         view.tick({"cal_1": "line"})
@@ -203,10 +228,10 @@ def test_what_waited_is_shown_at_the_end_with_what_was_used() -> None:
     view = LiveView(Paint(out, {}), words.append)
     view.begin("ses_1", "m")
     usage = {"input_tokens": 3, "cost_micros": 1000}
-    with view.paused([]):
+    with view.paused(Asked()):
         view.show(_event(ModelReplied(request_id="r", reply={"text": "Bye."}, usage={**usage})))
-        view.end(END, 0)
-    assert "m · 1 round · 3 tokens · cost 0.0010 · 0 s" in out.getvalue()
+        view.end(END, 0, 2)
+    assert "m · 1 round · 3 tokens · cost 0.0010 · 0 s · 2 calls refused" in out.getvalue()
     assert (words, "Bye." in out.getvalue()) == (["Bye."], False)
 
 
@@ -218,15 +243,6 @@ def test_words_that_were_not_the_last_are_told() -> None:
     assert out.getvalue() == "Almost.\n* bash ls\n"
 
 
-def test_markdown_is_shown_once_more_as_it_was_meant() -> None:
-    out = Terminal()
-    view = LiveView(Paint(out, {}), None)
-    view.show(TextDelta("**bold**"))
-    view.show(_replied(text="**bold**"))
-    assert "**bold**\n\x1b[1A\r\x1b[J" in out.getvalue()
-    assert "**" not in out.getvalue().partition("\x1b[J")[2]
-
-
 def test_quiet_and_json_say_beside_what_is_asked_about() -> None:
     beside = io.StringIO()
     words: list[str] = []
@@ -234,31 +250,38 @@ def test_quiet_and_json_say_beside_what_is_asked_about() -> None:
         QuietView(words.append, Paint(beside, {})),
         JsonView(words.append, Paint(beside, {})),
     ):
-        with view.paused([CardLine("+a", "good")]):
+        with view.paused(Asked(lines=[CardLine("+a", "good")])):
             view.tick({})
+            view.remark("while asked")
         view.remark("note")
-        view.end(msgspec.structs.replace(END, response=""), 0)
-    assert beside.getvalue() == "  +a\nholdfast: note\n" * 2
-    assert (len(words), '"exit":0' in words[0]) == (1, True)
+        view.end(msgspec.structs.replace(END, response=""), 0, 1)
+    assert beside.getvalue() == "  +a\n\nholdfast: while asked\nholdfast: note\n" * 2
+    assert (len(words), '"exit":0' in words[0], '"refused":1' in words[0]) == (1, True, True)
+
+
+def _ask(arguments: JsonObject, tool: str = "write", session: str = "ses_1") -> Ask:
+    call = msgspec.structs.replace(make_call(), session_id=session, id="cal_1")
+    prepared = Prepared(call=call, tool=make_tool(name=tool), checked=arguments, values={})
+    return Ask(prepared=prepared, reason="Ada\nwants it")
 
 
 async def test_what_an_edit_would_change_is_shown_before_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1\n", "utf-8")
     out = io.StringIO()
     view = LiveView(Paint(out, {}), None)
-    sent = {"path": "a", "content": "2\n"}
-    prepared = Prepared(
-        call=make_call(), tool=make_tool(name="write"), checked={**sent}, values={}, repairs=()
-    )
+    before = "* write a\n  asks: Ada wants it\n  mode: x\n  -1\n  +2\n"
 
-    async def agree(ask: Ask, /) -> Answer:
-        assert out.getvalue() == "  -1\n  +2\n"
-        assert ask.prepared.arguments == {"path": "a"}  # the lines tell the rest
+    async def agree(ask: Ask, whole: Whole | None, /) -> Answer:
+        assert (out.getvalue(), whole) == (before, None)
         return Answer(allowed=True, by=ask.reason)
 
-    here = ApprovedHere(agree, view, str(tmp_path), Subagents())
-    answer = await here(Ask(prepared=prepared, reason="Ada"))
-    assert answer == Answer(allowed=True, by="Ada")
+    here = ApprovedHere(agree, Desk(view), str(tmp_path), Subagents())
+    answer = await here(_ask({"path": "a", "content": "2\n", "mode": "x"}))
+    assert answer == Answer(allowed=True, by="Ada\nwants it")
+    arguments = '{"path": "a", "content": "2\\n"}'
+    view.show(_event(CallAsked(call_id="cal_1", tool="write", arguments=arguments)))
+    view.show(_settled(tool="write"))
+    assert out.getvalue() == f"{before}  exit code 0\n"  # neither the call nor its change again
 
     async def reply(inquiry: Inquiry, /) -> Replies:
         return Replies(answers=(("yes",),), by=inquiry.call_id)
@@ -270,7 +293,30 @@ async def test_what_an_edit_would_change_is_shown_before_it_is_asked_for(tmp_pat
         questions=(),
         asked_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
-    assert await InquiredHere(reply, view)(inquiry) == Replies(answers=(("yes",),), by="cal_1")
+    here = InquiredHere(reply, Desk(view))
+    assert await here(inquiry) == Replies(answers=(("yes",),), by="cal_1")
+
+
+async def test_one_question_after_the_other(tmp_path: Path) -> None:
+    out = io.StringIO()
+    asked: list[str] = []
+    answered = anyio.Event()
+
+    async def agree(ask: Ask, _whole: Whole | None, /) -> Answer:
+        asked.append(ask.prepared.tool.name)
+        await answered.wait()
+        return Answer(allowed=True, by="Ada")
+
+    here = ApprovedHere(agree, Desk(LiveView(Paint(out, {}), None)), str(tmp_path), Subagents())
+    async with anyio.create_task_group() as group:
+        group.start_soon(here, _ask({}, "first"))
+        group.start_soon(here, _ask({}, "second"))
+        while not asked:
+            await anyio.wait_all_tasks_blocked()
+            await anyio.sleep(0.01)
+        assert asked == ["first"]
+        answered.set()
+    assert asked == ["first", "second"]
 
 
 async def test_a_question_of_a_subagent_says_whose_it_is(tmp_path: Path) -> None:
@@ -278,20 +324,19 @@ async def test_a_question_of_a_subagent_says_whose_it_is(tmp_path: Path) -> None
     subagents = Subagents()
     subagents.note(_event(ChildCreated(child_session_id="ses_2", outcome_title="rev", message="")))
 
-    async def agree(ask: Ask, /) -> Answer:
+    async def agree(ask: Ask, _whole: Whole | None, /) -> Answer:
         assert ask.prepared.arguments == {"path": "a"}
         return Answer(allowed=True, by="Ada")
 
-    here = ApprovedHere(agree, LiveView(Paint(out, {}), None), str(tmp_path), subagents)
-    for top in ("ses_1", "ses_2", "ses_3"):
-        subagents.top = top
-        for session in ("ses_2", "ses_1"):
-            call = msgspec.structs.replace(make_call(), session_id=session)
-            checked: JsonObject = {"path": "a"}
-            prepared = Prepared(call=call, tool=make_tool(), checked=checked, values={})
-            await here(Ask(prepared=prepared, reason="x"))
-    rev, other = "  the subagent rev asks\n", "  a subagent asks (ses_1)\n"
-    assert out.getvalue() == rev + other + rev + other
+    desk = Desk(LiveView(Paint(out, {}), None))
+    here = ApprovedHere(agree, desk, str(tmp_path), subagents)
+    subagents.top = "ses_1"
+    for session in ("ses_2", "ses_3", "ses_1"):
+        await here(_ask({"path": "a"}, "read", session))
+    call = "* read a\n  asks: Ada wants it\n"
+    assert out.getvalue() == (
+        f"  the subagent rev asks\n{call}  a subagent asks (ses_3)\n{call}{call}"
+    )
 
 
 async def test_a_signal_to_end_stops_the_run_once_and_calls_are_stopped_first() -> None:
@@ -311,13 +356,13 @@ async def test_a_signal_to_end_stops_the_run_once_and_calls_are_stopped_first() 
 
     with anyio.fail_after(10):
         async with anyio.create_task_group() as group:
-            group.start_soon(heed_signals, Session(), Ladder(), said.append)
+            stops = Stops(said.append, said.clear, lambda: said.append("hung up"))
+            group.start_soon(heed_signals, Session(), Ladder(), stops)
             await anyio.wait_all_tasks_blocked()
             signal.raise_signal(signal.SIGINT)
             await heard(1)
             signal.raise_signal(signal.SIGTERM)
             await heard(2)
-            signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(signal.SIGINT)
             await heard(3)
             group.cancel_scope.cancel()

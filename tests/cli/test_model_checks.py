@@ -19,6 +19,12 @@ kind = "openai"
 model = "qwen"
 base_url = "http://127.0.0.1:9/v1"
 
+[model.named]
+kind = "openai"
+model = "qwen"
+base_url = "http://127.0.0.1:9/v1"
+headers = { "x-api-key" = "abc" }
+
 [model.clear]
 kind = "openai"
 model = "qwen"
@@ -53,8 +59,10 @@ def test_what_models_lack_is_told(cli: Cli, home: Path, monkeypatch: pytest.Monk
     )
     assert found["model.here"][:2] == (
         "OK",
-        "qwen at http://127.0.0.1:9/v1; nobody was asked",
+        "qwen at http://127.0.0.1:9/v1; no key is sent to it: if it wants one, name it with"
+        " key_variable; nobody was asked",
     )
+    assert found["model.named"][:2] == ("OK", "qwen at http://127.0.0.1:9/v1; nobody was asked")
     assert found["model.clear"][0] == "WARN"
     assert "without encryption" in found["model.clear"][1]
     assert found["model.small"][:2] == ("OK", "SmolLM2-135M-Instruct.Q4_1.gguf")

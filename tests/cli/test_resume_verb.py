@@ -60,7 +60,7 @@ def test_a_call_from_before_is_named_when_it_ends(cli: Cli, work: Path, tool_fil
     cli("sessions", "answer", session, question["approval_id"], "--allow")
     again = script(work.parent, says("Went on."), name="again.json")
     shown = cli("resume", session, "--model", again, *tools).err
-    assert "\n* wipe\n  done in " in shown
+    assert "\n* wipe x\n  done in " in shown
 
 
 def test_what_was_said_since_the_last_run_is_shown(cli: Cli, work: Path) -> None:

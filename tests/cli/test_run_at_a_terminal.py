@@ -30,11 +30,14 @@ def test_an_edit_is_shown_before_it_is_asked_for(home: Path, work: Path) -> None
     )
     assert seen.status == 0
     before = seen.shown.partition("Run it? [y/N]")[0]
-    for part in ("   one", "  -two", "  +2", "   three", 'edit {\r\n  "path": "a.txt"', "y = once"):
+    for part in ("   one", "  -two", "  +2", "   three", "y = once"):
         assert part in before
+    assert before.count("a.txt") == 1 + before.count("'a.txt'")  # the call, and why it is asked
     assert "old_string" not in before  # the lines tell it
+    after = seen.shown.partition("Run it? [y/N]")[2]
+    assert "-two" not in after  # it was shown, and is not again
     assert (work / "a.txt").read_text("utf-8") == "one\n2\nthree\n"
-    assert "Done" in seen.shown.rpartition("# Done")[2]  # once more, as it was meant to look
+    assert "Done" in seen.shown.rpartition("# Done")[2]  # as it was meant to look
 
 
 @pytest.mark.parametrize(

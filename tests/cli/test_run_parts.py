@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.surfaces.cli import stopping
 from holdfast.surfaces.cli.call_cards import CardLine, card_of, result_lines, todo_lines
 from holdfast.surfaces.cli.changes import change_lines, files_below, unknown
-from holdfast.surfaces.cli.paint import Paint, rows_of
-from holdfast.surfaces.cli.stopping import Ladder, heed_signals
+from holdfast.surfaces.cli.paint import Paint
+from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_what_was_cut_says_where_the_whole_is() -> None:
         },
         "warnings": ["careful"],
     }
-    shown = [line.text for line in result_lines(card_of("probe", "{}"), envelope)]
+    shown = [line.text for line in result_lines(card_of("probe", "{}"), envelope, 13.4)]
     assert shown == ["done in 0.0 s", "a", "(2.0 kB in all, kept in /x)", "warning: careful"]
     envelope["metadata"] = {"truncated": True}
     assert "(cut, and not kept as a whole)" in [
@@ -128,20 +129,6 @@ def test_any_two_texts_have_bounded_changes(old: str, new: str) -> None:
     assert all(len(line) <= 201 for line in lines)
 
 
-@given(st.text(st.characters(max_codepoint=0x2FFF), max_size=200), st.integers(20, 200))
-def test_rows_are_enough_for_the_text(text: str, columns: int) -> None:
-    rows = rows_of(text, columns)
-    if rows is not None:
-        assert rows >= text.removesuffix("\n").count("\n") + 1
-        assert rows * columns >= max(len(line) for line in text.split("\n"))
-
-
-def test_wide_characters_that_do_not_fit_begin_a_row() -> None:
-    assert rows_of("漢" * 11, 21) == 2
-    assert rows_of("a" * 20, 20) == 1
-    assert rows_of("a\u0301", 20) is None
-
-
 def test_a_dumb_terminal_and_no_terminal_get_plain_lines() -> None:
     for out, environment in ((io.StringIO(), {}), (Terminal(), {"TERM": "dumb"})):
         paint = Paint(out, environment)
@@ -149,7 +136,6 @@ def test_a_dumb_terminal_and_no_terminal_get_plain_lines() -> None:
         paint.piece("")
         paint.piece("a\x1b[2J")
         paint.line("b", "bad")
-        paint.again("a")
         assert out.getvalue() == "a\\u001b[2J\nb\n"
 
 
@@ -163,14 +149,6 @@ def test_a_status_is_written_over_and_gone_before_a_line() -> None:
     paint.piece("begun")
     paint.status("not now")
     assert out.getvalue().endswith("line\nbegun")
-
-
-def test_what_is_higher_than_the_screen_is_not_written_again() -> None:
-    out = Terminal()
-    paint = Paint(out, {})
-    paint.piece("**a**\n" * 500)
-    paint.again("**a**\n" * 500)
-    assert "\x1b[500A" not in out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -209,7 +187,8 @@ async def test_the_third_interrupt_ends_the_program(monkeypatch: pytest.MonkeyPa
                 killed.append(number)
                 group.cancel_scope.cancel()
 
-            group.start_soon(heed_signals, Session(), Ladder(), said.append)
+            stops = Stops(said.append, said.clear, said.clear)
+            group.start_soon(heed_signals, Session(), Ladder(), stops)
             for number in range(3):
                 while len(said) < number:  # noqa: ASYNC110 - signals tell nobody
                     await anyio.sleep(0.01)
@@ -221,6 +200,59 @@ async def test_the_third_interrupt_ends_the_program(monkeypatch: pytest.MonkeyPa
     signal.signal(signal.SIGINT, signal.default_int_handler)
     assert (killed, stopped) == ([signal.SIGINT], [None])
     assert len(said) == 2
+
+
+@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGHUP])
+async def test_asked_to_end_once_more_the_run_is_not_waited_for(
+    first: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    killed: list[int] = []
+
+    class Session:
+        def interrupt_call(self) -> bool:
+            return True
+
+        async def interrupt(self, note: str | None = None) -> None:
+            done.append("interrupted")  # and it goes on all the same
+
+    async def heard(number: int) -> None:
+        while len(done) < number:  # noqa: ASYNC110 - signals tell nobody
+            await anyio.sleep(0.01)
+
+    monkeypatch.setattr(stopping, "_LAST_SECONDS", 0.0)
+    said: list[str] = []
+    hung_up = int(first == signal.SIGHUP)
+    stops = Stops(said.append, lambda: done.append("ended"), lambda: done.append("hung up"))
+    ladder = Ladder()
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
+            own = os.kill
+
+            def kill(process: int, number: int) -> None:
+                killed.append(number)
+                group.cancel_scope.cancel()
+
+            group.start_soon(heed_signals, Session(), ladder, stops)
+            await anyio.wait_all_tasks_blocked()
+            own(os.getpid(), first)
+            await heard(1 + hung_up)
+            if hung_up:  # the shell tells of it, too: that is not once more
+                own(os.getpid(), first)
+                await heard(3)
+            monkeypatch.setattr(os, "kill", kill)
+            own(os.getpid(), signal.SIGTERM)
+            await anyio.sleep(5)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    told = ["hung up", "interrupted", "hung up"] if hung_up else ["interrupted"]
+    assert (done, killed) == ([*told, "ended"], [signal.SIGTERM])
+    assert ladder.is_over
+
+
+def test_asked_to_end_while_it_ends_the_program_is_let_to() -> None:
+    ladder = Ladder()
+    ladder.end()
+    assert [ladder.ask_to_end(), ladder.ask_to_end()] == ["waits", "now"]
 
 
 def test_limits_narrow_each_by_itself() -> None:

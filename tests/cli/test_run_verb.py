@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -145,8 +146,13 @@ def test_standard_input_that_is_no_task_is_an_error(
         (("x", "--agent", "nope"), "there is no agent 'nope'"),
         (("x", "--headless", "--later"), "give one of them"),
         (("x", "--json", "--quiet"), "give one of them"),
-        (("x", "--max-rounds", "0"), "number of 1 or more"),
-        (("x", "--max-cost", "-1"), "number above 0"),
+        (
+            ("x", "--max-rounds", "0"),
+            "--max-rounds/--max-steps: give a number of 1 or more, not '0'",
+        ),
+        (("x", "--max-rounds", "many"), "give a number of 1 or more, not 'many'"),
+        (("x", "--max-cost", "-1"), "--max-cost: give a number above 0, not '-1'"),
+        (("x", "--timeout", "soon"), "--timeout: give a number above 0, not 'soon'"),
         (("x", "--workspace", "nowhere"), "there is no such directory"),
         (("x", "--set", "store.kind=none"), "store.kind"),
     ],
@@ -254,8 +260,9 @@ def test_no_color_is_respected(colour: bool, value: str, home: Path, work: Path)
     )
     assert seen.status == 0
     assert ("\x1b[31m  exit code 3" in seen.shown) is colour
-    assert ("\x1b[1mDone." in seen.shown) is colour
     assert "exit code 3" in seen.shown
+    assert "\x1b[1mDone." in seen.shown  # bold is no colour: Markdown looks as it was meant
+    assert bool(re.search(r"\x1b\[[0-9;]*[34][0-7]", seen.shown)) is colour
 
 
 def _begun(home: Path, work: Path, *words: str) -> "subprocess.Popen[str]":

@@ -118,7 +118,7 @@ def test_those_of_a_wake_are_found(cli: Cli, home: Path, kept: tuple[Event, ...]
         (("--before", "6"), "--before 6: session ses_1 has no such event"),
         (("--around", "0"), "--around 0: session ses_1 has no such event"),
         (("--around", "9" * 40), "has no such event"),
-        (("--type", "x"), "--type x: there is no such event; known: agent.chunk, agent.custom_too"),
+        (("--type", "x"), "--type x: there is no such event; known: agent.bounded, agent.chunk,"),
         (("--type", "call.setled"), "there is no such event; did you mean 'call.settled'?"),
         (("--after-limit", "2"), "are for --around EVENT"),
         (("--around", "2", "--after", "1"), "give either --around or --after and --before"),

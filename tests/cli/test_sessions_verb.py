@@ -331,7 +331,7 @@ def test_words_are_found(cli: Cli, home: Path) -> None:
         (("--status", "asleep"), "invalid choice: 'asleep'"),
         (
             ("dream",),
-            "sessions does not know 'dream'; known: answer, commands, delete, events",
+            "sessions does not know 'dream'; known: answer, commands, compact, delete",
         ),
         (("shwo",), "sessions does not know 'shwo'; did you mean 'show'?"),
         (("search", ""), "'' holds no word to search for; give letters or numbers"),

@@ -47,6 +47,19 @@ SAID = {
         '"stdout": "385\\n"',
         "none of my business",
     ],
+    "agent_session.py": [
+        "I deploy first.",
+        "[approval.answered]",
+        "asked for: order {'item': 'tea'}",
+        "North is deployed, and tea is on its way.",
+        "ended: final_response",
+    ],
+    "subagents.py": [
+        "You count. -> count",
+        "You judge. -> It will be remembered.",
+        "in the end: Six words, and the critic likes them.",
+    ],
+    "due_sessions.py": ["runs: 1", "and now: idle"],
     "blocking_use.py": ["{'square': 144}", "{'square': 16}]"],
 }
 

@@ -279,3 +279,34 @@ async def test_pauses_of_long_ago_are_forgotten(journal: FakeJournal, clock: Fak
     clock.advance(2)
     await engine.run_until_idle()
     assert len(runner.order) == 5
+
+
+class Unreachable(FakeJournal):
+    """Nobody can be asked what is due; whoever asks is sent to ask again at once."""
+
+    looks = 0
+    engine: EmbeddedEngine | None = None
+
+    async def next_due(self) -> int | None:
+        self.looks += 1
+        assert self.engine is not None
+        if self.looks > 1100:
+            await anyio.lowlevel.checkpoint()
+            return None
+        self.engine.poke(S)
+        raise JournalUnavailable("the store is away")
+
+
+async def test_an_engine_outlives_a_store_that_is_away_for_long(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL, "holdfast")
+    journal = Unreachable(clock)
+    engine = journal.engine = EmbeddedEngine(journal, ToyRunner(journal), clock, SELDOM)
+    async with anyio.create_task_group() as group:
+        group.start_soon(engine.run)
+        with anyio.fail_after(10):
+            while journal.looks <= 1100:
+                await anyio.lowlevel.checkpoint()
+        await engine.stop()
+    await journal.close()

@@ -100,6 +100,12 @@ def _payloads() -> st.SearchStrategy[Payload]:
             by=st.none() | _names,
         ),
         st.builds(
+            events.ApprovalWithdrawn,
+            approval_id=st.just("apr_1"),
+            call_id=_calls,
+            reason=_texts,
+        ),
+        st.builds(
             events.CallIntended,
             call_id=_calls,
             tool=_tools,

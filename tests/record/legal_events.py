@@ -20,13 +20,18 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=5,
 )
-_CALLS = ("intended", "asked", "refused", "answered-refused", "inquired", "unsettled")
+_CALLS = (
+    *("intended", "asked", "refused", "answered-refused", "inquired", "withdrawn"),
+    *("below", "unsettled"),
+)
 _GUARDED = (
     *(events.ToolConfirmation, events.CustomToolResult, events.CallAsked, events.ApprovalAsked),
+    events.ApprovalWithdrawn,
     *(events.ApprovalAnswered, events.CallIntended, events.CallRefused, events.CallSettled),
     *(events.SessionCreated, events.EventsProcessed, events.AgentChunk),
     # The sample waits to be confirmed: another that does so would not fit behind it.
     *(events.InquiryAsked, events.InquiryAnswered, events.ToolUse),
+    *(events.ChildWaits, events.ChildAnswered),
 )
 _FREE = [one for one in SAMPLES if not isinstance(one, _GUARDED)]
 _CHUNKS = (
@@ -56,15 +61,24 @@ def _call(call_id: str, way: str, sent: object) -> list[Payload]:
         events.ApprovalAnswered(call_id=call_id, approval_id=f"apr_{call_id}", allowed=True, by=""),
     ]
     intended = events.CallIntended(**hashed, grounds="a rule")
+    withdrawn = events.ApprovalWithdrawn(
+        call_id=call_id, approval_id=f"apr_{call_id}", reason="a rule"
+    )
     refused = events.CallRefused(**hashed, kind="rejected", reason="a rule")
     inquired = [
         events.InquiryAsked(call_id=call_id, questions=(PersonQuestion(question="Which?"),)),
         events.InquiryAnswered(call_id=call_id, answers=(("this",),), by="ada"),
     ]
+    below = [
+        events.ChildWaits(call_id=call_id, child_session_id="ses_2", summary="waits"),
+        events.ChildAnswered(call_id=call_id, child_session_id="ses_2"),
+    ]
     between: dict[str, list[Payload]] = {
         "intended": [intended],
         "asked": [*asked, intended],
+        "below": [intended, *below],
         "inquired": [intended, *inquired],
+        "withdrawn": [asked[0], withdrawn, intended],
         "refused": [refused],
         "answered-refused": [*asked, refused],
         "unsettled": [],

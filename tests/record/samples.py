@@ -129,4 +129,7 @@ SAMPLES: tuple[Payload, ...] = (
     ),
     wake_events.ModelBrokenOff(request_id="mod_1", text="I was about to"),
     wake_events.RunBounded(limits=RunLimits(rounds=3, tokens=100, cost=0.5, seconds=2.5)),
+    events.ApprovalWithdrawn(approval_id="apr_1", call_id="cal_1", reason="allowed by a rule"),
+    events.ChildWaits(call_id="cal_1", child_session_id="ses_2", summary="waits for leave"),
+    events.ChildAnswered(call_id="cal_1", child_session_id="ses_2"),
 )

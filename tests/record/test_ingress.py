@@ -15,13 +15,17 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
+    InquiryAsked,
     Payload,
     SessionCreated,
     StatusIdle,
@@ -31,6 +35,7 @@ from holdfast.contract.events import (
     UserMessage,
 )
 from holdfast.contract.journal import EventQuery, Journal, NotFitting
+from holdfast.contract.person import PersonQuestion
 from holdfast.contract.session_state import ConfirmationRequest
 from holdfast.record.codec import micros_of
 
@@ -221,6 +226,8 @@ INTENDED = CallIntended(call_id="cal_1", tool="bash", arguments_hash="ab", groun
 REFUSED = CallRefused(
     call_id="cal_1", tool="bash", arguments_hash="ab", kind="rejected", reason="r"
 )
+WITHDRAWN = ApprovalWithdrawn(approval_id="apr_1", call_id="cal_1", reason="a rule allows it")
+INQUIRY = InquiryAsked(call_id="cal_1", questions=(PersonQuestion(question="Which?"),))
 SETTLED = CallSettled(call_id="cal_1", tool="bash", envelope=Raw(b'{"ok":true,"result":1}'))
 
 
@@ -258,6 +265,11 @@ async def test_a_reply_counts_for_the_approval_that_waits_and_for_no_other(opene
         ([ASKED, INTENDED, SETTLED], SETTLED, "has its answer already"),
         ([ASKED, INTENDED, SETTLED], ASKED, "was asked for before"),
         ([ASKED, REFUSED, SETTLED], SETTLED, "has its answer already"),
+        ([ASKED], WITHDRAWN, "does not wait for approval apr_1"),
+        ([ASKED, APPROVAL, APPROVED], WITHDRAWN, "already recorded an answer to approval apr_1"),
+        ([ASKED, APPROVAL, WITHDRAWN], WITHDRAWN, "approval apr_1 was withdrawn"),
+        ([ASKED, APPROVAL, WITHDRAWN], APPROVED, "approval apr_1 was withdrawn"),
+        ([ASKED, APPROVAL, WITHDRAWN, INTENDED], APPROVED, "approval apr_1 was withdrawn"),
     ],
 )
 async def test_a_call_goes_its_way_once(
@@ -266,6 +278,23 @@ async def test_a_call_goes_its_way_once(
     async with opened() as journal:
         await journal.create(S, [SessionCreated(), *so_far])
         await refused(journal, said, told)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        [ASKED, APPROVAL, WITHDRAWN, INTENDED, SETTLED],
+        [ASKED, APPROVAL, WITHDRAWN, APPROVAL, APPROVED, INTENDED, SETTLED],
+        [ASKED, APPROVAL, WITHDRAWN, REFUSED, SETTLED],
+        [ASKED, INTENDED, INQUIRY, REFUSED, SETTLED],
+    ],
+)
+async def test_a_call_that_was_asked_about_goes_on_when_rules_change(
+    opened: Opened, way: list[Payload]
+) -> None:
+    async with opened() as journal:
+        await journal.create(S, [SessionCreated(), *way])
+        assert (await journal.session(S)).state.calls == {}
 
 
 async def test_of_two_that_would_run_an_approved_call_one_may(opened: Opened) -> None:
@@ -301,3 +330,23 @@ async def test_an_event_whose_id_is_there_changes_nothing(opened: Opened) -> Non
     assert [event.payload for event in events[1:3]] == [UserMessage(message="a"), again[1]]
     assert [event.processed_at for event in events[1:3]] == [processed.at, None]
     assert [event.hash for event in events[1:3]] == [kept.hash, more.hash]
+
+
+async def test_a_call_waits_for_the_session_below_that_it_named_and_for_no_other(
+    opened: Opened,
+) -> None:
+    async with opened() as journal:
+        asked = CallAsked(call_id="cal_1", tool="task", arguments="{}")
+        waits = ChildWaits(call_id="cal_1", child_session_id="ses_2", summary="waits")
+        answered = ChildAnswered(call_id="cal_1", child_session_id="ses_2")
+        await journal.create(S, [SessionCreated(), asked])
+        await refused(journal, waits, "it is asked already")
+        intended = CallIntended(call_id="cal_1", tool="task", arguments_hash="h", grounds="g")
+        await journal.append(S, [intended])
+        await refused(journal, answered, "does not wait for ses_2")
+        await journal.append(S, [waits])
+        await refused(journal, replace(answered, child_session_id="ses_3"), "does not wait for")
+        await journal.append(S, [answered])
+        assert (await journal.session(S)).state.calls["cal_1"].stage == "replied"
+        await refused(journal, answered, "does not wait for ses_2")
+        await journal.append(S, [waits])  # it may pause again

@@ -54,7 +54,7 @@ async def test_an_unknown_tool_is_named_before_anything_else_is_looked_at() -> N
     assert "known'" not in envelope.failure.message.replace("unknown'", "")
     both = await pipeline.settle(make_call("unknown", "{"), Abort())
     assert both.failure is not None
-    assert both.failure.kind is FailureKind.INVALID_ARGS
+    assert both.failure.kind is FailureKind.TOOL_NOT_FOUND
 
 
 @pytest.mark.req("OSA-KND-04", "SPEC-CON-18", "OSA-ERR-07")

@@ -1,6 +1,7 @@
 """Why a wake is run, and what is written down before anything else happens in it."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -20,12 +21,21 @@ from holdfast.contract.events import (
     UserInterrupt,
 )
 from holdfast.contract.session_state import SessionState, urgency_of
-from holdfast.contract.wake_events import QueuedWake, RunBounded, WakesCompleted
+from holdfast.contract.wake_events import (
+    PARKED_UNTIL,
+    QueuedWake,
+    RunBounded,
+    WakeDeferred,
+    WakesCompleted,
+)
 from holdfast.runtime.trail import Approved
 
 INTERRUPTED = "User interrupted prior blocked or scheduled work"
 TAKEN_UP = "taken up after its program ended"
 LOST = "lost: the program that ran it is gone"
+MOST_ATTEMPTS = 5
+"""After so many failed runs in a row a person has to look."""
+AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 _ANSWERS = (ToolConfirmation, CustomToolResult, UserInterrupt)
 """What an interrupt makes void wherever it stands."""
 
@@ -70,7 +80,19 @@ class Beginning(msgspec.Struct, frozen=True):
             *([WakesCompleted(queued_wake_ids=due)] if due else []),
             *self._lost_children(),
             *([] if equipped is None else [equipped]),
+            *([self._one_more_attempt()] if status == "running" else []),
         ]
+
+    def _one_more_attempt(self) -> WakeDeferred:
+        """The run before this one never came to an end: it may have taken its program with it.
+
+        Should this one do the same, nobody takes the session up for ever.
+        """
+        attempt = self.state.attempts + 1
+        # So many failed before only for what may pass, and is waited for.
+        passes = self.state.attempts >= MOST_ATTEMPTS
+        until = PARKED_UNTIL if not passes and attempt + 1 >= MOST_ATTEMPTS else AT_ONCE
+        return WakeDeferred(until=until, attempt=attempt, reason=TAKEN_UP)
 
     def _lost_children(self) -> Iterator[Payload]:
         running = self.place.running_children()
@@ -124,7 +146,7 @@ def reason_to_run(beginning: Beginning, *, goes_on: bool) -> str | None:
         return f"{len(talk.pending)} new events"
     if beginning.due:
         return beginning.due[0].reason
-    if talk.background - beginning.place.running_children():
+    if talk.children - beginning.place.running_children():
         return "work in the background was lost"
     if beginning.state.status == "running":
         return TAKEN_UP  # also where nothing is left to do but to come to rest

@@ -22,6 +22,7 @@ from holdfast.contract.events import (
     CallSettled,
     ChildCreated,
     ChildIdle,
+    ChildWaits,
     CustomToolResult,
     Event,
     EventsProcessed,
@@ -144,6 +145,7 @@ class Conversation:
     def begin_run(self) -> None:
         """No reply is under way: whoever waited for one is gone, and what came since is told."""
         self._asked = False
+        self._aside.clear()
         self._flush()
 
     def requested(self, _event: Event, said: ModelRequested) -> None:
@@ -174,6 +176,7 @@ class Conversation:
             return
         self.reply = read_reply(said.reply)
         self._answers = {}
+        self.ended_early = {}  # the calls of before are answered, and told of those that matter
         self._asked = False
         said_something = bool(self.reply.text or self.reply.calls)
         self.unseen = not said_something or self.reply.finish == "length"  # ask again
@@ -252,6 +255,8 @@ def _handed_over(talk: Conversation, child: str, sequence: int) -> None:
 def _child_ended(talk: Conversation, event: Event, said: ChildIdle) -> None:
     """Work in the background has ended; of other work the call's own answer tells."""
     child = said.child_session_id
+    if child not in talk.children:
+        return
     talk.children.discard(child)
     how = "ended" if said.child_stop_reason == "idle" else "failed"
     told = f"[task {child} {how}] {said.summary}"
@@ -262,6 +267,11 @@ def _child_ended(talk: Conversation, event: Event, said: ChildIdle) -> None:
         talk.ended_early[child] = told
 
 
+def _child_waits(talk: Conversation, _event: Event, said: ChildWaits) -> None:
+    """It cannot be lost: the call that waits for it goes on with it."""
+    talk.children.discard(said.child_session_id)
+
+
 def _custom_result(talk: Conversation, event: Event, said: CustomToolResult) -> None:
     """What a directive asked for; the output of a call is told by its answer."""
     calls = () if talk.reply is None else talk.reply.calls
@@ -270,11 +280,16 @@ def _custom_result(talk: Conversation, event: Event, said: CustomToolResult) -> 
 
 
 def _child_begun(talk: Conversation, _event: Event, said: ChildCreated) -> None:
-    talk.children.add(said.child_session_id)
+    """A lasting one cannot be lost, and tells by a wake when it rests."""
+    if not said.lasting:
+        talk.children.add(said.child_session_id)
 
 
 def _queued(talk: Conversation, _event: Event, said: WakeQueued) -> None:
-    talk.wakes[said.queued_wake_id] = said
+    """What is queued already under the same key stays as it is, as in the session's state."""
+    keys = {one.dedupe_key for one in talk.wakes.values()} - {None}
+    if said.dedupe_key not in keys:
+        talk.wakes.setdefault(said.queued_wake_id, said)
 
 
 def _woken(talk: Conversation, event: Event, said: WakesCompleted) -> None:
@@ -316,6 +331,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     CallSettled: Conversation.settled,
     ChildCreated: _child_begun,
     ChildIdle: _child_ended,
+    ChildWaits: _child_waits,
     CustomToolResult: _custom_result,
     ContextCompacted: Conversation.compacted,
     WakeQueued: _queued,

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from holdfast.agent.beginning import stopped_by
+from holdfast.agent.beginning import MOST_ATTEMPTS, stopped_by
 from holdfast.agent.conversation import RETRY
 from holdfast.agent.directive import (
     CustomToolRequest,
@@ -18,8 +18,10 @@ from holdfast.agent.keeping import Keeper
 from holdfast.agent.place import Workplace
 from holdfast.agent.replies import TurnCall
 from holdfast.agent.spans import WAKE_SPAN, use_of
+from holdfast.agent.telling_above import tell_above
 from holdfast.contract.events import (
     AgentMessage,
+    ChildWaits,
     CustomToolUse,
     EventsProcessed,
     InquiryAsked,
@@ -45,8 +47,6 @@ from holdfast.contract.wake_events import (
 from holdfast.contract.wakes import RunEnd
 
 SUMMARY_CHARACTERS = 220
-MOST_ATTEMPTS = 5
-"""After so many failed runs in a row a person has to look."""
 MOST_PASSING = 100
 """The same for what may pass, such as an outage of hours."""
 AGAIN_SECONDS, LONGEST_AGAIN = 5.0, 300.0
@@ -55,7 +55,7 @@ LONGEST_OBEYED = 86_400.0
 MOST_WAKES_WAITING = 100
 """So many runs that an agent asked for may be to come."""
 _WAITING = frozenset({"waiting", "inquiring"})
-_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked")
+_BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked", "session.child_waits")
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,14 +107,30 @@ class Rest:
             result=_RESULTS.get(ended.ending, "blocked"),
         )
         if ended.ending == "requires_action":
-            blocking = await self._blocked(ended, untold)
-            await self._keeper.tell([*blocking, span])
+            paused = await self._blocked(ended, untold)
+            await self._tell_above(ended, paused.summary)
+            await self._keeper.tell([paused, span])
             return
         if ended.directive is not None and ended.directive.custom_tool_request is not None:
             asked = await self._asked_outside(ended, ended.directive, untold)
+            await self._tell_above(ended, summary_of(ended))
             await self._keeper.tell([asked, span])
             return
-        await self._keeper.tell([*untold, *self._told(ended), span])
+        told = [*untold, *self._told(ended), span]
+        await self._tell_above(ended, ended.message or summary_of(ended))
+        await self._keeper.tell(told)
+
+    async def _tell_above(self, ended: Ended, said: str) -> None:
+        """Whoever delegated the work hears that it rests; not while it is only left for later."""
+        is_left = ended.ending == "cancelled" and not self._is_interrupted()
+        again = ended.ending == "failed" and self.stop_reason == "idle"
+        if not (is_left or again or self.stop_reason == "rescheduling"):
+            await tell_above(self._place, self._before, self.stop_reason, said)
+
+    def _is_interrupted(self) -> bool:
+        """Whether a person stopped it, before the run or in it."""
+        pending = self._keeper.talk.pending
+        return bool(self._before.interrupts) or any(map(_is_interrupt, pending.values()))
 
     def _told(self, ended: Ended) -> Iterator[Payload]:
         if ended.message:
@@ -184,7 +200,8 @@ class Rest:
 
     def _failed(self, ended: Ended) -> Iterator[Payload]:
         """What may pass is tried again soon; what fails again and again waits for a person."""
-        attempt = self._before.attempts + 1
+        # One that never came to an end counts, too.
+        attempt = self._before.attempts + 1 + (self._before.status == "running")
         summary = f"Wake failed: {ended.problem}"
         if attempt >= (MOST_PASSING if ended.again else MOST_ATTEMPTS):
             self.stop_reason = "requires_action"
@@ -195,31 +212,24 @@ class Rest:
         until = self._place.clock.now() + timedelta(seconds=pause_behind(ended, attempt))
         yield WakeDeferred(until=until, attempt=attempt, reason=summary)
         if not self._keeper.talk.pending:
-            yield self._retry_wake(until)
+            yield retry_wake(self._place, until)
         if ended.again:
             self.stop_reason = "rescheduling"
             yield StatusChanged(from_status="running", to_status="rescheduling", reason=summary)
         else:
             yield StatusIdle(reason="failed", summary=summary)
 
-    def _retry_wake(self, until: datetime) -> WakeQueued:
-        """Nobody's words wait: a wake of its own keeps the session from being forgotten."""
-        session_id = self._place.session_id
-        return WakeQueued(
-            queued_wake_id=self._place.ids.new("wak"),
-            due_at=until,
-            reason=RETRY,
-            dedupe_key=f"retry:{session_id}:{RETRY}",
-        )
-
-    async def _blocked(self, ended: Ended, untold: Sequence[Payload]) -> list[Payload]:
+    async def _blocked(self, ended: Ended, untold: Sequence[Payload]) -> StatusIdle:
         """What a pause tells: what waits, for whom, and which events say so."""
         self.stop_reason = "requires_action"
         journal = await self._place.log.journal()
         session_id = self._place.session_id
         state = (await journal.session(session_id)).state
         if not ended.waiting:  # what the run itself asked for, and had not told as yet
-            return await self._waits_outside(state, untold)
+            await self._keeper.tell(untold)
+            asks = state.custom
+            name, request = ("", None) if asks is None else (asks.name, asks.id)
+            return await self._blocked_by({request}, f"Awaiting an answer for {name}.")
         waiting = {name for name, one in state.calls.items() if one.stage in _WAITING}
         call = next((one for one in ended.waiting if one.id in waiting), ended.waiting[0])
         approval = state.calls[call.id].approval_id if call.id in state.calls else None
@@ -228,12 +238,7 @@ class Rest:
         used = use_of(call, self._place.tool(call.name), None, approval)
         await self._keeper.tell([*untold, *([used] if asks and not known else [])])
         summary = f"Awaiting {'confirmation to run' if asks else 'an answer for'} {call.name}."
-        return [await self._blocked_by({approval, call.id}, summary)]
-
-    async def _waits_outside(self, state: SessionState, untold: Sequence[Payload]) -> list[Payload]:
-        asks = state.custom
-        name, request = ("", None) if asks is None else (asks.name, asks.id)
-        return [*untold, await self._blocked_by({request}, f"Awaiting an answer for {name}.")]
+        return await self._blocked_by({approval, call.id}, summary)
 
     async def _blocked_by(self, wanted: Set[str | None], summary: str) -> StatusIdle:
         """A pause, with the event that says what for."""
@@ -252,6 +257,16 @@ def pause_behind(ended: Ended, attempt: int) -> float:
     return max(usual, min(ended.not_before or 0.0, LONGEST_OBEYED))
 
 
+def retry_wake(place: Workplace, until: datetime) -> WakeQueued:
+    """Nobody's words wait: a wake of its own keeps the session from being forgotten."""
+    return WakeQueued(
+        queued_wake_id=place.ids.new("wak"),
+        due_at=until,
+        reason=RETRY,
+        dedupe_key=f"retry:{place.session_id}:{RETRY}",
+    )
+
+
 def _is_interrupt(said: Payload) -> bool:
     return isinstance(said, UserInterrupt)
 
@@ -261,7 +276,7 @@ def _asks_for(said: Payload) -> str | None:
     match said:
         case ToolUse(request_id=request_id) | CustomToolUse(request_id=request_id):
             return request_id
-        case InquiryAsked(call_id=call_id):
+        case InquiryAsked(call_id=call_id) | ChildWaits(call_id=call_id):
             return call_id
         case _:
             return None

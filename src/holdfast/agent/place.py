@@ -138,6 +138,8 @@ class Workplace(msgspec.Struct, frozen=True, kw_only=True):
     """The sessions of subagents that run in this process."""
     stop_children: Callable[[], Awaitable[None]]
     """Stops them, and waits a moment for it."""
+    tells_above: Callable[[], bool]
+    """Whether the session above is told where this one rests: not if it waits for that itself."""
     todos: Callable[[], tuple[Todo, ...]]
     """What the session has to do, as it last said."""
     witness: Witness | None

@@ -2,7 +2,10 @@
 
 import math
 
+import msgspec
+
 from holdfast.contract.agents import RunLimits
+from holdfast.contract.events import ChildIdle, Payload
 from holdfast.contract.model import ModelUsage
 from holdfast.contract.ports import Clock
 
@@ -40,6 +43,20 @@ class Spending:
         if self._cost_micros >= most * MILLION:
             return f"this run has cost {self._cost_micros / MILLION:.2f} of {most:g} (limits.cost)"
         return None
+
+    def charge_child(self, said: Payload) -> None:
+        """What was used below a session is used by its run. Told by an event, so that it can be
+        played again."""
+        if isinstance(said, ChildIdle) and not isinstance(said.usage, msgspec.UnsetType):
+            self.charge(msgspec.convert(said.usage, ModelUsage))
+
+    def for_others(self) -> RunLimits:
+        """What somebody who works for this run may use. Rounds are counted by each for itself."""
+        left = self.left()
+        rounds = self._limits.rounds
+        if left is not None:
+            return msgspec.structs.replace(left, rounds=rounds)
+        return msgspec.structs.replace(self._limits, rounds=rounds, tokens=1, cost=1 / MILLION)
 
     def left(self) -> RunLimits | None:
         """What may still be used; None: nothing, as one of the limits is used up."""

@@ -78,9 +78,10 @@ class Turn:
         last = next(ends, len(calls))
         behind = calls[last:]
         end = await self._together(calls[:last])
-        if end == "refused":
+        refused = any(map(_is_refused, self.answers.values()))
+        if refused:
             await self._skip(behind, SKIPPED)
-        if end != "answered":
+        if refused or end != "answered":
             return end
         final = calls[last - 1]
         if final.name in ENDS_TURN and self.answers[final.id].failure is None:
@@ -108,7 +109,7 @@ class Turn:
             self.answers[call.id] = found
             if _is_refused(found):
                 await self._skip(calls[number + 1 :], SKIPPED)
-                return "refused"
+                return "answered" if _has_words(found) else "refused"
             if call.name in ENDS_TURN and found.failure is None:
                 await self._skip(calls[number + 1 :], BEHIND_THE_END.format(call.name))
                 return "completed" if call.name == "complete" else "answered"
@@ -131,7 +132,7 @@ class Turn:
                 self.answers[step.call.id] = step.found
                 if _is_refused(step.found):
                     await self._skip([one.call for one in steps[number + 1 :]], SKIPPED)
-                    return True
+                    return not _has_words(step.found)
         return False
 
     def _groups(self, steps: Sequence[_Step]) -> Iterator[list[_Step]]:
@@ -233,6 +234,11 @@ class Turn:
                 )
                 await self._place.log.append(settlement(unmade(self._place, call), envelope))
                 self.answers[call.id] = envelope
+
+
+def _has_words(refused: Envelope) -> bool:
+    """Whether whoever refused it says what to do instead: the model goes on from that."""
+    return refused.failure is not None and bool(refused.failure.extras.get("note"))
 
 
 def _is_refused(envelope: Envelope) -> bool:

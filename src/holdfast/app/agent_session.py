@@ -9,8 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import msgspec
-from anyio import CancelScope
+from anyio import CancelScope, get_cancelled_exc_class
 
+from holdfast.agent.beginning import LOST
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
@@ -22,6 +23,7 @@ from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
 from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
+from holdfast.app.going_on import end_unawaited, leave_a_wake
 from holdfast.app.live_redaction import LiveRedaction
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.run_stream import Runs, RunStream
@@ -29,10 +31,17 @@ from holdfast.app.run_watch import RunWatch, WordWatch
 from holdfast.app.session_questions import SessionQuestions
 from holdfast.app.telling import Told as Told
 from holdfast.contract.agents import RunLimits
-from holdfast.contract.events import Event, ModelReplied, UserInterrupt, UserMessage
+from holdfast.contract.events import (
+    ChildIdle,
+    Event,
+    ModelReplied,
+    UserInterrupt,
+    UserMessage,
+)
 from holdfast.contract.model import ChatModel
 from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
+from holdfast.runtime import waiting_below
 from holdfast.runtime.abort import Abort
 
 _NO_JOURNAL = (
@@ -55,21 +64,29 @@ class AgentSession(SessionQuestions):
         if parts.log is None:
             raise ConfigurationError(_NO_JOURNAL)
         self._parts = parts
+        self.id: str = parts.session.id
+        """The session's own id."""
         self._log = parts.log
         self._listeners: list[Callable[[Told], None]] = []
         self.model: ChatModel = equipment.model
         """The model that is asked."""
         self._live = LiveRedaction(parts.redactor, self._tell)
         self._equipment = msgspec.structs.replace(equipment, told=self._live)
+        self.tells_above = True
+        """Whether the session above one that was delegated is told where it rests."""
         talk = Conversation()
-        self._place = _workplace(parts, talk, system, self._equipment.terms)
+        place = _workplace(parts, talk, system, self._equipment.terms)
+        self._place = msgspec.structs.replace(place, tells_above=lambda: self.tells_above)
         if parts.telemetry is not None:
             parts.telemetry.asks_models_of(equipment.model.provider)
         self._keeper = Keeper(parts.log, talk)
         self._log.listeners.append(self._tell)
+        parts.own.left = lambda: None if self.spending is None else self.spending.for_others()
         self._abort = Abort()
         """Stops the run under way."""
         self._runs = Runs(parts.session.id)
+        self._lost: list[str] = []
+        """Sessions of subagents that were lost."""
         self._wake: Wake | None = None
         self._watch: RunWatch | WordWatch | None = None
         self.window = Window(parts, parts.log, self._listeners, self._look, self.interrupt_call)
@@ -78,11 +95,8 @@ class AgentSession(SessionQuestions):
         """How the last run ended."""
         self.closing: AbstractAsyncContextManager[object] | None = None
         """What was opened for it, and is closed with it."""
-
-    @property
-    def id(self) -> str:
-        """The session's own id."""
-        return self._parts.session.id
+        self.forget: Callable[[], object] = lambda: None
+        """Tells whoever opened it that it is closed."""
 
     @property
     def running(self) -> bool:
@@ -97,6 +111,7 @@ class AgentSession(SessionQuestions):
     async def close(self) -> None:
         """Stop what runs, and let go of the session: whoever takes it up goes on from there."""
         self._runs.leaving.set()
+        self.forget()
         closing, self.closing = self.closing, None
         if closing is not None:
             await closing.__aexit__(None, None, None)
@@ -128,9 +143,21 @@ class AgentSession(SessionQuestions):
         """Run once, if there is anything to do; JournalError.
 
         ``goes_on``: also where a run before stopped in the middle, and nobody said anything new.
+        Whoever is cancelled stops the run, waits for its end, and leaves a wake: it goes on later.
         """
         work = partial(self._woken, self._equipment, goes_on=goes_on)
-        return (await self._runs.result(work))[0]
+        try:
+            return (await self._runs.result(work))[0]
+        except get_cancelled_exc_class():
+            with CancelScope(shield=True):
+                await self.go_on_later()
+            raise
+
+    async def go_on_later(self) -> None:
+        """Whoever looks for what is due goes on, unless the run ended by itself or by a person."""
+        end = self.last
+        if end is not None and end.ended == "cancelled":
+            await leave_a_wake(self._place, end.wake_id)
 
     async def compact(self, wish: str | None = None) -> bool:
         """Have the model told a summary of all that was said; whether there was anything.
@@ -177,6 +204,8 @@ class AgentSession(SessionQuestions):
         try:
             with served(self.window), run:
                 await self._log.begin_run()
+                if self._parts.own.tasks.waiting:
+                    await waiting_below.hear_below(await self._log.journal(), self.id)
                 self.last = end = await wake(goes_on=goes_on)
         finally:
             self._wake = self._watch = None
@@ -184,10 +213,16 @@ class AgentSession(SessionQuestions):
             await watch.end()
         if watch.lost is not None:
             raise watch.lost
+        waiting = self._parts.own.tasks.waiting
+        if self._lost or waiting:
+            lost, self._lost = self._lost, []
+            await end_unawaited(await self._log.journal(), self.id, waiting, lost)
         return end, wake.spent.left()
 
     async def _has_more(self, end: WakeEnd) -> bool:
-        """Somebody spoke, or work in the background has ended by now."""
+        """Somebody spoke, or answered below, or work in the background has ended by now."""
+        if end.ended == "requires_action" and self._parts.own.tasks.waiting:
+            return await waiting_below.hear_below(await self._log.journal(), self.id)
         if end.ended not in _GOES_ON:
             return False
         if self._keeper.talk.pending:
@@ -208,6 +243,11 @@ class AgentSession(SessionQuestions):
     def _tell(self, one: Told) -> None:
         if isinstance(one, Event) and isinstance(one.payload, _WHOLE):
             self._live.whole()  # before the event that tells it again
+        if isinstance(one, Event) and isinstance(one.payload, ChildIdle):
+            if one.payload.summary == LOST:
+                self._lost.append(one.payload.child_session_id)
+            if self.spending is not None:
+                self.spending.charge_child(one.payload)
         for listener in tuple(self._listeners):
             listener(one)
 
@@ -241,6 +281,7 @@ def _workplace(
         witness=file_witness(parts.session.workspace),
         running_children=parts.own.tasks.running,
         stop_children=parts.own.tasks.close,
+        tells_above=lambda: True,
         new_turn=partial(_new_turn, parts),
         clean=lambda text: redactor.text(text) if redactor.active else text,
         clean_json=clean_json,

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any, Protocol, cast
 
 import msgspec
-from anyio import CancelScope, Lock
+from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
 from holdfast.agent.place import Equipment
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_settings import DEFAULT_AGENT, USUAL_INSTRUCTIONS
 from holdfast.app.assembly import Whole
+from holdfast.app.holders import may_run
 from holdfast.app.models import model_named, remembered
 from holdfast.app.options import Options, Wanted
 from holdfast.app.problems import ConfigurationError
@@ -18,14 +19,17 @@ from holdfast.app.prompting import system_of
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import shared_store
 from holdfast.app.subagents import Run, Runner
-from holdfast.app.who_answers import answered_elsewhere
 from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
 from holdfast.contract.events import ApprovalAsked, Event
-from holdfast.contract.journal import Journal, LeaseHeld
+from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
-from holdfast.contract.session_state import SessionState
+from holdfast.contract.question import Question
+from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
+from holdfast.runtime import waiting_below
+from holdfast.runtime.delegation import PausedBelow
 
 _log = logging.getLogger("holdfast")
 
@@ -40,6 +44,8 @@ _NOT_HANDED_ON = frozenset(
 """What is of the first session alone."""
 
 
+EndTold = Callable[[WakeEnd], None]
+"""Hears how a run ended."""
 _ENDED_WELL = frozenset({"final_response", "ended_by_surface"})
 
 
@@ -87,22 +93,30 @@ class OpenedAgents:
         self._parts = parts
         self._make = make
         self._models = Models(parts.configuration.settings, parts.surroundings)
-        self._open: list[AgentSession] = []
+        self._open: dict[AgentSession, None] = {}
+        """In the order they were opened."""
         self._journal: Journal | None = None
         """Of all sessions: held open, so that not every session opens it anew."""
         self._opening = Lock()
 
     async def opened(
-        self, agent: str | Agent | None, model: str | ChatModel | None, session: str | None
+        self,
+        agent: str | Agent | None,
+        model: str | ChatModel | None,
+        session: str | None,
+        within: RunLimits | None = None,
     ) -> AgentSession:
-        """One more; ConfigurationError, JournalError. One of before keeps its agent and place."""
+        """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
+
+        ``within``: what its runs may use at most.
+        """
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
         runner = SubagentRunner(self._models)
         if settings.store.kind != "none":
             await self._all_sessions()
         if session is not None:
             begun = (await (await self._all_sessions()).session(session)).state
-            if begun.parent_id is not None:
+            if is_bound(begun):
                 raise ConfigurationError(_BELOW.format(session, begun.parent_id))
             model = model or begun.model
             agent = agent or _agent_of(session, begun, wanted, settings)
@@ -120,16 +134,21 @@ class OpenedAgents:
         made = self._make(
             tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options
         )
-        found = agent_session(made, self._models, model, cast("Options", options))
+        found = agent_session(made, self._models, model, cast("Options", options), within)
         runner.usual = found.model
         await made.__aenter__()
         found.closing = made
-        self._open.append(found)
+        found.forget = lambda: self._open.pop(found, None)
+        self._open[found] = None
         return found
 
     async def wake(self, session_id: str, /) -> WakeEnd:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
         told = WakeEnd(session_id=session_id, executed=False)
+        if (top := await self._top_of(session_id)) != session_id:
+            return await self._wake_below(session_id, top)
+        if await self._has_work_below(session_id):
+            return msgspec.structs.replace(told, reason="lease_contended")
         try:
             session = await self.opened(None, None, session_id)
         except LeaseHeld:
@@ -139,26 +158,77 @@ class OpenedAgents:
         try:
             async for _ in session.run():
                 pass
-        finally:
-            self._open.remove(session)
-            await session.close()
-        return told if session.last is None else session.last
-
-    async def run_due(self, *, forever: bool) -> int:
-        """Run the sessions of agents that are due; how many wakes were executed."""
-        pace = self._parts.configuration.settings.engine
-        engine = EmbeddedEngine(
-            *(await self._all_sessions(), self.wake, self._parts.clock),
-            EnginePace(concurrency=pace.concurrency, look_seconds=pace.look_seconds),
-        )
-        if not forever:
-            return await engine.run_until_idle()
-        try:
-            await engine.run()
+        except get_cancelled_exc_class():
+            with CancelScope(shield=True):
+                await session.go_on_later()
+            raise
         finally:
             with CancelScope(shield=True):
-                await engine.stop()
-        return 0
+                await session.close()
+        return told if session.last is None else session.last
+
+    async def _top_of(self, session_id: str) -> str:
+        """The session that a bound one works for at last; its own, where it is not bound."""
+        journal = await self._all_sessions()
+        while is_bound(state := (await journal.session(session_id)).state):
+            session_id = state.parent_id or session_id
+        return session_id
+
+    async def _wake_below(self, session_id: str, top: str) -> WakeEnd:
+        """Go on with a session by way of the one that it works for; end it if none does."""
+        end = await self.wake(top)
+        journal = await self._all_sessions()
+        state = (await journal.session(session_id)).state
+        above = (await journal.session(state.parent_id or top)).state
+        if all(call.child != session_id for call in above.calls.values()):
+            await waiting_below.end_below(journal, session_id)
+        return msgspec.structs.replace(end, session_id=session_id)
+
+    async def _has_work_below(self, session_id: str) -> bool:
+        """Whether it waits for nothing but subagents that are at work, in whatever process."""
+        journal = await self._all_sessions()
+        state = (await journal.session(session_id)).state
+        if state.status == "running" or state.pending or state.wakes or state.calls:
+            return False
+        now = self._parts.clock.unix_ns() // 1000
+        for child in state.children:
+            try:
+                lease = (await journal.session(child)).lease
+            except UnknownSession:
+                continue
+            if lease is not None and may_run(lease.holder, late=lease.until_micros < now):
+                return True
+        return False
+
+    async def run_due(
+        self,
+        told: EndTold | None = None,
+        until: AbortSignal | None = None,
+        *,
+        forever: bool,
+    ) -> int:
+        """Run the sessions of agents that are due; how many wakes were executed."""
+        pace = self._parts.configuration.settings.engine
+
+        async def wake(session_id: str, /) -> WakeEnd:
+            end = await self.wake(session_id)
+            if told is not None:
+                told(end)
+            return end
+
+        engine = EmbeddedEngine(
+            *(await self._all_sessions(), wake, self._parts.clock),
+            EnginePace(concurrency=pace.concurrency, look_seconds=pace.look_seconds),
+        )
+        executed = 0
+        async with create_task_group() as group:
+            if until is not None:
+                group.start_soon(_stopped_by, engine, until)
+            try:
+                executed = await (_forever(engine) if forever else engine.run_until_idle())
+            finally:
+                group.cancel_scope.cancel()
+        return executed
 
     async def _all_sessions(self) -> Journal:
         """The journal of all sessions; the program's own session is not begun by that."""
@@ -172,13 +242,26 @@ class OpenedAgents:
 
     async def close(self) -> None:
         """Close them all, and let go of their models."""
-        opened, self._open = self._open, []
-        for one in opened:
+        for one in tuple(self._open):
             await one.close()
         await self._models.close()
         journal, self._journal = self._journal, None
         if journal is not None:
             await journal.close()
+
+
+async def _forever(engine: EmbeddedEngine) -> int:
+    try:
+        await engine.run()
+    finally:
+        with CancelScope(shield=True):
+            await engine.stop()
+    return 0
+
+
+async def _stopped_by(engine: EmbeddedEngine, until: AbortSignal) -> None:
+    await until.wait()
+    await engine.stop()
 
 
 def _agent_of(
@@ -263,6 +346,8 @@ class SubagentRunner:
     """Runs the loops of agents that work is handed to, with the model of whoever hands it over
     where they have none of their own."""
 
+    pauses = True
+
     def __init__(self, models: Models) -> None:
         self._models = models
         self.usual: ChatModel | None = None
@@ -271,14 +356,36 @@ class SubagentRunner:
         """What runs the loop of this one."""
 
         async def run(child: OpenedSession, prompt: str) -> str:
-            session = agent_session(child, self._models, agent.agent.model or self.usual, {})
-            nobody_here = child.parts.wanted.options.get("approver") is answered_elsewhere
-            async for one in session.run(prompt):
-                if nobody_here and isinstance(one, Event):
-                    _tell_of_question(agent.id, one)
+            options = child.parts.wanted.options
+            above = options.get("above")
+            goes_on = above is not None and above.paused
+            within = None if above is None else above.left()
+            asks = Options(approver=options.get("approver")) if goes_on else Options()
+            model = agent.agent.model or self.usual
+            session = agent_session(child, self._models, model, asks, within)
+            said = None if goes_on else prompt
+            while said is not None or goes_on:
+                async for one in session.run(said, goes_on=goes_on):
+                    if options.get("approver") == "elsewhere" and isinstance(one, Event):
+                        _tell_of_question(agent.id, one)
+                if questions := await session.questions():
+                    raise await _paused(child, questions[0])
+                end = session.last  # somebody may have answered before anybody waited for that
+                said, goes_on = None, end is not None and end.ended == "requires_action"
             end = session.last
             if end is None or end.ended not in _ENDED_WELL:
                 raise RuntimeError("it did not run" if end is None else end.problem or end.ended)
             return end.response
 
         return run
+
+
+async def _paused(child: OpenedSession, question: Question) -> Exception:
+    """A subagent's call waits for a person. Nobody waits for one in the background: it is ended."""
+    parts, above = child.parts, child.parts.wanted.options.get("above")
+    if above is not None and above.waits:
+        parts.own.is_paused = True
+        return PausedBelow(f"waits for leave to run {question.tool}")
+    assert parts.log is not None
+    await waiting_below.end_below(await parts.log.journal(), parts.session.id)
+    return RuntimeError(f"it needs leave to run {question.tool}, and nobody waits for that")

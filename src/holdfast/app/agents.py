@@ -83,6 +83,7 @@ def subagents_of(agents: Iterable[CompiledAgent], runner: Runner) -> dict[str, S
             mode=one.agent.mode,
             profile=one.profile,
             agent=one,
+            pauses=getattr(runner, "pauses", False),
         )
         for one in agents
         if one.agent.takes_work

@@ -46,7 +46,8 @@ async def answer_question(
 async def questions_in(store: Store, session_id: str | None) -> tuple[Question, ...]:
     """The open questions of one session, or of all."""
     found = await any_session.waiting_in(store, session_id, "waiting", recovery.open_questions)
-    return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
+    once = {one.approval_id: one for one in found}  # a session tells of those below it, too
+    return tuple(sorted(once.values(), key=lambda one: (one.asked_at, one.approval_id)))
 
 
 async def write_answer(

@@ -25,7 +25,14 @@ from holdfast.app.named_sources import (
     told_of,
     with_secrets,
 )
-from holdfast.app.options import OpenedUnder, Options, Wanted, configuration_of
+from holdfast.app.options import (
+    OpenedUnder,
+    Options,
+    Wanted,
+    beginning_of,
+    configuration_of,
+    facts_of,
+)
 from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, profile_settings
@@ -41,8 +48,6 @@ from holdfast.app.web import session_search
 from holdfast.app.who_answers import approver_of, asker_of
 from holdfast.contract.agents import CompiledAgent
 from holdfast.contract.commanding import CommandPolicy
-from holdfast.contract.events import SessionCreated
-from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Clock
 from holdfast.contract.runtime import Progress, SessionFacts
 from holdfast.contract.tool import Tool
@@ -56,7 +61,7 @@ from holdfast.runtime.ids import TimeIds
 from holdfast.runtime.pipeline import Parts, Pipeline
 from holdfast.runtime.session_log import SessionLog
 from holdfast.runtime.turn import Turn
-from holdfast.runtime.visibility import visible
+from holdfast.runtime.visibility import SeenAbove, visible
 
 _NOTHING_TO_GO_ON_WITH = (
     "Holdfast(session=...) cannot go on with a session: store.kind is none, so that nothing is"
@@ -99,7 +104,7 @@ def assembled(wanted: Wanted) -> Whole:
     surroundings = options.get("surroundings") or surroundings_of_this_process(settings)
     clock = options.get("clock") or SystemClock()
     ids = TimeIds(clock)
-    session = _session(wanted, ids)
+    session = facts_of(wanted, ids)
     wanted = _under_its_profile(wanted, settings)
     sources = sources_of(wanted.profile, options, configuration)
     under = _opened_under(wanted, sources, configuration, surroundings, session.workspace)
@@ -112,7 +117,7 @@ def assembled(wanted: Wanted) -> Whole:
     top = session.id if above is None else above.top
     surroundings = with_secrets(surroundings, sources)
     tools = (*_own_tools(wanted), *sources.plugins)
-    shown = (chosen.tools,) if agent is None else (chosen.tools, agent.agent.tools)
+    shown = (chosen.tools, *(() if agent is None else (agent.agent.tools,)), *_seen_above(wanted))
     catalog = visible(catalog_of(tools, chosen, settings, top), *shown)
     outside = Outside(catalog, Bounds(settings.limits, shown), sources.manifests)
     sidecars = SidecarFiles(
@@ -147,7 +152,7 @@ def assembled(wanted: Wanted) -> Whole:
     )
     hand = hand_for(hand_setup)
     judge = judge_for(msgspec.structs.replace(judging, protects=hand.protects), reach, clock.now)
-    created = _created(wanted, session, agent)
+    created = beginning_of(wanted, session, agent)
     log = _kept(session_log(settings, surroundings, created, session.id, clock, ids), options)
     search = session_search(settings.web, top, surroundings) if above is None else above.search
     bundled = (*(() if agent is None else agent.agent.skills), *options.get("skills", ()))
@@ -178,16 +183,20 @@ def assembled(wanted: Wanted) -> Whole:
                     metadata=metadata,
                     reach=reach,
                     tools=catalog.get,
+                    sees=lambda name: all(one.admits(name) for one in shown),
                     from_elsewhere=(*sources.plugins, *outside.tools()),
                     rules=judge.as_parent,
                     commands=commands,
                     turn=turn,
                     search=search,
+                    left=lambda: own.left(),
                     top=top,
                 ),
                 partial(_child, wanted, configuration),
             ),
             depth=0 if above is None else above.depth,
+            created=created,
+            bound=above is not None,
         )
     )
     outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))
@@ -297,6 +306,15 @@ def _child(wanted: Wanted, configuration: Configuration, subagent: Subagent, abo
     return children.child_session(wanted, configuration, subagent, above)
 
 
+def _seen_above(wanted: Wanted) -> tuple[SeenAbove, ...]:
+    """What a subagent sees at most."""
+    above = wanted.options.get("above")
+    if above is None:
+        return ()
+    own = (tool.name for tool in wanted.tools) if above.own_tools else ()
+    return (SeenAbove(above.sees, frozenset(own)),)
+
+
 def _commands(wanted: Wanted, settings: Settings) -> tuple[CommandPolicy, ...]:
     """What commands are held to: by the profile, and by those of the agents above."""
     above = wanted.options.get("above")
@@ -312,21 +330,6 @@ def _known(names: tuple[str, ...], catalog: Catalog, above: Above | None) -> tup
             hint = advice(name, [one.name for one in catalog])
             raise ConfigurationError(f"on_demand: there is no tool {name!r}; {hint}")
     return names
-
-
-def _session(wanted: Wanted, ids: TimeIds) -> SessionFacts:
-    workspace = wanted.workspace
-    if workspace is not None and not Path(workspace).is_dir():
-        raise ConfigurationError(
-            f"workspace: {str(workspace)!r} is no directory; make it, or name another"
-        )
-    above, flow = wanted.options.get("above"), wanted.options.get("flow")
-    fresh = ids.new("ses") if above is None else above.child_id
-    fresh = fresh if flow is None else flow.session_id
-    return SessionFacts(
-        id=wanted.options.get("session") or fresh,
-        workspace=None if workspace is None else str(Path(workspace).resolve()),
-    )
 
 
 def _judging(
@@ -360,24 +363,6 @@ def _judging(
         commands_above=() if above is None else above.commands,
         in_sandbox=None if flow is None else flow.in_sandbox,
     )
-
-
-def _created(wanted: Wanted, session: SessionFacts, agent: CompiledAgent | None) -> SessionCreated:
-    """What the journal of the session begins with."""
-    above, flow = wanted.options.get("above"), wanted.options.get("flow")
-    model = wanted.options.get("model")
-    created = SessionCreated(
-        agent_id=None if agent is None else agent.id,
-        profile=wanted.profile,
-        workspace=session.workspace,
-        model=model if agent is not None and isinstance(model, str) else None,
-    )
-    if flow is not None:
-        created = msgspec.structs.replace(created, metadata=flow.metadata)
-    if above is None:
-        return created
-    metadata: JsonObject = {**above.metadata, "depth": above.depth}
-    return msgspec.structs.replace(created, parent_id=above.session_id, metadata=metadata)
 
 
 def _no_tools(_name: str) -> None:

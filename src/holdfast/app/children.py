@@ -1,5 +1,7 @@
 """Making the session of a subagent: what it has from the one above it, and what not."""
 
+import msgspec
+
 from holdfast.app.configuration import Configuration
 from holdfast.app.options import Wanted
 from holdfast.app.subagents import Above, Child, Subagent
@@ -19,13 +21,16 @@ def child_session(
 ) -> Child:
     """The session of a subagent. What may hold credentials, and the person, are not handed on."""
     inherited = {name: value for name, value in wanted.options.items() if name in _INHERITED}
-    if inherited.get("approver") == "elsewhere":
+    if inherited.get("approver") == "elsewhere" and not subagent.pauses:
         inherited["approver"] = answered_elsewhere
+    if above.paused:
+        inherited["session"] = above.child_id
     if subagent.agent is not None:
         inherited["agent"] = subagent.agent
         # What the manifest above says stands above; this one has its own.
         said = (one for one in wanted.options.get("rules", ()) if one.scope != "manifest")
         inherited["rules"] = tuple(said)
+    above = msgspec.structs.replace(above, own_tools=subagent.tools is not None)
     inherited_tools = (*wanted.tools, *above.from_elsewhere)
     return wanted.make(
         tools=inherited_tools if subagent.tools is None else subagent.tools,

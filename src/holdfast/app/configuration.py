@@ -9,7 +9,8 @@ A variable's name is the key's path in capitals, two underscores between its par
 letters. Its value is TOML, or else text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import cast
 
@@ -49,6 +50,8 @@ _PREFIX = "HOLDFAST_"
 _NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE, MCP_TOKEN_VARIABLE})
 _LEVELS = "__"
 _RULES = "rules"
+_HAVE_TO_BE_WHOLE = ("model", "lsp", "manifest")
+"""Tables by name that lack something without some of their keys."""
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +119,8 @@ def load_configuration(
     is_own = _same(stranger, own_file)
     project = None if is_own else _file(stranger if kept is None else kept / CONFIG_NAME, stranger)
     wanted = _theirs(stranger, kept, _together(theirs.table, project or {}), told)
-    later = [*_from_variables(told), *_from_overrides(overrides)]
+    amended = _together(settings, wanted if trusted else {})
+    later = _later(amended, [*_from_variables(told), *_from_overrides(overrides)])
     homes = _homes((stranger, project), (own_file, own))
 
     if trusted:
@@ -179,9 +183,8 @@ def _about(
 
 
 def _together(first: Table, later: Table) -> Table:
-    merged: Table = {}
-    for layer in (first, later):
-        _merge(merged, layer)
+    merged = deepcopy(first)
+    _merge(merged, deepcopy(later))
     return merged
 
 
@@ -193,16 +196,28 @@ def _file(path: Path | None, copy_of: Path | None = None) -> Table | None:
     return _checked(parse_toml(text, named), str(named), text)
 
 
-def _checked(layer: Table, origin: str, text: str = "") -> Table:
-    check_keys(layer, origin)
+def _checked(layer: Table, origin: str, text: str = "", *, whole: Table | None = None) -> Table:
+    """The layer, if nothing is wrong with it. ``whole``: what it is a part of, if it is one."""
+    told = layer if whole is None else _completed(layer, whole)
+    check_keys(told, origin)
     check_requirements(layer, origin)
     check_web(layer, origin)
-    check_models(layer, origin)
+    check_models(told, origin)
     check_toolsets(layer, origin)
     if "telemetry" in layer:
         telemetry.check_table(layer, origin)
     name_sources(layer, origin, text)
     return layer
+
+
+def _completed(layer: Table, whole: Table) -> Table:
+    """The layer with all else that is said of what it speaks of: a key of a table amends it."""
+    completed = dict(layer)
+    for part in _HAVE_TO_BE_WHOLE:
+        named, known = layer.get(part), whole.get(part)
+        if isinstance(named, dict) and isinstance(known, dict):
+            completed[part] = {name: known[name] for name in cast("Table", named)}
+    return completed
 
 
 def _theirs(file: Path | None, kept: Path | None, table: Table, told: Mapping[str, str]) -> Table:
@@ -239,22 +254,30 @@ def _same(one: Path | None, other: Path | None) -> bool:
         return False
 
 
-def _from_variables(environment: Mapping[str, str]) -> Iterator[Table]:
+def _later(below: Table, layers: Sequence[tuple[str, Table]]) -> list[Table]:
+    """Layers of single keys, each checked as what it makes of the tables below it and beside it."""
+    whole = below
+    for _origin, layer in layers:
+        whole = _together(whole, layer)
+    return [_checked(layer, origin, whole=whole) for origin, layer in layers]
+
+
+def _from_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, Table]]:
     for name in sorted(environment):
         if not name.startswith(_PREFIX) or name in _NOT_SETTINGS:
             continue
         path = tuple(name.removeprefix(_PREFIX).lower().split(_LEVELS))
-        yield _checked(nested(path, value_in(environment[name])), f"environment variable {name}")
+        yield f"environment variable {name}", nested(path, value_in(environment[name]))
 
 
-def _from_overrides(overrides: Mapping[str, str]) -> Iterator[Table]:
+def _from_overrides(overrides: Mapping[str, str]) -> Iterator[tuple[str, Table]]:
     for key, text in overrides.items():
         path = path_in(key)
         if path is None:
             raise ConfigurationError(
                 f"override {key!r}: not a dotted key; write for example limits.argument_bytes"
             )
-        yield _checked(nested(path, value_in(text)), f"override {key}")
+        yield f"override {key}", nested(path, value_in(text))
 
 
 def _narrowed(trusted: Table, project: Table, later: list[Table], origin: str) -> Narrowed:

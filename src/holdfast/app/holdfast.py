@@ -14,15 +14,18 @@ from holdfast.app.assembly import assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
 from holdfast.app.options import Options, Wanted, read_once, refuse_unknown
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.session_answers import SessionAnswers
 from holdfast.app.settings import DEFAULT_PROFILE
 from holdfast.contract.agents import Agent
 from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
+from holdfast.contract.errors import Unavailable
 from holdfast.contract.failure import Failure
 from holdfast.contract.journal import LeaseHeld
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal, ProgressSink
+from holdfast.contract.session_state import is_bound
 from holdfast.policy.explain import Explanation
 from holdfast.runtime import recovery
 from holdfast.runtime.abort import Abort, Either
@@ -75,6 +78,7 @@ class Holdfast(SessionAnswers):
         self._patience = options.get("server_patience", math.inf)
         self._abort = Abort()
         self._agents: agent_sessions.OpenedAgents | None = None
+        whole.own.below.opener = self._open_child
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -113,7 +117,7 @@ class Holdfast(SessionAnswers):
         self._abort.set()
         try:
             with CancelScope(shield=True):
-                await self._own.tasks.close()
+                await self._own.below.stop()
                 await self._outside.close()
                 await self._hand.close()
                 await self._own.close()
@@ -132,7 +136,7 @@ class Holdfast(SessionAnswers):
     def _lasts(self) -> bool:
         """Whether the session goes on after this program: an agent's does, and what waits."""
         is_agents = self.parts.agent is not None and not self._is_child
-        return is_agents or self._own.people.any_left_open
+        return is_agents or self._own.is_paused or self._own.people.any_left_open
 
     async def new_session(
         self,
@@ -149,12 +153,30 @@ class Holdfast(SessionAnswers):
         """
         return await self._all_agents().opened(agent, model, session)
 
-    async def run_due(self, *, forever: bool = False) -> int:
+    async def _open_child(self, session_id: str) -> "agent_session.AgentSession":
+        """A session that the one here delegated, which waits for its runs itself."""
+        try:
+            agents = self._all_agents()
+            child = await agents.opened(None, None, session_id, self._own.left())
+        except ConfigurationError as problem:
+            raise Unavailable(f"The session cannot be run here: {problem}") from None
+        child.tells_above = False
+        return child
+
+    async def run_due(
+        self,
+        *,
+        forever: bool = False,
+        told: "agent_sessions.EndTold | None" = None,
+        until: AbortSignal | None = None,
+    ) -> int:
         """Run the sessions of agents that are due: by words, by answers, by their own wakes.
 
-        How many runs there were. ``forever``: go on as they become due, until this is cancelled.
+        How many runs there were. ``forever``: go on as they become due, until this is cancelled;
+        what runs then is stopped, and due again. ``until``: once this is given, begin nothing more,
+        and return when what runs has ended. ``told``: hears how each run ended.
         """
-        return await self._all_agents().run_due(forever=forever)
+        return await self._all_agents().run_due(told, until, forever=forever)
 
     def _all_agents(self) -> "agent_sessions.OpenedAgents":
         self._check_open()
@@ -259,7 +281,7 @@ class Holdfast(SessionAnswers):
             await self._own.take_up(journal)
             begun = (await journal.session(self._session.id)).state
             self._moved = moved_remark(self._session, begun.workspace)
-            if self._own.tasks.depth:
+            if is_bound(begun) and not self._is_child:
                 self._below = _BELOW.format(self._session.id, begun.parent_id)
             for remark in filter(None, (self._moved, self._below)):
                 _log.warning("%s", remark)

@@ -42,6 +42,7 @@ from holdfast.policy.rules import RuleProblem
 from holdfast.policy.source_grants import together
 from holdfast.policy.watchdog import Specialist, Watchdog, name_of
 
+_CONFINED = '[policy] doubts = "confined"'
 HANDED_OVER = "handed over in code"
 """Who vouches for a tool that the program itself registers: it runs where no rule speaks."""
 
@@ -136,6 +137,7 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
             watchdog=Watchdog([*_hooks(parts), *map(partial(_timed, parts), parts.hooks)]),
             manifest=agent_manifest(parts.profile, parts.agent, parts.tools),
             doubts=_who_lets_doubts_run(parts.settings) or inside.grounds or None,
+            doubts_setting=_CONFINED if _holds_processes(parts.settings) else None,
             headless=parts.headless,
             answered=parts.answered,
         )
@@ -161,8 +163,12 @@ def agent_manifest(
 
 def _who_lets_doubts_run(settings: Settings) -> str | None:
     """Whoever configured it, where processes are held by the kernel."""
-    held = settings.sandbox.confinement != "unconfined"
-    return "policy.doubts = 'confined'" if held and settings.policy.doubts == "confined" else None
+    said = settings.policy.doubts == "confined"
+    return "policy.doubts = 'confined'" if said and _holds_processes(settings) else None
+
+
+def _holds_processes(settings: Settings) -> bool:
+    return settings.sandbox.confinement != "unconfined"
 
 
 def _manifest_rules(parts: JudgeParts) -> Sequence[Rule]:

@@ -9,18 +9,21 @@ import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.judging import InSandbox
+from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import Timeouts
 from holdfast.app.subagents import Above, Child, Runner, Subagent
 from holdfast.contract.agents import Agent, CompiledAgent
+from holdfast.contract.events import SessionCreated
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.model import ChatModel
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver, Clock
 from holdfast.contract.rules import Rule
-from holdfast.contract.runtime import Ports, ProgressSink
+from holdfast.contract.runtime import Ports, ProgressSink, SessionFacts
 from holdfast.contract.tool import Tool
 from holdfast.contract.watchdog import Hook
+from holdfast.runtime.ids import TimeIds
 
 
 class SourceOptions(TypedDict, total=False):
@@ -166,3 +169,39 @@ def refuse_unknown(options: Options) -> None:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}=?" if near else f"known: {', '.join(known)}"
             raise TypeError(f"Holdfast() has no option {name!r}; {hint}")
+
+
+def facts_of(wanted: Wanted, ids: TimeIds) -> SessionFacts:
+    """Its id and its workspace; ConfigurationError where that is none."""
+    workspace = wanted.workspace
+    if workspace is not None and not Path(workspace).is_dir():
+        raise ConfigurationError(
+            f"workspace: {str(workspace)!r} is no directory; make it, or name another"
+        )
+    above, flow = wanted.options.get("above"), wanted.options.get("flow")
+    fresh = ids.new("ses") if above is None else above.child_id
+    fresh = fresh if flow is None else flow.session_id
+    return SessionFacts(
+        id=wanted.options.get("session") or fresh,
+        workspace=None if workspace is None else str(Path(workspace).resolve()),
+    )
+
+
+def beginning_of(
+    wanted: Wanted, session: SessionFacts, agent: CompiledAgent | None
+) -> SessionCreated:
+    """What the journal of the session begins with."""
+    above, flow = wanted.options.get("above"), wanted.options.get("flow")
+    model = wanted.options.get("model")
+    created = SessionCreated(
+        agent_id=None if agent is None else agent.id,
+        profile=wanted.profile,
+        workspace=session.workspace,
+        model=model if agent is not None and isinstance(model, str) else None,
+    )
+    if flow is not None:
+        created = msgspec.structs.replace(created, metadata=flow.metadata)
+    if above is None:
+        return created
+    metadata: JsonObject = {**above.metadata, "depth": above.depth}
+    return msgspec.structs.replace(created, parent_id=above.session_id, metadata=metadata)

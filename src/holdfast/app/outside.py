@@ -10,9 +10,9 @@ from typing import NamedTuple
 from holdfast.app import manifests, servers
 from holdfast.app.profiles import shipped_names
 from holdfast.app.settings import LimitSettings, limited
-from holdfast.contract.agents import Visibility
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.visibility import Admits
 from holdfast.sources.mcp.states import ServerState
 
 Vouch = Callable[[list[Tool]], Mapping[str, str]]
@@ -23,7 +23,7 @@ class Bounds(NamedTuple):
     """What a host, a profile and an agent make of every tool."""
 
     limits: LimitSettings
-    visibilities: tuple[Visibility, ...]
+    visibilities: tuple[Admits, ...]
     """What each of them admits can be seen."""
 
     def applied(self, tools: Iterable[Tool]) -> list[Tool]:

@@ -26,7 +26,7 @@ from holdfast.preflight.plan import LaterPlan, Plan
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.visibility import visible
 from holdfast.sources.intake import built_in
-from holdfast.tools import code, host, locked
+from holdfast.tools import code, host, locked, managed
 from holdfast.tools.locked.question import question
 
 
@@ -34,7 +34,12 @@ class _Toolsets(Mapping[str, tuple[Builtin, ...]]):
     """The toolsets that ship, by name; the tools of one are loaded with the first look at it."""
 
     _FOUND: Mapping[str, Callable[[], tuple[Builtin, ...]]] = MappingProxyType(
-        {"locked": lambda: locked.LOCKED, "code": lambda: code.CODE, "host": lambda: host.HOST}
+        {
+            "locked": lambda: locked.LOCKED,
+            "code": lambda: code.CODE,
+            "host": lambda: host.HOST,
+            "managed": lambda: managed.MANAGED,
+        }
     )
 
     def __getitem__(self, name: str) -> tuple[Builtin, ...]:
@@ -74,7 +79,7 @@ PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
             toolsets=("locked", "host"), rules=_ASKS_ABOUT_HOSTS, commands_per_turn=10
         ),
         "managed": ProfileSettings(
-            toolsets=("locked",), rules=_ASKS_ABOUT_HOSTS, commands="managed"
+            toolsets=("locked", "managed"), rules=_ASKS_ABOUT_HOSTS, commands="managed"
         ),
         "readonly": ProfileSettings(
             toolsets=("locked",),

@@ -25,11 +25,13 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
     CallSettled,
     ChildIdle,
+    ChildWaits,
     CustomToolUse,
     Event,
     InquiryAnswered,
@@ -48,6 +50,7 @@ from holdfast.contract.wake_events import (
     ModelFailed,
     RunBounded,
     RunTerms,
+    WakeDeferred,
     WakeQueued,
     WakesCompleted,
 )
@@ -61,10 +64,11 @@ _CANCELLED = summary_of(Ended(ending="cancelled"))
 _FAILED = summary_of(Ended(ending="failed", problem=""))
 _RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 _OF_CALLS = (
-    *(CallAsked, ApprovalAsked, ApprovalAnswered, CallIntended, CallRefused),
-    *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept),
+    *(CallAsked, ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn, CallIntended, CallRefused),
+    *(InquiryAsked, InquiryAnswered, CallSettled, SidecarKept, ChildWaits),
 )
-_BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped)
+_OF_LEAVE = (ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn)
+_BEGINNING = (RunBounded, WakesCompleted, ChildIdle, AgentEquipped, WakeDeferred)
 
 
 def call_of(said: Payload) -> str | None:
@@ -93,9 +97,8 @@ class CallRecord:
     @property
     def admitted(self) -> int:
         """The number of the last event that was about leave to run; 0: nobody was asked."""
-        about = (one for one in self.events if isinstance(one.payload, ApprovalAsked))
-        answers = (one for one in self.events if isinstance(one.payload, ApprovalAnswered))
-        return max((one.sequence for one in (*about, *answers)), default=0)
+        about = (one for one in self.events if isinstance(one.payload, _OF_LEAVE))
+        return max((one.sequence for one in about), default=0)
 
     @property
     def may_run(self) -> bool:
@@ -103,7 +106,9 @@ class CallRecord:
         if any(isinstance(one.payload, CallIntended) for one in self.events):
             return True
         last = self.events[-1].payload
-        return isinstance(last, ApprovalAnswered) and last.allowed
+        if isinstance(last, ApprovalAnswered):
+            return last.allowed
+        return isinstance(last, ApprovalWithdrawn)
 
     @property
     def is_whole_without_running(self) -> bool:

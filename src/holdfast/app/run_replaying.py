@@ -103,6 +103,7 @@ class _Replay:
         self._clock = ReplayClock()
         self._journal = LedJournal(events, self._clock, asked)
         self._played = 0
+        self._run: Wake | None = None
         self._began: set[str] = set()
         self._tools = _tools(events)
 
@@ -129,6 +130,8 @@ class _Replay:
         def told(event: Event) -> None:
             for heard in log.listeners:
                 heard(event)
+            if self._run is not None:
+                self._run.spent.charge_child(event.payload)
 
         journal.told = told
         keeper = Keeper(log, Conversation())
@@ -159,7 +162,7 @@ class _Replay:
             await self._journal.feed_from_elsewhere()
         self._clock.set(wake.first.at)
         place = self._place(stage, log, keeper)
-        run = Wake(place, _equipment(stage, wake.terms), keeper, stage.abort)
+        run = self._run = Wake(place, _equipment(stage, wake.terms), keeper, stage.abort)
         await stage.to_its_end(run(goes_on=True))
         comparison, left = self._journal.comparison, self._journal.ahead()
         if comparison.divergence is not None:
@@ -184,6 +187,7 @@ class _Replay:
             outfit=PlayedOutfit(stage),
             running_children=lambda: frozenset(keeper.talk.children) - stage.wake.lost,
             stop_children=self._journal.others_are_heard,
+            tells_above=lambda: False,
             todos=tuple,
             witness=None,
             new_turn=lambda: None,

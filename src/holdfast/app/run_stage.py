@@ -210,8 +210,12 @@ class PlayedCalls:
         if record is not None:
             await stage.journal.feed_through(record.last)
         answer = None if record is None else record.envelope
+        if answer is None and record is not None and stage.wake.fate == "ended":
+            # It was left open, and nothing began behind it: what comes of calls overlapped with it.
+            await stage.journal.feed_through(max(one.last for one in stage.wake.calls.values()))
         if answer is None or stage.is_over:
             await stage.ends_here()
+            await stage.journal.feed_from_elsewhere()  # what others used may have ended the run
         return POSTPONED if answer is None else answer
 
 

@@ -1,6 +1,6 @@
 """What stands behind the ports that tools name: an entry for each, made for one session."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import msgspec
@@ -12,9 +12,11 @@ from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.after_edit import AfterEdit
+from holdfast.contract.agents import RunLimits
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
-from holdfast.contract.delegation import Delegation
+from holdfast.contract.delegation import ChildSessions, Delegation
+from holdfast.contract.events import SessionCreated
 from holdfast.contract.extraction import Extraction
 from holdfast.contract.file_bounds import FileBounds
 from holdfast.contract.journal import Journal
@@ -37,9 +39,9 @@ from holdfast.execution.search import file_search
 from holdfast.execution.session_outputs import SessionOutputs
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.command_policies import form_of
-from holdfast.runtime import after_edit, applications, plans
+from holdfast.runtime import after_edit, applications, child_sessions, plans
 from holdfast.runtime.catalog import Catalog
-from holdfast.runtime.delegation import Agent, Delegations
+from holdfast.runtime.delegation import Agent, CallDelegation, Delegations
 from holdfast.runtime.people import People
 from holdfast.runtime.searching import SessionSearch, calls_before
 from holdfast.runtime.session_log import SessionLog
@@ -71,6 +73,45 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     agents: Mapping[str, Agent] = {}
     depth: int = 0
     """How far below the session that a person began."""
+    created: SessionCreated
+    """What its journal begins with."""
+    bound: bool = False
+    """Whether it works for another session, and ends with that."""
+
+
+class SessionsBelow:
+    """The sessions that a session handed work to: subagents, and those that last."""
+
+    def __init__(
+        self, parts: PortParts, new_session: Callable[[], str], tasks: Delegations
+    ) -> None:
+        self._parts = parts
+        self._new_session = new_session
+        self._tasks = tasks
+        self.opener: child_sessions.Opener | None = None
+        """Opens sessions that were delegated; None: nobody does."""
+
+    @cached_property
+    def children(self) -> "child_sessions.LastingChildren":
+        """Those that last."""
+        parts = self._parts
+        return child_sessions.LastingChildren(
+            child_sessions.ChildParts(
+                created=parts.created,
+                log=parts.log,
+                redactor=parts.redactor,
+                new_session=self._new_session,
+                depth=lambda: self._tasks.depth,
+                ends_with_another=parts.bound,
+                opener=lambda: self.opener,
+            )
+        )
+
+    async def stop(self) -> None:
+        """Stop those that are run from here."""
+        await self._tasks.close()
+        if "children" in vars(self):
+            await self.children.close()
 
 
 class SessionPorts:
@@ -85,6 +126,11 @@ class SessionPorts:
         self.tasks = Delegations(
             parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
         )
+        self.left: Callable[[], RunLimits | None] = lambda: None
+        """What the run under way may still use; None: nobody counts it."""
+        self.is_paused = False
+        """Its agent waits for a person, and whoever runs it comes back later."""
+        self.below = SessionsBelow(parts, self._new_session, self.tasks)
         self._is_open = False
         self._search = parts.search
         self._hooks = hooks_of(parts.settings)
@@ -148,7 +194,8 @@ class SessionPorts:
             Application: lambda call: self.applications.of(call),
             Skills: lambda _call: self.skills,
             ToolIndex: lambda _call: self.offered,
-            Delegation: lambda _call: self.tasks,
+            Delegation: lambda call: CallDelegation(self.tasks, call.call_id),
+            ChildSessions: lambda _call: self.below.children,
             PlanShelf: lambda call: plans.CallPlans(self.parts.sidecars, call),
             Extraction: lambda _call: self._parsers,
             WebSearch: self._search.of_call,
@@ -160,7 +207,7 @@ class SessionPorts:
 
     def stays_open(self, call_id: str) -> bool:
         """Whether a call waits for somebody, although nobody waits for the call."""
-        if self.people.stays_open(call_id):
+        if self.people.stays_open(call_id) or self.tasks.stays_open(call_id):
             return True
         return "applications" in vars(self) and self.applications.stays_open(call_id)
 
@@ -185,6 +232,8 @@ class SessionPorts:
         depth = state.metadata.get("depth")
         if state.parent_id is not None and isinstance(depth, int):
             self.tasks.depth = depth
+        below = {name: call.child for name, call in state.calls.items() if call.child is not None}
+        self.tasks.waiting.update(below)
         before = await calls_before(journal, self.parts.session.id, web_search.name)
         self._search.used_before(before)
 

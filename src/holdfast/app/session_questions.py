@@ -22,9 +22,11 @@ class SessionQuestions:
 
     async def answer(self, question: Question | str, answer: Answer) -> None:
         """Answer one, or the approval of this id; NotFitting when it waits not, or no more."""
-        approval = question if isinstance(question, str) else question.approval_id
+        own = isinstance(question, str)
+        approval = question if own else question.approval_id
+        session_id = self._log.session_id if own else question.session_id
         told = answering.checked_answer(answer)
-        journal, session_id = await self._log.journal(), self._log.session_id
+        journal = await self._log.journal()
         await answering.write_answer(journal, session_id, approval, told, self._parts.redactor)
         self._parts.pipeline.heard(approval)
 

@@ -10,8 +10,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from holdfast.contract.agents import CompiledAgent
+from holdfast.contract.agents import CompiledAgent, RunLimits
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.delegation import AgentMode, Work
 from holdfast.contract.json_value import JsonObject
@@ -43,6 +44,8 @@ class Subagent(msgspec.Struct, frozen=True, kw_only=True):
     """Tools of its own; None: those that were handed to the parent."""
     agent: CompiledAgent | None = None
     """The agent that its sessions are opened under; None: none."""
+    pauses: bool = False
+    """Whether its run can be left while a person is waited for, and gone on with later."""
 
     def __post_init__(self) -> None:
         """Tools that can be read only once are for every child, too."""
@@ -61,6 +64,8 @@ class Above(msgspec.Struct, frozen=True):
     reach: Reach
     tools: Callable[[str], Tool | None]
     """Those of the session above, by name."""
+    sees: Callable[[str], bool]
+    """Whether the session above sees a tool of this name, if it has one."""
     from_elsewhere: tuple[Tool, ...]
     """What came to that one from its sources."""
     rules: tuple[AgentRules, ...]
@@ -68,8 +73,16 @@ class Above(msgspec.Struct, frozen=True):
     """What the profiles above hold commands to."""
     turn: Turn
     search: SessionSearch
+    left: Callable[[], RunLimits | None]
+    """What the run above may still use."""
     top: str
     """The session that a person began."""
+    own_tools: bool = False
+    """Whether the subagent was given tools of its own."""
+    waits: bool = True
+    """Whether the session above waits for it."""
+    paused: bool = False
+    """Whether it is a session that paused, and goes on."""
 
 
 Child = AbstractAsyncContextManager[object]
@@ -83,10 +96,11 @@ def agents_of(
 ) -> dict[str, Agent]:
     """The agents that a session can hand work to."""
 
-    def opener(name: str, subagent: Subagent) -> Callable[[str, Work], Child]:
-        def opened(session_id: str, work: Work) -> Child:
+    def opener(name: str, subagent: Subagent) -> Callable[[str, Work, bool], Child]:
+        def opened(session_id: str, work: Work, paused: bool) -> Child:  # noqa: FBT001 - a port's
             metadata: JsonObject = {**work.metadata, "agent": name}
-            return make(subagent, above(session_id, metadata))
+            told = above(session_id, metadata)
+            return make(subagent, replace(told, waits=not work.background, paused=paused))
 
         return opened
 

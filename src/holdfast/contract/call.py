@@ -97,6 +97,8 @@ class Deny(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     why: str | None = None
     """What a person would have been asked, where nobody was there to be."""
+    note: str | None = None
+    """What the person who refuses it says to the model; None: no more than no."""
 
 
 Verdict = Permit | Ask | Deny

@@ -1,10 +1,16 @@
-"""Handing work to an agent of its own session: values, and the port behind which that happens."""
+"""Handing work on: to an agent in a session below, or to a session of the same agent that lasts.
+
+Values, and the ports behind which that happens. A subagent ends with the session that it works for.
+A delegated session holds its task before anybody runs it, outlives the call that made it, and is
+run as any session is: by whoever finds it due, or by the one above it, for a number of wakes.
+"""
 
 from typing import Literal, Protocol
 
 import msgspec
 
 from holdfast.contract.call_port import CallPort
+from holdfast.contract.events import SessionStatus, StopReason, WantedOutcome
 from holdfast.contract.json_value import JsonObject
 
 AgentMode = Literal["primary", "subagent", "all"]
@@ -13,6 +19,12 @@ AgentMode = Literal["primary", "subagent", "all"]
 MOST_DEPTH = 5
 """How deep agents may stand below the session that a person began, which is 0."""
 ABORTED_BY_PARENT = "aborted by parent"
+MOST_CYCLES = 20
+"""Wakes that one call may run a child for."""
+DELEGATED = "delegated"
+"""The key of a session's metadata that says so of it."""
+CHILD_RESTS = "session.child_idle"
+"""Why a session is woken whose child came to rest."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,5 +61,63 @@ class Delegation(CallPort, Protocol):
 
         InvalidArguments for an agent that is not there or cannot be started so, PolicyDenied too
         deep below, Unavailable where there are no agents.
+        """
+        ...
+
+
+class ChildTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What a child session is to do."""
+
+    message: str
+    outcome: WantedOutcome | None = None
+
+
+class ChildSession(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a child session stands."""
+
+    session_id: str
+    agent_id: str | None
+    status: SessionStatus
+    stop_reason: StopReason
+    relation_to_current: Literal["child"] = "child"
+
+
+class SeededChild(msgspec.Struct, frozen=True, kw_only=True):
+    """A child session that was made and holds its task."""
+
+    parent_session_id: str
+    child_session: ChildSession
+    seeded_event_ids: tuple[str, ...]
+
+
+class ChildRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a child session came."""
+
+    parent_session_id: str
+    child_session: ChildSession
+    executed_cycles: int
+    loop_stop_reason: Literal["idle", "max_cycles"]
+    child_stop_reason: StopReason
+    response: str
+    queued_wake_ids: tuple[str, ...]
+    processed_event_ids: tuple[str, ...]
+
+
+class ChildSessions(CallPort, Protocol):
+    """Whoever makes and runs the sessions below the calling one."""
+
+    async def delegate(self, task: ChildTask, /) -> SeededChild:
+        """Make a child session that holds this task.
+
+        PolicyDenied too deep below, or for a session that is bound by one above it; Unavailable
+        where nothing is written down.
+        """
+        ...
+
+    async def run_child(self, session_id: str, max_cycles: int, /) -> ChildRun:
+        """Run a child for so many wakes at most.
+
+        PolicyDenied for a session that is no child of this one, Unavailable while somebody else
+        runs it.
         """
         ...

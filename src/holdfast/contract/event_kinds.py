@@ -5,12 +5,15 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
     ChildCreated,
     ChildIdle,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -44,6 +47,8 @@ KINDS: tuple[type[Payload], ...] = (
     *(ModelRequested, ModelReplied, CallRefused, AgentChunk, FlowGrown),
     *(InquiryAsked, InquiryAnswered),
     *WAKE_KINDS,
+    ApprovalWithdrawn,
+    *(ChildWaits, ChildAnswered),
 )
 """Every kind there is."""
 

@@ -35,6 +35,11 @@ class Payload(
 
     VERSION: ClassVar[int] = 1
 
+    def fields(self) -> dict[str, object]:
+        """What it says, by name: as it is written, so without what is not."""
+        all_of_it = msgspec.structs.asdict(self).items()
+        return {name: value for name, value in all_of_it if value is not msgspec.UNSET}
+
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that happened, as it stands in the journal."""
@@ -127,6 +132,8 @@ class ChildCreated(Payload, frozen=True, kw_only=True, tag="session.child_create
     child_session_id: str
     outcome_title: str | None = None
     message: str
+    lasting: bool | msgspec.UnsetType = msgspec.UNSET
+    """It outlives the call that made it, and whoever finds it due runs it. Written where so."""
 
 
 class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
@@ -136,6 +143,24 @@ class ChildIdle(Payload, frozen=True, kw_only=True, tag="session.child_idle"):
     child_stop_reason: StopReason
     summary: str
     executed_cycles: int
+    usage: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
+    """What it cost whoever ran it from here, with all below it; not written where nothing is
+    known of that."""
+
+
+class ChildWaits(Payload, frozen=True, kw_only=True, tag="session.child_waits"):
+    """That session waits for a person, and so does the call that waits for it."""
+
+    call_id: str
+    child_session_id: str
+    summary: str
+
+
+class ChildAnswered(Payload, frozen=True, kw_only=True, tag="session.child_answered"):
+    """A person answered there: the call goes on with it."""
+
+    call_id: str
+    child_session_id: str
 
 
 class StatusChanged(Payload, frozen=True, kw_only=True, tag="session.status_changed"):
@@ -260,6 +285,15 @@ class ApprovalAnswered(Payload, frozen=True, kw_only=True, tag="approval.answere
     note: str | None = None
     remember: Remember = "once"
     wider: bool = False
+
+
+class ApprovalWithdrawn(Payload, frozen=True, kw_only=True, tag="approval.withdrawn"):
+    """Nobody has to decide any more: before anybody did, the rules came to allow the call."""
+
+    approval_id: str
+    call_id: str
+    reason: str
+    """What allows it by now."""
 
 
 class CallIntended(Payload, frozen=True, kw_only=True, tag="call.intended"):

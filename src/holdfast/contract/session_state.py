@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from holdfast.contract.delegation import DELEGATED
 from holdfast.contract.events import SessionStatus, StopReason
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.wake_events import PARKED_UNTIL, Priority, QueuedWake
@@ -63,6 +64,8 @@ class OpenCall(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True)
     """What a person answered."""
     inquires: tuple[bool, ...] = ()
     """For each question that it asks a person: whether it may have several answers."""
+    child: str | None = None
+    """The session below that waits for a person in its place."""
 
 
 class ChatCursor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -115,6 +118,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Runs that are to come, in the order they were queued."""
     deferred_until: int = 0
     """In microseconds since 1970: before that it is not run, as the last run failed."""
+    children: tuple[str, ...] = ()
+    """Sessions of subagents that work for it and have not come to rest."""
     attempts: int = 0
     """How many runs in a row have failed."""
     continues: int = 0
@@ -162,22 +167,35 @@ Urgency: TypeAlias = tuple[int, int, int]
 def due_micros(state: SessionState) -> int | None:
     """From when on a session has to be run, in microseconds since 1970; None: not for now.
 
-    One without an agent is run by whoever calls its tools, and one below another by whoever runs
-    that one: nobody else knows what binds it. One that runs is due at once: whoever
-    ran it may be gone, and who holds its lease is known elsewhere. A deferral holds for all that
-    waits; whatever a person says ends it.
+    One without an agent is run by whoever calls its tools, and one that is bound to another by
+    whoever runs that one: nobody else knows what binds it. A bound one that paused is due once it
+    is answered: the one above goes on then. One that runs is due at once, and so
+    is one for which subagents work: whoever ran them may be gone, and who holds a lease is known
+    elsewhere. A deferral holds for all that waits; whatever a person says ends it.
     """
-    if state.agent_id is None or state.parent_id is not None or state.status == "terminated":
+    if state.agent_id is None or state.status == "terminated":
+        return None
+    if is_bound(state):
+        return 0 if state.status != "running" and is_answered(state) else None
+    if state.deferred_until >= _PARKED:
         return None
     if state.status == "running":
         return 0
-    if state.deferred_until >= _PARKED:
-        return None
-    if _has_word(state):
+    if _has_word(state) or state.children:
         return state.deferred_until
     if state.wakes:
         return max(state.deferred_until, min(wake.due_micros for wake in state.wakes))
     return None
+
+
+def is_bound(state: SessionState) -> bool:
+    """Whether it works for the session above it alone, which knows what it may do."""
+    return state.parent_id is not None and not state.metadata.get(DELEGATED)
+
+
+def is_answered(state: SessionState) -> bool:
+    """Whether somebody answered what a call of it waits for."""
+    return any(call.stage in _ANSWERED for call in state.calls.values())
 
 
 def urgency(state: SessionState, by_micros: int | None = None) -> Urgency:

@@ -38,6 +38,8 @@ class EnginePace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 PACE = EnginePace()
+_MOST_DOUBLINGS = 10
+"""Of the pause after looks in vain: it has long come to its most by then."""
 
 
 class EmbeddedEngine:
@@ -71,7 +73,7 @@ class EmbeddedEngine:
                     in_vain = 0
                 except JournalError as problem:
                     seconds = min(FIRST_SECONDS * 2**in_vain, MOST_SECONDS)
-                    in_vain += 1
+                    in_vain = min(in_vain + 1, _MOST_DOUBLINGS)
                     _log.warning("what is due is not known: %s; looking again later", problem)
                 if not self._stopping:
                     with move_on_after(seconds):

@@ -36,6 +36,7 @@ def causes_of(state: SessionState, now_micros: int) -> Causes:
             *(name for name, call in state.calls.items() if call.stage in _ANSWERED),
             *(f"wake {one.dedupe_key or one.reason}" for one in state.wakes),
             *(("running",) if state.status == "running" else ()),
+            *(f"child {one}" for one in state.children),
         )
     )
 

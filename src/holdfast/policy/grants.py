@@ -1,7 +1,8 @@
 """What is remembered of a person's answer: exactly the targets that were in question.
 
 A glob character in a target is kept as plain text, so no path or command widens its own permission.
-Beside them, where the person was shown it and said so: every command that begins the same way.
+Beside them, where the person was shown it and said so: every command that begins the same way, or
+every file of the workspace that this tool names.
 """
 
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
         return ()
     kept = [(use.capability, exact_pattern(use)) for use in ask.uses]
     if answer.wider and answer.allowed:
-        kept += [("shell.run", pattern) for pattern in ask.wider]
+        kept += [(capability, one) for one in ask.wider for capability in _widened(ask.uses)]
     project = answer.remember == "project" and answer.allowed
     return [
         Rule(
@@ -53,6 +54,13 @@ def granted_by(ask: Ask, answer: Answer, at: datetime) -> Sequence[Rule]:
         )
         for capability, pattern in kept
     ]
+
+
+def _widened(uses: Sequence[Use]) -> Sequence[str | None]:
+    """What a wider pattern is about: commands, where there are any, and otherwise files."""
+    if any(use.kind == "command" for use in uses):
+        return ("shell.run",)
+    return tuple(dict.fromkeys(use.capability for use in uses))
 
 
 def exact_pattern(use: Use) -> str:

@@ -19,13 +19,12 @@ from holdfast.contract.ports import Answer, GrantStore
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
-from holdfast.policy import words
+from holdfast.policy import offers, words
 from holdfast.policy.bounds import Bounds
 from holdfast.policy.explain import Explanation, exact_allow, explained
-from holdfast.policy.globs import LONGEST_PATTERN, is_open
-from holdfast.policy.grants import granted_by, remembers
+from holdfast.policy.globs import LONGEST_PATTERN
+from holdfast.policy.grants import granted_by
 from holdfast.policy.powers import AgentRules, Capabilities, Considered, Looked, Powers
-from holdfast.policy.prefixes import wider_patterns
 from holdfast.policy.rules import Weighed, strictest
 from holdfast.policy.scales import Scales
 from holdfast.policy.uses import NO_CAPABILITY, argument_uses, declared_uses
@@ -160,13 +159,17 @@ class PolicyJudge:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         asked = [one for one in considered.weighed if one.action == "ask"]
         reasons = words.questions(tool.name, asked)
-        watched = opinion.verdict == "ask" and not _answers_the_watchdog(considered.weighed)
+        watched = opinion.verdict == "ask" and not offers.answers_the_watchdog(considered.weighed)
         if watched:
             reasons.append(opinion.reason)
         if tool.permission_policy == "always_ask":
             reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
         if not reasons:
             return _permitted(prepared, considered, self.bounds)
+        if not watched and tool.permission_policy != "always_ask":
+            reasons += _about_doubts(
+                self._powers, self._scales, tool, considered, headless=headless
+            )
         if headless:
             return Deny(
                 prepared=prepared,
@@ -177,29 +180,18 @@ class PolicyJudge:
         # A hook asks about the call as a whole.
         in_question = considered.uses if watched or not asked else tuple([one.use for one in asked])
         ask = Ask(prepared=prepared, reason=" ".join(dict.fromkeys(reasons)), uses=in_question)
-        if not self._is_worth_remembering(ask, considered, watched=watched):
-            return ask
-        # What the watchdog asks about is looked at each time.
-        wider = () if watched else wider_patterns(in_question)
-        return msgspec.structs.replace(ask, offers=("once", "session", "project"), wider=wider)
-
-    def _is_worth_remembering(self, ask: Ask, considered: Considered, *, watched: bool) -> bool:
-        """Whether the same call would run the next time; otherwise nothing is to be offered."""
-        tool = ask.prepared.tool
-        if tool.permission_policy == "always_ask" or not remembers(ask.uses):
-            return False
-        yes = Answer(allowed=True, by="", remember="session")
-        scales = self._scales.with_more(granted_by(ask, yes, self._now()))
-        weighed = scales.weigh_all(tool, considered.looked)
-        if watched and not _answers_the_watchdog(weighed):
-            return False
-        return strictest(weighed).action == "allow"
+        return offers.made(ask, considered, self._scales, self._now(), watched=watched)
 
     async def answered(self, ask: Ask, answer: Answer | None, /) -> Permit | Deny:
         """What becomes of a question, and what is remembered of the answer."""
         prepared, tool = ask.prepared, ask.prepared.tool
         if answer is None:
-            return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=words.NOBODY_TO_ASK)
+            return Deny(
+                prepared=prepared,
+                kind=FailureKind.REJECTED,
+                reason=words.NOBODY_TO_ASK,
+                why=ask.reason,
+            )
         if answer.remember in ask.offers:
             await self._remember(granted_by(ask, answer, self._now()))
         if answer.allowed is True:
@@ -209,7 +201,12 @@ class PolicyJudge:
         if tool.permission_policy == "always_ask":
             word = words.confirmation_denied
         reason = word(tool.name, answer.note)
-        return Deny(prepared=prepared, kind=FailureKind.USER_DENIED, reason=reason)
+        return Deny(
+            prepared=prepared,
+            kind=FailureKind.USER_DENIED,
+            reason=reason,
+            note=answer.note or None,
+        )
 
     async def _remember(self, rules: Sequence[Rule]) -> None:
         if not rules:
@@ -251,22 +248,25 @@ def _lifted(scales: Scales, tool: Tool, considered: Considered) -> list[bool]:
     return [wider.weigh(tool, one).action == "allow" for one in considered.looked]
 
 
+def _about_doubts(
+    powers: Powers, scales: Scales, tool: Tool, considered: Considered, *, headless: bool
+) -> list[str]:
+    """What helps whoever meets nothing but doubts: a model that is alone, or who configures."""
+    if any(one.action == "ask" and one.use.doubt is None for one in considered.weighed):
+        return []
+    if headless:
+        return [words.PLAINER]
+    setting = powers.doubts_setting
+    if setting is None:
+        return []
+    confined = scales.with_doubts_let_run().weigh_all(tool, considered.looked)
+    return [words.confined(setting)] if strictest(confined).action == "allow" else []
+
+
 def _permitted(prepared: Prepared, considered: Considered, bounds: Bounds) -> Permit:
     if any(one.rule is not None and one.rule.remembered for one in considered.weighed):
         bounds.agree(prepared, considered.uses)
     return Permit(prepared=prepared, grounds=_grounds(considered.weighed))
-
-
-def _answers_the_watchdog(weighed: Sequence[Weighed]) -> bool:
-    """A person said so for this session or project; a manifest's allow is not a person."""
-    return bool(weighed) and all(
-        one.action == "allow" and one.rule is not None and _was_meant(one.rule) for one in weighed
-    )
-
-
-def _was_meant(rule: Rule) -> bool:
-    """A rule somebody wrote, or an answer to exactly this: not one kept for all that begins so."""
-    return rule.scope != "manifest" and not (rule.remembered and is_open(rule.pattern))
 
 
 def _grounds(weighed: Sequence[Weighed]) -> str:

@@ -49,6 +49,8 @@ class Powers(msgspec.Struct, frozen=True, kw_only=True):
     """What the watchdog receives."""
     doubts: str | None = None
     """Who says that a command in doubt runs where no rule speaks of it: a kernel holds it."""
+    doubts_setting: str | None = None
+    """What would say so, as a person writes it; None: nothing would, or somebody says it."""
     headless: bool
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""

@@ -1,7 +1,9 @@
-"""Which commands may be remembered by their beginning: `git log *` beside `git log -3`.
+"""What may be remembered beside exactly what was in question, by somebody who was shown it.
 
-A list of those that may, not of those that may not. What is not known here is remembered exactly or
-not at all: an interpreter, a shell, a wrapper or a build tool does whatever its arguments say.
+Of commands those that begin the same, `git log *` beside `git log -3`: a list of those that may,
+not of those that may not. What is not known here is remembered exactly or not at all: an
+interpreter, a shell, a wrapper or a build tool does whatever its arguments say. Of files that a
+tool writes all of the workspace: whoever watches an agent edit may want to agree once.
 """
 
 from collections.abc import Sequence
@@ -28,8 +30,15 @@ SUBCOMMANDS: dict[str, frozenset[str]] = {
 nothing that takes a configuration by an option."""
 
 
+ANY_FILE = "?*/**"
+"""Every path of the workspace, as they are compared: from there. One elsewhere begins with "/"."""
+
+
 def wider_patterns(uses: Sequence[Use]) -> tuple[str, ...]:
-    """A pattern for each command in question; none at all when one of them must stay exact."""
+    """A pattern for each command in question, or one for files that are written; none at all when
+    one of them must stay exact."""
+    if uses and all(map(_is_file, uses)):
+        return (ANY_FILE,) if any(use.capability == "fs.write" for use in uses) else ()
     found: list[str] = []
     for use in uses:
         if use.doubt is not None or use.declared:
@@ -40,6 +49,12 @@ def wider_patterns(uses: Sequence[Use]) -> tuple[str, ...]:
                 return ()
             found.append(f"{beginning} *")
     return tuple(dict.fromkeys(found))
+
+
+def _is_file(use: Use) -> bool:
+    """Whether a tool names a file of the workspace; what a command is sent to stays exact."""
+    named = use.kind == "path" and use.within is None and not use.declared and use.doubt is None
+    return named and not any(one.startswith("/") for one in (use.target, *use.spellings))
 
 
 def _beginning(command: str) -> str | None:

@@ -29,6 +29,11 @@ class Scales:
         """The same with further rules of one's own."""
         return Scales(self._powers, [*self._book.rules, *rules])
 
+    def with_doubts_let_run(self) -> "Scales":
+        """The same, as if somebody said that commands in doubt run where no rule speaks of them."""
+        powers = msgspec.structs.replace(self._powers, doubts=self._powers.doubts_setting)
+        return Scales(powers, self._book.rules)
+
     def weigh_all(self, tool: Tool, looked: Sequence[Looked]) -> list[Weighed]:
         """What all rules together say of the uses of one call."""
         weighed = [self.weigh(tool, one) for one in looked]

@@ -16,6 +16,12 @@ NO_ANSWERS = (
     "No user is present to answer questions. Proceed on your best assumption and say what it was."
 )
 
+PLAINER = (
+    "What is in doubt is all that is in question: write the call without it, each value and name as"
+    " it is, and it is judged by what it says."
+)
+"""For a model that nobody can help: how it gets on by itself."""
+
 _MOST_QUESTIONS = 10
 LONGEST_PERMISSION = 60
 _LONGEST_PATTERN = 300
@@ -81,6 +87,14 @@ def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
     left = len(asked) - _MOST_QUESTIONS
     more = [f"{left} more are in question."] if left > 0 else []
     return [*(f"Tool '{tool}': {reason}." for reason in reasons), *more]
+
+
+def confined(setting: str) -> str:
+    """Who is asked about doubts need not be: what to write, and what that means."""
+    return (
+        f"{setting} in your configuration lets commands in doubt run unasked: the kernel holds what"
+        " they reach, whatever they turn out to be."
+    )
 
 
 def described(use: Use) -> str:

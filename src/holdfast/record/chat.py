@@ -16,9 +16,12 @@ from holdfast.contract.events import (
     AgentMessage,
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallSettled,
+    ChildAnswered,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -150,6 +153,14 @@ def _approval_answered(draft: Draft, row: Stored, said: ApprovalAnswered) -> Non
     move_call(draft, said.call_id, replace(call, stage="answered", allowed=said.allowed))
 
 
+def _approval_withdrawn(draft: Draft, row: Stored, said: ApprovalWithdrawn) -> None:
+    """For whoever looks on it is answered; the call is where it was before it was asked about."""
+    answer = Approval(id=said.approval_id, approved=True, reason=said.reason)
+    change = partial(replace, state="approval-responded", approval=answer)
+    changed_part(draft, row, said.call_id, change)
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="asked"))
+
+
 def _intended(draft: Draft, _row: Stored, said: CallIntended) -> None:
     move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="intended"))
 
@@ -178,6 +189,16 @@ def _custom_result(draft: Draft, _row: Stored, said: CustomToolResult) -> None:
         move_call(draft, said.request_id, replace(call, stage="replied"))
 
 
+def _child_waits(draft: Draft, _row: Stored, said: ChildWaits) -> None:
+    call = draft.state.calls[said.call_id]
+    waits = replace(call, stage="inquiring", child=said.child_session_id)
+    move_call(draft, said.call_id, waits)
+
+
+def _child_answered(draft: Draft, _row: Stored, said: ChildAnswered) -> None:
+    move_call(draft, said.call_id, replace(draft.state.calls[said.call_id], stage="replied"))
+
+
 def _settled(draft: Draft, row: Stored, said: CallSettled) -> None:
     changed_part(draft, row, said.call_id, partial(with_output, envelope=said.envelope))
     move_call(draft, said.call_id, None)
@@ -195,11 +216,14 @@ PROJECTIONS: Mapping[type[Payload], Projection] = {
     CallAsked: _call_asked,
     ApprovalAsked: _approval_asked,
     ApprovalAnswered: _approval_answered,
+    ApprovalWithdrawn: _approval_withdrawn,
     CallIntended: _intended,
     InquiryAsked: _inquiry_asked,
     InquiryAnswered: _inquiry_answered,
     CustomToolUse: _custom_used,
     CustomToolResult: _custom_result,
+    ChildWaits: _child_waits,
+    ChildAnswered: _child_answered,
     CallSettled: _settled,
     EventsProcessed: _processed,
 }

@@ -28,8 +28,7 @@ _encode = msgspec.json.Encoder().encode
 
 def event_line(event: Event) -> bytes:
     """An event as everybody reads it, without the line feed."""
-    told = msgspec.structs.asdict(event.payload)
-    return _line({**_told_of_all(event), **told})
+    return _line({**_told_of_all(event), **event.payload.fields()})
 
 
 def head_line(session: Session) -> bytes:

@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from holdfast.contract.events import (
+    ApprovalWithdrawn,
     CallSettled,
+    ChildCreated,
+    ChildIdle,
+    ChildWaits,
     CustomToolResult,
     CustomToolUse,
     EventsProcessed,
@@ -101,8 +105,11 @@ def _used(state: SessionState, row: Stored, said: ToolUse) -> SessionState:
     return replace(state, confirmation=request, custom=None)
 
 
-def _settled(state: SessionState, _row: Stored, said: CallSettled) -> SessionState:
-    """A request to confirm a call is over once the call has its answer, however it got it."""
+def _settled(
+    state: SessionState, _row: Stored, said: CallSettled | ApprovalWithdrawn
+) -> SessionState:
+    """A request to confirm a call is over once the call has its answer, however it got it, and
+    when nobody has to decide over it any more."""
     asked, call = state.confirmation, state.calls.get(said.call_id)
     if asked is None or call is None or call.approval_id != asked.id:
         return state
@@ -128,6 +135,18 @@ def _processed(state: SessionState, _row: Stored, said: EventsProcessed) -> Sess
     left = tuple(one for one in state.interrupts if one not in done)
     state = replace(state, confirmation=confirmation, custom=custom, interrupts=left)
     return without_words(state, done)
+
+
+def _child_begun(state: SessionState, _row: Stored, said: ChildCreated) -> SessionState:
+    """One that lasts is looked after by itself."""
+    if said.lasting or said.child_session_id in state.children:
+        return state
+    return replace(state, children=(*state.children, said.child_session_id))
+
+
+def _child_rests(state: SessionState, _row: Stored, said: ChildIdle | ChildWaits) -> SessionState:
+    left = tuple(one for one in state.children if one != said.child_session_id)
+    return state if len(left) == len(state.children) else replace(state, children=left)
 
 
 def _status(state: SessionState, _row: Stored, said: StatusChanged) -> SessionState:
@@ -167,8 +186,12 @@ FOLDS: Mapping[type[Payload], Fold] = {
     CustomToolResult: _custom_result,
     ToolUse: _used,
     CallSettled: _settled,
+    ApprovalWithdrawn: _settled,
     CustomToolUse: _custom_used,
     EventsProcessed: _processed,
+    ChildCreated: _child_begun,
+    ChildIdle: _child_rests,
+    ChildWaits: _child_rests,
     StatusChanged: _status,
     StatusIdle: _idle,
     SessionClosed: _closed,

@@ -11,10 +11,13 @@ from typing import Any, TypeAlias
 from holdfast.contract.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
     CallSettled,
+    ChildAnswered,
+    ChildWaits,
     CustomToolResult,
     InquiryAnswered,
     InquiryAsked,
@@ -115,11 +118,23 @@ def _approval_asked(draft: Draft, said: ApprovalAsked) -> None:
 def _approval_answered(draft: Draft, said: ApprovalAnswered) -> None:
     """A reply counts only for the question it names, while that waits."""
     _not_interrupted(draft, allows=said.allowed)
-    call = _known(draft, said.call_id)
-    if call.approval_id != said.approval_id:
-        raise NotFitting(f"the call {said.call_id} does not wait for approval {said.approval_id}")
-    if call.stage != "waiting":
-        raise NotFitting(f"already recorded an answer to approval {said.approval_id}")
+    _question_waits(draft, said.call_id, said.approval_id)
+
+
+def _approval_withdrawn(draft: Draft, said: ApprovalWithdrawn) -> None:
+    """A person who has answered was asked for good: their answer counts."""
+    _question_waits(draft, said.call_id, said.approval_id)
+
+
+def _question_waits(draft: Draft, call_id: str, approval_id: str) -> None:
+    call = _known(draft, call_id)
+    if call.approval_id != approval_id:
+        raise NotFitting(f"the call {call_id} does not wait for approval {approval_id}")
+    if call.stage == "waiting":
+        return
+    if call.allowed is None:
+        raise NotFitting(f"approval {approval_id} was withdrawn: the rules allow the call by now")
+    raise NotFitting(f"already recorded an answer to approval {approval_id}")
 
 
 def _intended(draft: Draft, said: CallIntended) -> None:
@@ -128,7 +143,8 @@ def _intended(draft: Draft, said: CallIntended) -> None:
 
 
 def _refused(draft: Draft, said: CallRefused) -> None:
-    _at_stage(draft, said.call_id, "be refused", ("asked", "waiting", "answered"))
+    stages: tuple[CallStage, ...] = ("asked", "waiting", "answered", "inquiring", "replied")
+    _at_stage(draft, said.call_id, "be refused", stages)
 
 
 def _inquiry_asked(draft: Draft, said: InquiryAsked) -> None:
@@ -145,6 +161,16 @@ def _inquiry_answered(draft: Draft, said: InquiryAnswered) -> None:
     problem = misfit(call.inquires, said.answers, was_skipped=said.skipped)
     if problem is not None:
         raise NotFitting(f"the reply does not fit the inquiry of call {said.call_id}: {problem}")
+
+
+def _child_waits(draft: Draft, said: ChildWaits) -> None:
+    _at_stage(draft, said.call_id, "wait for a session below", ("intended", "replied"))
+
+
+def _child_answered(draft: Draft, said: ChildAnswered) -> None:
+    call = _known(draft, said.call_id)
+    if call.stage != "inquiring" or call.child != said.child_session_id:
+        raise NotFitting(f"the call {said.call_id} does not wait for {said.child_session_id}")
 
 
 def _settled(draft: Draft, said: CallSettled) -> None:
@@ -186,10 +212,13 @@ GUARDS: Mapping[type[Payload], Guard] = {
     CallAsked: _call_asked,
     ApprovalAsked: _approval_asked,
     ApprovalAnswered: _approval_answered,
+    ApprovalWithdrawn: _approval_withdrawn,
     CallIntended: _intended,
     CallRefused: _refused,
     InquiryAsked: _inquiry_asked,
     InquiryAnswered: _inquiry_answered,
+    ChildWaits: _child_waits,
+    ChildAnswered: _child_answered,
     CallSettled: _settled,
     WakeQueued: _wake_queued,
     WakeDeferred: _wake_deferred,

@@ -29,9 +29,15 @@ from holdfast.contract.delegation import (
     FinishedTask,
     Work,
 )
-from holdfast.contract.errors import InvalidArguments, OperationFailed, PolicyDenied, Unavailable
-from holdfast.contract.events import ChildCreated, ChildIdle, Payload, StopReason
-from holdfast.contract.journal import JournalError
+from holdfast.contract.errors import (
+    Cancelled,
+    InvalidArguments,
+    OperationFailed,
+    PolicyDenied,
+    Unavailable,
+)
+from holdfast.contract.events import ChildCreated, ChildIdle, ChildWaits, Payload, StopReason
+from holdfast.contract.journal import EventQuery, Journal, JournalError, UnknownSession
 from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import Cancel, LoopCaller
@@ -44,28 +50,36 @@ _log = logging.getLogger("holdfast")
 CLOSING_SECONDS = 5.0
 """How long agents may take to end when the session above them is closed."""
 LONGEST_SUMMARY = 2000
+_WAITS = "the subagent waits for a person; the call stays open until then"
 _NO_AGENTS = (
     "There is no subagent here: do the work yourself. A program adds them with"
     " Holdfast(subagents={'reviewer': Subagent(run=..., description='...')})."
 )
 
 
+class PausedBelow(Exception):
+    """A subagent cannot go on before a person has answered; its session says what."""
+
+
 class Agent(msgspec.Struct, frozen=True, kw_only=True):
     """One that work may be handed to."""
 
     mode: AgentMode
-    session: Callable[[str, Work], AbstractAsyncContextManager[object]]
-    """Opens a session of this id for it."""
+    session: Callable[[str, Work, bool], AbstractAsyncContextManager[object]]
+    """Opens a session of this id for it: a new one, or one that paused."""
     run: Callable[[Any, str], Awaitable[str]]
-    """Runs it in its open session, with a prompt, to its last message."""
+    """Runs it in its open session, with a prompt, to its last message; PausedBelow."""
 
 
 class _UnderWay:
     """One that runs."""
 
-    def __init__(self, session_id: str, work: Work) -> None:
+    def __init__(self, session_id: str, work: Work, call_id: str, *, paused: bool) -> None:
+        """``paused``: it ran before, and goes on."""
         self.session_id = session_id
         self.work = work
+        self.call_id = call_id
+        self.paused = paused
         self.stop = Abort()
         self.ended = Event()
         """Its session is closed, and its end is told."""
@@ -97,15 +111,26 @@ class Delegations:
         self._redactor = redactor
         self._running: dict[str, _Running] = {}
         self._finished: list[FinishedTask] = []
+        self.waiting: dict[str, str] = {}
+        """The sessions that paused, by the calls that wait for them."""
+        self._left_open: set[str] = set()
 
     @property
     def finished(self) -> tuple[FinishedTask, ...]:
         """The work in the background that has ended, in the order of its ends."""
         return tuple(self._finished)
 
-    async def start(self, work: Work, /) -> Delegated:
+    def stays_open(self, call_id: str) -> bool:
+        """Whether a call waits for a session below that waits for a person."""
+        return call_id in self._left_open
+
+    async def start(self, work: Work, call_id: str) -> Delegated:
         """Its output, or for work in the background its session at once."""
         agent = self._agent(work.agent)
+        self._left_open.discard(call_id)
+        if (paused := self.waiting.pop(call_id, None)) is not None:
+            self._begin(agent, one := _UnderWay(paused, work, call_id, paused=True))
+            return Delegated(output=await self._output(one))
         if self.depth >= MOST_DEPTH:
             raise PolicyDenied(
                 f"A subagent would stand {self.depth + 1} levels below the session it began with,"
@@ -124,12 +149,24 @@ class Delegations:
                 f"The subagent was not started: it cannot be written down ({problem})."
             ) from None
         metadata = cast("JsonObject", decode_json(self._redactor.json(encode_json(work.metadata))))
-        one = _UnderWay(session_id, msgspec.structs.replace(work, metadata=metadata))
-        _, task = LoopCaller().begin(self._to_its_end(agent, one))
-        self._running[session_id] = _Running(one, task)
+        work = msgspec.structs.replace(work, metadata=metadata)
+        self._begin(agent, one := _UnderWay(session_id, work, call_id, paused=False))
         if work.background:
             return Delegated(session_id=session_id)
-        return Delegated(output=await _output(one))
+        return Delegated(output=await self._output(one))
+
+    def _begin(self, agent: Agent, one: _UnderWay) -> None:
+        _, task = LoopCaller().begin(self._to_its_end(agent, one))
+        self._running[one.session_id] = _Running(one, task)
+
+    async def _output(self, one: _UnderWay) -> str:
+        """What it says at last; a call whose subagent waits for a person stays open."""
+        await _ended(one)
+        if one.call_id in self._left_open:
+            raise Cancelled(_WAITS)
+        if one.end.output is None:
+            raise OperationFailed(one.end.error or ABORTED_BY_PARENT)
+        return one.end.output
 
     def running(self) -> frozenset[str]:
         """The sessions of agents that run now."""
@@ -174,6 +211,8 @@ class Delegations:
                 case Returned(str() as output):
                     stop, said = "idle", output
                     one.end = msgspec.structs.replace(one.end, output=output, error=None)
+                case Raised(PausedBelow() as paused) if await self._paused(one, str(paused)):
+                    return
                 case Raised(problem):
                     said = self._failed(one, f"{type(problem).__name__}: {problem}")
                 case Returned(other) if not isinstance(other, Interrupted):
@@ -191,20 +230,38 @@ class Delegations:
             self._running.pop(one.session_id, None)
             one.ended.set()
 
+    async def _paused(self, one: _UnderWay, said: str) -> bool:
+        """Leave the call open until a person has answered below; whether that could be told."""
+        waits = ChildWaits(
+            call_id=one.call_id, child_session_id=one.session_id, summary=self._clean(said)
+        )
+        try:
+            with CancelScope(shield=True):
+                await self._tell(waits)
+        except JournalError as problem:
+            _log.warning("the pause of subagent %s was not written: %s", one.session_id, problem)
+            return False
+        self.waiting[one.call_id] = one.session_id
+        self._left_open.add(one.call_id)
+        return True
+
     def _failed(self, one: _UnderWay, said: str) -> str:
         error = f"The subagent {one.work.agent!r} failed: {said}"
         one.end = msgspec.structs.replace(one.end, error=error)
         return said
 
     async def _rested(self, session_id: str, stop: StopReason, summary: str) -> None:
-        rested = ChildIdle(
-            child_session_id=session_id,
-            child_stop_reason=stop,
-            summary=self._clean(summary)[:LONGEST_SUMMARY],
-            executed_cycles=1,
-        )
+        if self._log is None:
+            return
         try:
             with CancelScope(shield=True):
+                rested = ChildIdle(
+                    child_session_id=session_id,
+                    child_stop_reason=stop,
+                    summary=self._clean(summary)[:LONGEST_SUMMARY],
+                    executed_cycles=1,
+                    usage=await used_by(await self._log.journal(), session_id) or msgspec.UNSET,
+                )
                 await self._tell(rested)
         except JournalError as problem:
             _log.warning("the end of subagent %s was not written down: %s", session_id, problem)
@@ -217,6 +274,23 @@ class Delegations:
         return self._redactor.text(text) if self._redactor.active else text
 
 
+async def used_by(
+    journal: Journal, session_id: str, before: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """What a session has used, with all below it, beside what it had used before."""
+    try:
+        used = dict((await journal.session(session_id)).state.usage)
+    except UnknownSession:  # it never began
+        return {}
+    for event in await journal.find(session_id, EventQuery(types=("session.child_idle",))):
+        said = event.payload
+        if isinstance(said, ChildIdle) and not isinstance(said.usage, msgspec.UnsetType):
+            for name, count in said.usage.items():
+                used[name] = used.get(name, 0) + count
+    known: Mapping[str, int] = before or {}
+    return {name: more for name, n in used.items() if (more := n - known.get(name, 0))}
+
+
 async def _first_of(ended: Event, others: CancelScope) -> None:
     await ended.wait()
     others.cancel()
@@ -224,7 +298,7 @@ async def _first_of(ended: Event, others: CancelScope) -> None:
 
 async def _run(agent: Agent, one: _UnderWay) -> object:
     """Its last message. A runner that would not stop is given up, and its session still closes."""
-    async with agent.session(one.session_id, one.work) as session:
+    async with agent.session(one.session_id, one.work, one.paused) as session:
         ending = await driven(_awaited(agent.run(session, one.work.prompt)), None, one.stop)
         if isinstance(ending, Raised):
             raise ending.error
@@ -236,7 +310,7 @@ async def _awaited(running: Awaitable[str]) -> object:
     return await running
 
 
-async def _output(one: _UnderWay) -> str:
+async def _ended(one: _UnderWay) -> None:
     """Wait for it; whoever stops waiting stops it, and waits until it has ended."""
     try:
         await one.ended.wait()
@@ -247,6 +321,15 @@ async def _output(one: _UnderWay) -> str:
         raise
     finally:
         one.stop.set()
-    if one.end.output is None:
-        raise OperationFailed(one.end.error or ABORTED_BY_PARENT)
-    return one.end.output
+
+
+class CallDelegation:
+    """Whoever starts agents, as one call meets them."""
+
+    def __init__(self, tasks: Delegations, call_id: str) -> None:
+        self._tasks = tasks
+        self._call_id = call_id
+
+    async def start(self, work: Work, /) -> Delegated:
+        """Its output, or for work in the background its session at once."""
+        return await self._tasks.start(work, self._call_id)

@@ -8,11 +8,9 @@ from collections.abc import Awaitable
 
 import msgspec
 
-from holdfast.contract.builders import failure_of
 from holdfast.contract.call import Ask, Deny, Interrupted, Permit, Verdict
 from holdfast.contract.events import ApprovalAnswered
 from holdfast.contract.failure import Failure
-from holdfast.contract.json_value import JsonValue
 from holdfast.contract.person import Postponed
 from holdfast.contract.ports import Answer, Approver, IdSource, Judge
 from holdfast.contract.runtime import AbortSignal
@@ -20,6 +18,7 @@ from holdfast.envelope.from_error import cancelled
 from holdfast.execution.run import answer_to, verdict_of
 from holdfast.policy import approval
 from holdfast.runtime.hearing import Hearing
+from holdfast.runtime.refusals import refusal
 from holdfast.runtime.trail import Trail, answer_of
 
 
@@ -38,16 +37,18 @@ class Leave:
 
     async def __call__(
         self,
-        judged: Ask | Deny | Awaitable[Verdict],
+        judged: Verdict | Awaitable[Verdict],
         tool: str,
         abort: AbortSignal,
         trail: Trail | None,
     ) -> Permit | Failure | Postponed:
         """What becomes of the call; postponed, it stays open until somebody has answered."""
-        verdict = judged if isinstance(judged, Ask | Deny) else await verdict_of(judged, abort)
-        standing = None if trail is None else trail.standing
-        if standing is not None and isinstance(verdict, Deny) and standing.lifts(verdict):
-            verdict = Ask(prepared=verdict.prepared, reason=verdict.why or verdict.reason)
+        known = isinstance(judged, Permit | Ask | Deny)
+        verdict = judged if known else await verdict_of(judged, abort)
+        if trail is not None and trail.standing is not None and isinstance(verdict, Verdict):
+            verdict = trail.standing.again(verdict)
+        if isinstance(verdict, Permit):
+            verdict = await self._unasked(verdict, trail)
         if isinstance(verdict, Ask):
             answer = await self._answer(verdict, abort, trail)
             if isinstance(answer, Failure | Postponed):
@@ -56,12 +57,24 @@ class Leave:
             verdict = answer if interrupted else await self._judge.answered(verdict, answer)
         if isinstance(verdict, Interrupted):
             return cancelled(tool)
-        if isinstance(verdict, Permit):
+        if isinstance(verdict, Permit | Failure):
             return verdict
         if trail is not None:
             trail.refused(verdict)
-        extras: dict[str, JsonValue] = {} if verdict.why is None else {"why": verdict.why}
-        return failure_of(verdict.kind, verdict.reason, extras=extras)
+        return refusal(verdict.kind, verdict.reason, why=verdict.why, note=verdict.note)
+
+    async def _unasked(self, permit: Permit, trail: Trail | None) -> Permit | Deny | Failure:
+        """The call may run: who was asked about it before need not answer, unless they have."""
+        standing = None if trail is None else trail.standing
+        question = None if standing is None else standing.void_question
+        if trail is None or question is None:
+            return permit
+        said = await trail.withdraws(question, permit.grounds)
+        if said is None or isinstance(said, Failure):
+            return permit if said is None else said
+        return await self._judge.answered(
+            Ask(prepared=permit.prepared, reason=permit.grounds), said
+        )
 
     async def _answer(
         self, ask: Ask, abort: AbortSignal, trail: Trail | None

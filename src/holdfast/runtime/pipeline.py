@@ -36,7 +36,7 @@ from holdfast.contract.runtime import (
 from holdfast.envelope.bound import may_exceed
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.run import Begun, begin, finish
-from holdfast.preflight.parse import MAX_ARGUMENT_BYTES, parse_arguments
+from holdfast.preflight.parse import MAX_ARGUMENT_BYTES
 from holdfast.preflight.plan import Plan
 from holdfast.runtime import guarding
 from holdfast.runtime.catalog import Catalog
@@ -92,7 +92,6 @@ class Admitted(msgspec.Struct, frozen=True):
     abort: AbortSignal
     trail: Trail | None
     progress: ProgressSink
-    started: int
 
     @property
     def parallel_safe(self) -> bool:
@@ -229,17 +228,18 @@ class Pipeline:
         if plan.tool.ownership == "custom" and not parts.fulfils:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
-        if not isinstance(verdict, Permit):
+        if not isinstance(verdict, Permit) or (trail is not None and trail.standing is not None):
             verdict = await self._leave(verdict, call.tool, abort, trail)
             if isinstance(verdict, Failure):
                 return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
             if isinstance(verdict, Postponed):
                 return verdict
-        return Admitted(call, verdict, abort, trail, progress, started)
+        return Admitted(call, verdict, abort, trail, progress)
 
     async def _carried_out(self, admitted: "Admitted") -> Envelope:
         call, verdict, trail = admitted.call, admitted.permit, admitted.trail
-        parts, prepared, started = self._parts, admitted.permit.prepared, admitted.started
+        parts, prepared = self._parts, admitted.permit.prepared
+        started = self._ticks()  # whoever was asked before took their own time
         if trail is not None and (unwritten := await trail.intends(verdict)):
             return self._sealed(Envelope(failure=unwritten), call, prepared.repairs, started)
         runtime = Runtime(
@@ -279,10 +279,9 @@ class Pipeline:
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
 
     def _unknown(self, call: ToolCall) -> Rejected:
-        parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
-        unreadable = parsed if isinstance(parsed, Failure) else None
+        """The name counts first: arguments put right would not help."""
         absent = self._parts.catalog.absent.get(call.tool)
-        return Rejected(call=call, failure=unreadable or absent or unknown_tool(call.tool))
+        return Rejected(call=call, failure=absent or unknown_tool(call.tool))
 
     def _refuse(self, rejected: Rejected, plan: Plan | None, started: int) -> Envelope:
         refused = Envelope(failure=self._refused.advise(rejected, plan))

@@ -12,6 +12,7 @@ from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
@@ -28,9 +29,11 @@ from holdfast.runtime.trail import LONGEST_ARGUMENTS
 
 _P = TypeVar("_P", bound=Payload)
 _OF_CALLS = (
-    *(CallAsked, ApprovalAsked, ApprovalAnswered),
+    *(CallAsked, ApprovalAsked, ApprovalAnswered, ApprovalWithdrawn),
     *(CallIntended, CallRefused, CallSettled),
 )
+
+_OF_VOID_QUESTIONS = (ApprovalAsked, ApprovalWithdrawn)
 
 
 class RecordedCall:
@@ -99,7 +102,11 @@ class RecordedCall:
     def compared(self) -> list[Event]:
         """What settling it again has to write. An end that came from outside is none of that."""
         is_over = isinstance(self.events[-1].payload, CallSettled)
-        return self.events[:-1] if is_over and self._ended_from_outside() else self.events
+        steps = self.events[:-1] if is_over and self._ended_from_outside() else self.events
+        if self._said(ApprovalWithdrawn) is None:
+            return steps
+        # The rules that it ran by do not ask.
+        return [one for one in steps if not isinstance(one.payload, _OF_VOID_QUESTIONS)]
 
     def _ended_from_outside(self) -> bool:
         """Nobody measured how long it took; or it was given up before it ran."""

@@ -20,6 +20,7 @@ from holdfast.contract.events import (
     CallAsked,
     CallRefused,
     CallSettled,
+    ChildAnswered,
     CustomToolResult,
     Event,
     InquiryAnswered,
@@ -36,18 +37,19 @@ from holdfast.contract.session_state import OpenCall
 from holdfast.envelope.dialects.ok import render
 from holdfast.policy.words import user_denied
 from holdfast.record.codec import IMPORTED
+from holdfast.runtime.refusals import refusal
 from holdfast.runtime.trail import LONGEST_ARGUMENTS, Approved
 
 ABORTED = "aborted by host restart"
 _APPLICATION = "the application"
+_BELOW = Answer(allowed=True, by="a session below")
 _OF_CALLS = (
     *("call.asked", "approval.asked", "approval.answered"),
-    *("inquiry.asked", "inquiry.answered", "user.custom_tool_result"),
+    *("inquiry.asked", "inquiry.answered", "user.custom_tool_result", "session.child_answered"),
 )
 
 
 _WAITING = frozenset({"waiting", "inquiring"})
-_GO_ON = frozenset({"answered", "replied"})
 
 
 class TakenUp(msgspec.Struct, frozen=True):
@@ -83,9 +85,9 @@ async def answered_calls(
     Calls of the present are none of them: whoever asked for those waits for the answer itself.
     """
     open_calls = (await journal.session(session_id)).state.calls
-    answered = [name for name in open_calls if name in stayed and open_calls[name].stage in _GO_ON]
+    answered = [name for name in open_calls if name in stayed and _goes_on(open_calls[name])]
     told = await _told_of(journal, session_id, frozenset(answered))
-    return tuple(_approved(session_id, told[call_id]) for call_id in answered)
+    return tuple(_standing(session_id, told[name], open_calls[name]) for name in answered)
 
 
 async def standing_calls(journal: Journal, session_id: str) -> dict[str, Approved]:
@@ -94,8 +96,9 @@ async def standing_calls(journal: Journal, session_id: str) -> dict[str, Approve
     To be looked for by whoever has just taken the session up, before it makes calls of its own.
     """
     open_calls = (await journal.session(session_id)).state.calls
-    stages = _WAITING | _GO_ON
-    standing = {name: call for name, call in open_calls.items() if call.stage in stages}
+    standing = {
+        name: call for name, call in open_calls.items() if call.stage in _WAITING or _goes_on(call)
+    }
     told = await _told_of(journal, session_id, frozenset(standing))
     return {name: _standing(session_id, told[name], call) for name, call in standing.items()}
 
@@ -116,11 +119,15 @@ def settlement(call: ToolCall, envelope: Envelope, *, known: bool = False) -> li
 
 
 async def open_questions(journal: Journal, session_id: str) -> tuple[Question, ...]:
-    """The questions that still wait for a person, the oldest first."""
+    """The questions that still wait for a person, the oldest first; with those of sessions below
+    that its calls wait for."""
     open_calls = (await journal.session(session_id)).state.calls
     waiting = frozenset(call_id for call_id, call in open_calls.items() if call.stage == "waiting")
     told = await _told_of(journal, session_id, waiting)
     found = [question for one in told.values() if (question := _question(session_id, one))]
+    below = [call.child for call in open_calls.values() if call.stage == "inquiring" and call.child]
+    for child in below:
+        found += await open_questions(journal, child)
     return tuple(sorted(found, key=lambda one: (one.asked_at, one.approval_id)))
 
 
@@ -136,8 +143,17 @@ async def open_inquiries(journal: Journal, session_id: str) -> tuple[Inquiry, ..
 def _stays(call: OpenCall, *, imported: bool) -> bool:
     if call.stage in _WAITING:
         return True
-    goes_on = call.stage == "replied" or (call.allowed is True and call.stage == "answered")
-    return goes_on and not imported
+    return _goes_on(call) and call.allowed is not False and not imported
+
+
+def _goes_on(call: OpenCall) -> bool:
+    """Whether a person has done their part: answered, replied, or need not any more."""
+    return call.stage in ("answered", "replied") or _is_withdrawn(call)
+
+
+def _is_withdrawn(call: OpenCall) -> bool:
+    """Whether the question about it was taken back, and it has not begun."""
+    return call.stage == "asked" and call.approval_id is not None
 
 
 async def _was_imported(journal: Journal, session_id: str) -> bool:
@@ -156,6 +172,8 @@ class _Told(msgspec.Struct):
     inquiry_at: datetime | None = None
     reply: InquiryAnswered | None = None
     output: str | None = None
+    below: bool = False
+    """A session below it was answered."""
 
 
 async def _told_of(
@@ -189,6 +207,8 @@ def _tell(told: Mapping[str, _Told], event: Event) -> None:
         told[said.call_id].reply = said
     elif isinstance(said, CustomToolResult) and said.request_id in told:
         told[said.request_id].output = said.output
+    elif isinstance(said, ChildAnswered) and said.call_id in told:
+        told[said.call_id].below = True
 
 
 def _inquiry(session_id: str, told: _Told) -> Inquiry | None:
@@ -241,7 +261,8 @@ def _answer(call_id: str, told: _Told, refused: CallRefused | None) -> Envelope:
     tool = "" if told.asked is None else told.asked.tool
     failure = failure_of(FailureKind.EXECUTION_ERROR, ABORTED, retryable=False)
     if refused is not None:
-        failure = failure_of(FailureKind.USER_DENIED, refused.reason)
+        note = None if told.answer is None else told.answer.note
+        failure = refusal(FailureKind.USER_DENIED, refused.reason, note=note)
     return Envelope(failure=failure, tool=tool, call_id=call_id)
 
 
@@ -257,7 +278,9 @@ def _settled(answer: Envelope) -> CallSettled:
 
 def _standing(session_id: str, told: _Told, call: OpenCall) -> Approved:
     """As far as it has come; who has not answered yet is asked again."""
-    if call.stage in _GO_ON:
+    if _is_withdrawn(call):
+        return _unasked(session_id, told)
+    if _goes_on(call):
         return _approved(session_id, told)
     approval = told.approval
     return Approved(
@@ -267,6 +290,11 @@ def _standing(session_id: str, told: _Told, call: OpenCall) -> Approved:
         approval_id=call.approval_id,
         began=call.stage == "inquiring",
     )
+
+
+def _unasked(session_id: str, told: _Told) -> Approved:
+    """Nobody has to be asked about it; who has to be by now is asked anew."""
+    return Approved(call=_call(session_id, told), arguments_hash="", answer=None)
 
 
 def _call(session_id: str, told: _Told) -> ToolCall:
@@ -290,6 +318,8 @@ def _approved(session_id: str, told: _Told) -> Approved:
         return Approved(
             call=call, arguments_hash="", answer=by_application, began=True, output=told.output
         )
+    if told.below:
+        return Approved(call=call, arguments_hash="", answer=_BELOW, began=True)
     if reply is not None:
         replies = Replies(answers=reply.answers, skipped=reply.skipped, by=reply.by)
         allowed = Answer(allowed=True, by=reply.by)

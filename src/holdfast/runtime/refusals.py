@@ -2,9 +2,20 @@
 
 from holdfast.contract.builders import failure_of
 from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.json_value import JsonValue
 
 MAX_NAME_CHARACTERS = 200
 """How much of a tool's name an answer repeats; models have been seen to send whole pages."""
+
+
+def refusal(kind: FailureKind, reason: str, **told: str | None) -> Failure:
+    """The failure of a call that may not run, with what is known beside the reason.
+
+    ``why``: what a person would have been asked. ``note``: what the person who refused it says to
+    the model; a refusal that has one is for the model to go on from.
+    """
+    extras: dict[str, JsonValue] = {name: text for name, text in told.items() if text}
+    return failure_of(kind, reason, extras=extras)
 
 
 def not_ours(name: str) -> Failure:

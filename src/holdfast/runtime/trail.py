@@ -12,11 +12,12 @@ import logging
 import msgspec
 
 from holdfast.contract.builders import failure_of
-from holdfast.contract.call import Ask, Deny, Permit, Prepared, ToolCall
+from holdfast.contract.call import Ask, Deny, Permit, Prepared, ToolCall, Verdict
 from holdfast.contract.envelope import NULL, Envelope, Metadata
 from holdfast.contract.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    ApprovalWithdrawn,
     CallAsked,
     CallIntended,
     CallRefused,
@@ -45,7 +46,6 @@ _ANOTHER_CALL = (
     "A person was asked about this call, and something else would run now: its tool is another one,"
     " or what it was given is not kept, as it holds a secret. Make the call again."
 )
-_REFUSED_BEFORE = "A person refused this call before the program was started again."
 
 
 def arguments_hash(prepared: Prepared) -> str:
@@ -108,16 +108,28 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
     output: str | None = None
     """What the application gave for a call of one of its own tools; None: nothing yet."""
 
-    def lifts(self, refusal: Deny) -> bool:
-        """Whether it is refused only because nobody is there: somebody was, and answered."""
-        if self.answer is None:
-            return False
-        return (self.began and refusal.reason == NO_ANSWERS) or refusal.why is not None
+    def again(self, verdict: Verdict) -> Verdict:
+        """What is judged now, with what a person said before: who refused it has refused it, and
+        it is not refused because nobody is there, if somebody was."""
+        if self.answer is None or isinstance(verdict, Ask):
+            return verdict
+        if isinstance(verdict, Deny):
+            reason = verdict.why or verdict.reason
+            lifted = (self.began and verdict.reason == NO_ANSWERS) or verdict.why is not None
+            return Ask(prepared=verdict.prepared, reason=reason) if lifted else verdict
+        if self.answer.allowed:
+            return verdict
+        return Ask(prepared=verdict.prepared, reason=verdict.grounds)
 
     @property
     def open_question(self) -> str | None:
         """The question about it that stands in the journal and has no answer."""
         return self.approval_id if self.answer is None else None
+
+    @property
+    def void_question(self) -> str | None:
+        """The same, if the call may run by now: one that has begun was allowed before."""
+        return None if self.began else self.open_question
 
     def answer_to(self, ask: Ask) -> Answer | Failure | None:
         """What was answered to exactly this question before; a refusal holds for any.
@@ -186,15 +198,22 @@ class Trail:
     async def answered(self, approval_id: str, answer: Answer | None) -> Answer | Failure | None:
         """They answered, or nobody was there; what counts is whatever was written down first."""
         told = None if answer is None else without_secrets(answer, self._redactor)
-        self._untold.append(answered(approval_id, self._call.id, told))
-        try:
-            await self._write()
-        except NotFitting as problem:
-            self._untold.clear()  # the call is known, and can still be given its end
-            return await self._answered_before(approval_id, problem)
-        except JournalError as problem:
-            return _unwritten("run", problem)
-        return answer
+        first = await self._unless_answered(answered(approval_id, self._call.id, told))
+        if not isinstance(first, ApprovalAnswered):
+            return answer if first is None else first
+        _log.warning(
+            "an answer to %s came after that of %s: the first counts", approval_id, first.by
+        )
+        return answer_of(first)
+
+    async def withdraws(self, approval_id: str, grounds: str) -> Answer | Failure | None:
+        """Nobody has to be asked any more, on these grounds; if somebody has answered before, what
+        they said."""
+        withdrawn = ApprovalWithdrawn(
+            approval_id=approval_id, call_id=self._call.id, reason=self._clean(grounds)
+        )
+        first = await self._unless_answered(withdrawn)
+        return answer_of(first) if isinstance(first, ApprovalAnswered) else first
 
     async def first_answer(self, approval_id: str) -> ApprovalAnswered | None:
         """What the journal holds as the answer to the question asked last; JournalError."""
@@ -204,19 +223,23 @@ class Trail:
         answers = (one.payload for one in found if isinstance(one.payload, ApprovalAnswered))
         return next((one for one in answers if one.approval_id == approval_id), None)
 
-    async def _answered_before(
-        self, approval_id: str, problem: NotFitting
-    ) -> Answer | Failure | None:
+    async def _unless_answered(
+        self, said: ApprovalAnswered | ApprovalWithdrawn
+    ) -> ApprovalAnswered | Failure | None:
+        """End a question; where it has an answer already, that."""
+        self._untold.append(said)
         try:
-            first = await self.first_answer(approval_id)
-        except JournalError as unread:
-            return _unwritten("run", unread)
-        if first is None:
+            await self._write()
+        except NotFitting as problem:
+            self._untold.clear()  # the call is known, and can still be given its end
+            try:
+                first = await self.first_answer(said.approval_id)
+            except JournalError as unread:
+                return _unwritten("run", unread)
+            return _unwritten("run", problem) if first is None else first
+        except JournalError as problem:
             return _unwritten("run", problem)
-        _log.warning(
-            "an answer to %s came after that of %s: the first counts", approval_id, first.by
-        )
-        return answer_of(first)
+        return None
 
     def refused(self, verdict: Deny) -> None:
         """It may not run; written with the answer."""
@@ -231,10 +254,8 @@ class Trail:
         )
 
     async def intends(self, permit: Permit) -> Failure | None:
-        """It is about to run, unless a person said before that it must not."""
+        """It is about to run."""
         known = self.standing
-        if known is not None and known.answer is not None and not known.answer.allowed:
-            return failure_of(FailureKind.USER_DENIED, _REFUSED_BEFORE)
         if known is not None and known.began:
             return None  # its intent stands, and what is left of it does nothing
         self._untold.append(

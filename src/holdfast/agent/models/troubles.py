@@ -63,12 +63,19 @@ _STEPS: dict[ModelTrouble, str] = {
 }
 
 
+_NO_KEY = (
+    "no key is sent there, unless one of its headers holds it; name its variable with key_variable"
+)
+
+
 def refusal(status: int, body: bytes, headers: Mapping[str, str], secret: str) -> ModelError:
     """The error for a status that is none of success."""
     said, kind = _words(body)
     told = tidy(said, secret)
     trouble = _of_status(status, f"{kind} {said}".lower())
     step = _STEPS.get(trouble)
+    if trouble == "authentication" and not secret:
+        step = _NO_KEY
     text = f"the model's provider answered {status}{f': {told}' if told else ''}"
     return ModelError(
         trouble,

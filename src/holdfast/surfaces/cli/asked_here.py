@@ -1,72 +1,78 @@
-"""Asking the person who watches a run: the view waits meanwhile, and edits are shown first."""
+"""Asking the person who watches a run: one question after the other, the call shown before it."""
 
-import msgspec
-from anyio import to_thread
+from typing import Protocol
 
-from holdfast.app.telling import Told
+from anyio import Lock, to_thread
+
 from holdfast.contract.call import Ask
-from holdfast.contract.events import ChildCreated, Event
 from holdfast.contract.person import Asker, Inquiry, Postponed, Replies
-from holdfast.contract.ports import Answer, Approver
-from holdfast.surfaces.cli.call_cards import CardLine, change_tones
-from holdfast.surfaces.cli.changes import beside_the_change, files_below, whole_change
+from holdfast.contract.ports import Answer
+from holdfast.surfaces.cli.asked_about import Asked, Whole
+from holdfast.surfaces.cli.call_cards import Card, argument_lines, change_tones
+from holdfast.surfaces.cli.changes import CHANGE_ARGUMENTS, files_below, whole_change
 from holdfast.surfaces.cli.run_view import View
+from holdfast.surfaces.cli.screen import one_line
+from holdfast.surfaces.cli.subagents import Subagents
 
 
-class Subagents:
-    """Knows which session a person speaks with, and which ones are below it."""
+class Decides(Protocol):
+    """Knows what somebody answers about a call that was shown."""
 
-    def __init__(self) -> None:
-        self.top: str | None = None
-        self._names: dict[str, str | None] = {}
+    async def __call__(self, ask: Ask, whole: Whole | None, /) -> Answer | Postponed | None:
+        """Wait for it; ``whole``: shows all of the call."""
+        ...
 
-    def note(self, told: Told) -> None:
-        """One more thing that happened."""
-        if isinstance(told, Event) and isinstance(told.payload, ChildCreated):
-            self._names[told.payload.child_session_id] = told.payload.outcome_title
 
-    def named(self, session_id: str) -> str | None:
-        """Who asks, where it is a subagent."""
-        if self.top is None or session_id == self.top:
-            return None
-        name = self._names.get(session_id)
-        return f"the subagent {name} asks" if name else f"a subagent asks ({session_id})"
+class Desk:
+    """Where a person is asked: they answer one question at a time."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.turn = Lock()
 
 
 class ApprovedHere:
-    """Shows what a call would change, then asks whether it may."""
+    """Shows what a call would do, then asks whether it may."""
 
-    def __init__(
-        self, approver: Approver, view: View, workspace: str, subagents: Subagents
-    ) -> None:
-        self._approver = approver
-        self._view = view
+    def __init__(self, decides: Decides, desk: Desk, workspace: str, subagents: Subagents) -> None:
+        self._decides = decides
+        self._desk = desk
         self._before = files_below(workspace)
         self._subagents = subagents
 
     async def __call__(self, ask: Ask, /) -> Answer | Postponed | None:
         """Wait for an answer."""
+        async with self._desk.turn:
+            asked = await self._asked(ask)
+            with self._desk.view.paused(asked) as whole:
+                return await self._decides(ask, whole)
+
+    async def _asked(self, ask: Ask) -> Asked:
         prepared = ask.prepared
-        arguments = prepared.arguments
-        lines = await to_thread.run_sync(whole_change, prepared.tool.name, arguments, self._before)
-        shown = list(change_tones(lines))
-        if (who := self._subagents.named(prepared.call.session_id)) is not None:
-            shown.insert(0, CardLine(who, "warn"))
-        if lines:
-            left = msgspec.structs.replace(prepared, checked=beside_the_change(arguments))
-            ask = msgspec.structs.replace(ask, prepared=left)
-        with self._view.paused(shown):
-            return await self._approver(ask)
+        card = Card(prepared.tool.name, prepared.arguments)
+        changes = await to_thread.run_sync(whole_change, card.tool, card.arguments, self._before)
+        untold = card.untold()
+        if changes:
+            untold = {key: one for key, one in untold.items() if key not in CHANGE_ARGUMENTS}
+        return Asked(
+            call_id=prepared.call.id,
+            card=card,
+            who=self._subagents.named(prepared.call.session_id),
+            reason=one_line(ask.reason),
+            lines=(*argument_lines(untold), *change_tones(changes)),
+            tells_change=bool(changes),
+        )
 
 
 class InquiredHere:
     """Asks what a tool wants to know."""
 
-    def __init__(self, asker: Asker, view: View) -> None:
+    def __init__(self, asker: Asker, desk: Desk) -> None:
         self._asker = asker
-        self._view = view
+        self._desk = desk
 
     async def __call__(self, inquiry: Inquiry, /) -> Replies | Postponed | None:
         """Wait for the replies."""
-        with self._view.paused([]):
-            return await self._asker(inquiry)
+        async with self._desk.turn:
+            with self._desk.view.paused(Asked()):
+                return await self._asker(inquiry)

@@ -1,20 +1,17 @@
 """Asking the person at the terminal whether a call may run. Without a terminal nobody is asked."""
 
 import sys
-import termios
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from typing import TextIO
-
-from anyio import wait_readable
 
 from holdfast.contract.call import Ask
 from holdfast.contract.json_value import encode_json
-from holdfast.contract.ports import Answer, Approver
+from holdfast.contract.ports import Answer
 from holdfast.contract.rules import Remember
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.person import person_here
 from holdfast.surfaces.cli.screen import indented, one_line
+from holdfast.surfaces.cli.typed import Typing
 
 _ANSWERS: dict[str, tuple[bool, Remember]] = {
     "y": (True, "once"),
@@ -33,6 +30,8 @@ _OFFERED: dict[Remember, str] = {
     "session": "s = for this session",
     "project": "p = for this project",
 }
+_WHOLE = frozenset({"w", "whole"})
+_SHOW = "  w = show all of it first"
 _UNKNOWN = "That is none of the answers there are:"
 _ALWAYS: tuple[Remember, ...] = ("once", "session", "project")
 
@@ -44,40 +43,45 @@ class TerminalApprover:
         self, answers: TextIO, questions: TextIO, *, lasting: Sequence[Remember] = _ALWAYS
     ) -> None:
         """Lasting is what means something here: a session that ends with the call is none."""
-        self._answers = answers
-        self._questions = questions
+        self._typing = Typing(answers, questions)
         self._lasting = lasting
 
     async def __call__(self, ask: Ask, /) -> Answer | None:
-        """Wait for an answer; a closed terminal gives none."""
-        # What was typed before the question was there is no answer to it.
-        with suppress(termios.error):
-            termios.tcflush(self._answers.fileno(), termios.TCIFLUSH)
+        """Show the call and wait for an answer; a closed terminal gives none."""
         prepared = ask.prepared
-        offers: list[Remember] = [kind for kind in ask.offers if kind in self._lasting]
         shown = printable(indented(encode_json(prepared.arguments)))
-        self._questions.write(f"{one_line(ask.reason)}\n{prepared.tool.name} {shown}\n")
-        self._questions.write(_choices(ask, offers))
+        self._typing.show(one_line(ask.reason), *f"{prepared.tool.name} {shown}".split("\n"))
+        return await self.decided(ask, None)
+
+    async def decided(self, ask: Ask, whole: Callable[[], None] | None, /) -> Answer | None:
+        """Wait for the answer about a call that was shown.
+
+        ``whole``: shows all of it, where not all of it was.
+        """
+        self._typing.forget()
+        choices = _choices(ask, [kind for kind in ask.offers if kind in self._lasting])
+        if whole is not None:
+            choices = [*choices, _SHOW]
+        self._typing.show(*choices)
         while True:
-            self._questions.write("Run it? [y/N] ")
-            self._questions.flush()
-            # Waiting here and not in readline: an interrupt can then stop it.
-            await wait_readable(self._answers.fileno())
-            line = self._answers.readline()
-            if not line:
-                self._questions.write("\n")
+            line = await self._typing.line("Run it? [y/N] ", tuple(choices))
+            if line is None:
                 return None
+            if whole is not None and line.strip().lower() in _WHOLE:
+                whole()
+                self._typing.show(*choices)
+                continue
             answer = _answer(line)
             if answer is None:
-                self._questions.write(f"{_UNKNOWN}\n{_choices(ask, offers)}")
+                self._typing.show(_UNKNOWN, *choices)
                 continue
             objection = _objection(answer, ask, self._lasting)
             if objection is None:
                 return answer
-            self._questions.write(f"{objection}\n")
+            self._typing.show(objection)
 
 
-def _choices(ask: Ask, offers: Sequence[Remember]) -> str:
+def _choices(ask: Ask, offers: Sequence[Remember]) -> list[str]:
     longer = [_OFFERED[kind] for kind in offers if kind in _OFFERED]
     lines = [", ".join(["y = once", *longer])]
     if ask.wider and longer:
@@ -85,7 +89,7 @@ def _choices(ask: Ask, offers: Sequence[Remember]) -> str:
         lines.append(f"{stars} = and for all that fits {printable(' or '.join(ask.wider))}")
     never = ", never = not in this session" if "session" in offers else ""
     lines.append(f"n = no, n: WORDS = no, and the model is told these words{never}")
-    return "".join(f"  {line}\n" for line in lines)
+    return [f"  {line}" for line in lines]
 
 
 def _answer(line: str) -> Answer | None:
@@ -119,7 +123,7 @@ def _objection(answer: Answer, ask: Ask, lasting: Sequence[Remember]) -> str | N
     return None
 
 
-def approver_here(*, lasting: Sequence[Remember] = _ALWAYS) -> Approver | None:
+def approver_here(*, lasting: Sequence[Remember] = _ALWAYS) -> TerminalApprover | None:
     """Whoever can be asked: the person at the terminal; None when nobody is there."""
     if sys.stdin is None or not sys.stdin.isatty() or not sys.stderr.isatty():
         return None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.contract.truncate import cut_text
 from holdfast.surfaces.cli.amounts import counted, size_shown
-from holdfast.surfaces.cli.changes import change_lines, unknown
+from holdfast.surfaces.cli.changes import change_lines, files_in, unknown
 from holdfast.surfaces.cli.layout import on_a_line
 from holdfast.surfaces.cli.paint import Tone
 
@@ -41,9 +41,24 @@ class Card(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The tool and its main argument."""
-        told = _main(self.arguments)
-        return cut_text(" ".join(f"{self.tool} {told}".split()), _TITLE)
+        """The tool and its main argument; of work that is handed over, who gets it."""
+        name = _main_name(self.arguments)
+        told = _plain_arguments(self.arguments) if name is None else str(self.arguments[name])
+        if name == "patch":
+            told = ", ".join(files_in(told)) or told
+        who = self.arguments.get("subagent_type")
+        to_whom = f" {who}:" if self.tool == "task" and isinstance(who, str) else ""
+        return cut_text(" ".join(f"{self.tool}{to_whom} {told}".split()), _TITLE)
+
+    def untold(self) -> JsonObject:
+        """The arguments that the title does not tell, or not as they are."""
+        name = _main_name(self.arguments)
+        if name is None and self.title == f"{self.tool} {_plain_arguments(self.arguments)}":
+            return {key: one for key, one in self.arguments.items() if isinstance(one, list | dict)}
+        told: set[str] = {"subagent_type"} if self.tool == "task" else set()
+        if name is not None and self.title.endswith(str(self.arguments[name])):
+            told.add(name)
+        return {key: one for key, one in self.arguments.items() if key not in told}
 
 
 def card_of(tool: str, arguments: str) -> Card:
@@ -55,20 +70,27 @@ def card_of(tool: str, arguments: str) -> Card:
     return Card(tool, sent if isinstance(sent, dict) else {"": arguments})
 
 
-def result_lines(card: Card, envelope: JsonObject) -> Iterator[CardLine]:
-    """What came of it: how it ended and how long it took, then the first of what it brought."""
+def result_lines(
+    card: Card, envelope: JsonObject, took: float | None = None, *, change_is_known: bool = False
+) -> Iterator[CardLine]:
+    """What came of it: how it ended and how long it took, then the first of what it brought.
+
+    ``took``: how many seconds it ran at most; None: it did not, as far as is known.
+    """
     metadata = _object(envelope.get("metadata"))
-    took = metadata.get("duration_ms")
-    seconds = f" in {took / 1000:.1f} s" if isinstance(took, int) else ""
+    measured = metadata.get("duration_ms")
+    if took is not None and isinstance(measured, int):
+        took = min(took, measured / 1000)  # either may hold some waiting
+    time = "" if took is None else f" in {took:.1f} s"
     if envelope.get("ok") is not True:
         kind, message = envelope.get("kind"), str(envelope.get("message", ""))
-        yield CardLine(cut_text(f"{kind}{seconds}: {' '.join(message.split())}", _LINE), "bad")
+        yield CardLine(cut_text(f"{kind}{time}: {' '.join(message.split())}", _LINE), "bad")
         return
     result = envelope.get("result")
-    ended, tone = _ended(result)
-    yield CardLine(f"{ended}{seconds}", tone)
+    ended, tone = how_ended(result)
+    yield CardLine(f"{ended}{time}", tone)
     if card.tool != "todo":
-        yield from _brought(card, result)
+        yield from _brought(card, result, change_is_known=change_is_known)
     if metadata.get("truncated") is True:
         size = metadata.get("output_bytes")
         whole = f"{size_shown(size)} in all" if isinstance(size, int) else "cut"
@@ -77,6 +99,18 @@ def result_lines(card: Card, envelope: JsonObject) -> Iterator[CardLine]:
         yield CardLine(f"({whole}{kept})", "warn")
     for warning in _list(envelope.get("warnings")):
         yield CardLine(cut_text(f"warning: {warning}", _LINE), "warn")
+
+
+def argument_lines(arguments: JsonObject) -> Iterator[CardLine]:
+    """Arguments, whole: each by its name, a text of several lines below it."""
+    for name, value in arguments.items():
+        text = value if isinstance(value, str) else on_a_line(value, _LINE)
+        lines = text.splitlines() or [""]
+        if len(lines) == 1:
+            yield CardLine(f"{name}: {lines[0]}")
+            continue
+        yield CardLine(f"{name}:")
+        yield from (CardLine(f"  {line}") for line in lines)
 
 
 def todo_lines(todos: JsonValue) -> Iterator[CardLine]:
@@ -94,20 +128,21 @@ def change_tones(lines: list[str]) -> Iterator[CardLine]:
     return (CardLine(line, tones.get(line[:1], "dim")) for line in lines)
 
 
-def _main(arguments: JsonObject) -> str:
-    texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
-    for name in _MAIN:
-        if name in texts:
-            return texts[name]
-    if texts:
-        return next(iter(texts.values()))
+def _main_name(arguments: JsonObject) -> str | None:
+    """Which argument tells the most; None: none of them is a text."""
+    texts = [name for name, value in arguments.items() if isinstance(value, str)]
+    return next((name for name in _MAIN if name in texts), texts[0] if texts else None)
+
+
+def _plain_arguments(arguments: JsonObject) -> str:
     plain: JsonObject = {
         name: value for name, value in arguments.items() if not isinstance(value, list | dict)
     }
     return on_a_line(plain, 10_000) if plain else ""
 
 
-def _ended(result: JsonValue) -> tuple[str, Tone]:
+def how_ended(result: JsonValue) -> tuple[str, Tone]:
+    """In a few words, and whether that is good."""
     match result:
         case {"timed_out": True}:
             return "timed out", "bad"
@@ -122,9 +157,10 @@ def _ended(result: JsonValue) -> tuple[str, Tone]:
     return "done", "good"
 
 
-def _brought(card: Card, result: JsonValue) -> Iterator[CardLine]:
+def _brought(card: Card, result: JsonValue, *, change_is_known: bool) -> Iterator[CardLine]:
     if changes := change_lines(card.tool, card.arguments, unknown, _CHANGES):
-        yield from change_tones(changes)
+        if not change_is_known:
+            yield from change_tones(changes)
         return
     lines = [line.rstrip() for line in _text(result).splitlines() if line.strip()]
     yield from (CardLine(cut_text(line, _LINE), "dim") for line in lines[:_FEW])

@@ -4,6 +4,7 @@ Without the file at hand, as far as the arguments tell. Nothing is changed here,
 understood is no change.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
 from itertools import islice
@@ -18,9 +19,10 @@ _MOST_COMPARED = 1000
 """Lines that are compared with each other; more are told as gone and come."""
 _WIDEST = 200
 _CONTEXT = 2
+_FILE = re.compile(r"\*\*\* (?:Add|Update|Delete) File: (.+)|\+\+\+ (?:b/)?(?!/dev/null)(.+)")
 _HEADS = 2
 """Lines at the beginning of a difference that name files."""
-_SHOWN = frozenset({"old_string", "new_string", "content", "patch"})
+CHANGE_ARGUMENTS = frozenset({"old_string", "new_string", "content", "patch"})
 """Arguments that the lines tell."""
 
 Before = Callable[[str], str | None]
@@ -42,9 +44,10 @@ def whole_change(tool: str, arguments: JsonObject, before: Before) -> list[str]:
     return list(_changes(tool, arguments, before))
 
 
-def beside_the_change(arguments: JsonObject) -> JsonObject:
-    """What of the arguments the lines do not tell."""
-    return {name: value for name, value in arguments.items() if name not in _SHOWN}
+def files_in(patch: str) -> list[str]:
+    """The files that a patch names, in its order."""
+    found = (_FILE.match(line) for line in patch.splitlines())
+    return list(dict.fromkeys((one[1] or one[2]).strip() for one in found if one is not None))
 
 
 def unknown(_path: str) -> str | None:

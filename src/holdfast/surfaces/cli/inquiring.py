@@ -1,52 +1,42 @@
 """Asking the person at the terminal what a tool wants to know. Without one nobody is asked."""
 
 import sys
-import termios
-from contextlib import suppress
 from typing import TextIO
-
-from anyio import wait_readable
 
 from holdfast.contract.person import Asker, Inquiry, PersonQuestion, Replies
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.person import person_here
 from holdfast.surfaces.cli.screen import one_line
+from holdfast.surfaces.cli.typed import Typing
 
 
 class TerminalPerson:
     """Puts one question after the other on a terminal and reads a line for each."""
 
     def __init__(self, answers: TextIO, questions: TextIO) -> None:
-        self._answers = answers
-        self._questions = questions
+        self._typing = Typing(answers, questions)
 
     async def __call__(self, inquiry: Inquiry, /) -> Replies | None:
         """Wait for the answers; a closed terminal gives none."""
-        # What was typed before the question was there is no answer to it.
-        with suppress(termios.error):
-            termios.tcflush(self._answers.fileno(), termios.TCIFLUSH)
+        self._typing.forget()
         given: list[tuple[str, ...]] = []
         for question in inquiry.questions:
-            self._questions.write(_shown(question))
             answer = await self._answer(question)
             if answer is None:
-                self._questions.write("\n")
                 return None
             given.append(answer)
         return Replies(answers=tuple(given), by=person_here())
 
     async def _answer(self, question: PersonQuestion) -> tuple[str, ...] | None:
+        shown = _shown(question)
+        self._typing.show(*shown)
         while True:
-            self._questions.write("> ")
-            self._questions.flush()
-            # Waiting here and not in readline: an interrupt can then stop it.
-            await wait_readable(self._answers.fileno())
-            line = self._answers.readline()
-            if not line:
+            line = await self._typing.line("> ", shown)
+            if line is None:
                 return None
             if line.strip():
                 return chosen(question, line.strip())
-            self._questions.write("An answer is wanted; end of input (Ctrl-D) skips it.\n")
+            self._typing.show("An answer is wanted; end of input (Ctrl-D) skips it.")
 
 
 def chosen(question: PersonQuestion, line: str) -> tuple[str, ...]:
@@ -60,7 +50,7 @@ def chosen(question: PersonQuestion, line: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(labels[part] for part in parts))
 
 
-def _shown(question: PersonQuestion) -> str:
+def _shown(question: PersonQuestion) -> tuple[str, ...]:
     header = "" if question.header is None else f"{one_line(question.header)}: "
     lines = [f"{header}{one_line(question.question)}"]
     for number, one in enumerate(question.options, 1):
@@ -69,7 +59,7 @@ def _shown(question: PersonQuestion) -> str:
     if question.options:
         how = "numbers with commas" if question.multi_select else "a number"
         lines.append(f"  ({how}, or words of your own)")
-    return "".join(f"{printable(line)}\n" for line in lines)
+    return tuple(map(printable, lines))
 
 
 def asker_here() -> Asker | None:

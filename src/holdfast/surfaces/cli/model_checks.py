@@ -31,7 +31,9 @@ def _over_http(name: str, model: ModelSettings, environment: Mapping[str, str]) 
         detail = "its key goes over the network without encryption"
         return Finding("WARN", name, detail, "write https:// in base_url")
     where = "" if model.base_url is None else f" at {model.base_url}"
-    return Finding("OK", name, f"{model.model}{where}; nobody was asked")
+    keyless = variable is None and not model.headers
+    told = "; no key is sent to it: if it wants one, name it with key_variable" if keyless else ""
+    return Finding("OK", name, f"{model.model}{where}{told}; nobody was asked")
 
 
 def _local(name: str, model: ModelSettings) -> Finding:

@@ -1,4 +1,5 @@
-"""What others say to a session that runs here, for whoever watches it here.
+"""What others say to a session that runs here, for whoever watches it here; and what became of its
+calls while it was taken up.
 
 What the run itself writes is told to it; a number that is left out says that somebody else wrote
 something. Only then is the journal read.
@@ -33,6 +34,24 @@ class Overheard:
             return []
         query = EventQuery(types=_WORDS, processed=False, limit=_MOST)
         return self._new(await journal.find(self._session_id, query))
+
+    async def calls(self) -> tuple[Event, ...]:
+        """The last calls, as they were asked for: some may have no end yet."""
+        journal = await self._journal()
+        if journal is None:
+            return ()
+        query = EventQuery(types=("call.asked",), limit=_MOST)
+        return await journal.find(self._session_id, query)
+
+    async def since(self, sequence: int) -> list[Event]:
+        """What was written down behind an event: taking a session up ends calls."""
+        journal = await self._journal()
+        if journal is None:
+            return []
+        found = await journal.events(self._session_id, after=sequence)
+        new = [one for one in found if one.sequence not in self._shown]
+        self._shown.update(one.sequence for one in new)
+        return new
 
     async def before(self, told: Told) -> list[Event]:
         """What others said before this was told."""

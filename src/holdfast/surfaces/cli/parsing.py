@@ -4,7 +4,7 @@ The options that several verbs share are here.
 """
 
 import math
-from argparse import Action, ArgumentParser, Namespace
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -121,13 +121,13 @@ def add_tool_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--tool-timeout",
         metavar="SECONDS",
-        type=_seconds,
+        type=number_above_zero,
         help="for programs of manifests that have no time of their own",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=_seconds,
+        type=number_above_zero,
         help="the same, where neither --tool-timeout nor a configuration says more; 30 by default",
     )
     parser.add_argument(
@@ -141,14 +141,15 @@ def add_tool_options(parser: ArgumentParser) -> None:
     add_settings_options(parser)
 
 
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 < seconds < math.inf:
-        raise ValueError
-    return seconds
-
-
-_seconds.__name__ = "number of seconds"  # argparse names the type in its error
+def number_above_zero(text: str) -> float:
+    """A number as somebody wrote it behind an option; argparse words the error."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise ArgumentTypeError(f"give a number above 0, not {text!r}")
+    return number
 
 
 def add_settings_options(parser: ArgumentParser) -> None:

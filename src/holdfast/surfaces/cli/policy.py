@@ -14,7 +14,7 @@ from holdfast.app.policy_files import read_policy_file
 from holdfast.contract.call import RawArguments
 from holdfast.contract.failure import Failure
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
-from holdfast.policy import denied_places
+from holdfast.policy import rule_notes
 from holdfast.policy.explain import Explanation, RuleCited, UseExplained
 from holdfast.policy.rule_file import RuleFile
 from holdfast.surfaces.cli.amounts import counted
@@ -180,21 +180,10 @@ def _check(arguments: Namespace, screen: Screen) -> int:
     else:
         for problem in found.problems:
             screen.raw(f"{path}:{problem.line}: {problem.message}")
-        for note in _notes(found):
+        for note in rule_notes.notes(found.rules):
             screen.raw(note)
         screen.raw(_summed_up(found))
     return 1 if found.problems else 0
-
-
-def _notes(found: RuleFile) -> list[str]:
-    """What holds less than one may think."""
-    return [
-        f"{rule.source}: note: {rule.permission} {rule.pattern!r} binds tools that open files, not"
-        " the programs that a command starts: it names no fixed place. Name one, such as"
-        " 'secrets/' or '.env', or deny the commands, too"
-        for rule in found.rules
-        if denied_places.without_a_place(rule)
-    ]
 
 
 def _summed_up(found: RuleFile) -> str:
@@ -218,7 +207,7 @@ def _report(path: Path, found: RuleFile) -> JsonObject:
         "rules": plain(found.rules),
         "examples": len(found.examples),
         "problems": problems,
-        "notes": [*_notes(found)],
+        "notes": [*rule_notes.notes(found.rules)],
     }
 
 

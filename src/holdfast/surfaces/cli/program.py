@@ -7,6 +7,8 @@ import gc
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
+from importlib import import_module
 
 from holdfast._version import __version__
 from holdfast.app.environment import DEBUG_VARIABLE, debugging
@@ -24,6 +26,7 @@ FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
 
+_RUN_VIEW = "holdfast.surfaces.cli.run_view"
 _HELP = {"-h", "--help", "help"}
 _GLOBAL = ("--help", "--version")
 
@@ -44,35 +47,47 @@ def _for_a_program(words: Sequence[str], verb: Verb | None) -> bool:
 
 
 def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> int:
+    complain = partial(_complain, screen, BY_NAME.get(words[0]) if words else None, as_json)
     try:
         return _answer(words, screen)
     except MissingProgramError as problem:
-        _complain(screen, f"error: {problem}", as_json=as_json, step=problem.step)
+        complain(f"error: {problem}", FAILED, problem.step)
         screen.remark(problem.step)
         return FAILED
     except (UsageError, ConfigurationError, ToolFileError, ToolDefinitionError) as problem:
-        _complain(screen, str(problem), as_json=as_json)
+        complain(str(problem), USAGE)
         return USAGE
     except KeyboardInterrupt:
-        screen.remark("interrupted")
+        complain("interrupted", INTERRUPTED)
         return INTERRUPTED
     except Exception as problem:
         # Without a file's name it is the answer that cannot be written: the door's business.
         if isinstance(problem, OSError) and problem.filename is None:
             raise
         advised = f"run it again with {DEBUG_VARIABLE}=1 to see where, and report it"
-        said = f"unexpected {type(problem).__name__}: {problem}; {advised}"
-        _complain(screen, said, as_json=as_json)
+        complain(f"unexpected {type(problem).__name__}: {problem}; {advised}", FAILED)
         return FAILED
 
 
-def _complain(screen: Screen, message: str, *, as_json: bool, step: str | None = None) -> None:
+def _complain(
+    screen: Screen,
+    verb: Verb | None,
+    as_json: bool,  # noqa: FBT001 - bound before it is called
+    message: str,
+    status: int,
+    step: str | None = None,
+) -> None:
+    """Say what went wrong; to a program on one line, as lines may be what it reads."""
     screen.remark(message)
-    if debugging():
+    if debugging() and status != INTERRUPTED:
         traceback.print_exc()
-    if as_json:
+    if not as_json:
+        return
+    if verb is not None and verb.tells_its_end:
+        import_module(_RUN_VIEW).tell_no_run(one_line(message), status, screen)
+    elif status != INTERRUPTED:
         document = {"error": one_line(message)}
-        screen.document(document if step is None else {**document, "next": one_line(step)})
+        screen.json_line(document if step is None else {**document, "next": one_line(step)})
 
 
 def _answer(words: list[str], screen: Screen) -> int:

@@ -9,12 +9,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
 from typing import TextIO
-from unicodedata import east_asian_width
 
 from holdfast.contract.runtime import Progress, ProgressSink
+from holdfast.surfaces.cli.rows import fitting, text_width
 from holdfast.surfaces.cli.screen import one_line
-
-_WIDE = frozenset("WF")
 
 
 class ProgressLine:
@@ -74,18 +72,3 @@ def worded(progress: Progress) -> str:
         total = "" if progress.total is None else f"/{progress.total:g}"
         parts.append(f"{progress.done:g}{total}")
     return " ".join(parts)
-
-
-def fitting(text: str, columns: int) -> str:
-    """As much as fits: a line that wraps could not be written over."""
-    taken = 0
-    for at, character in enumerate(text):
-        taken += text_width(character)
-        if taken > columns:
-            return text[:at]
-    return text
-
-
-def text_width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(2 if east_asian_width(character) in _WIDE else 1 for character in text)

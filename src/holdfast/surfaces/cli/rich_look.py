@@ -3,6 +3,7 @@
 Colours follow the terminal; NO_COLOR switches them off.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from holdfast.surfaces.cli.looks import Card, Finding, Line, Scene, Status, indent, printable
 
+_CODES = re.compile(r"\x1b\[[0-9;]*m")
 _WIDEST = 100
 _COLOURS: dict[Status, str] = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 
@@ -62,10 +64,6 @@ class RichLook:
             colour = "" if line.status == "OK" else _COLOURS[line.status]
             text = Text(line.text, style=colour)
             self._console.print(Padding(text, (0, 0, 0, len(indent(line)))))
-
-    def markdown(self, text: str, /) -> None:
-        """What a model wrote, as it meant it to look."""
-        self._console.print(Markdown(text, hyperlinks=False))
 
     def json(self, text: str, /) -> None:
         """JSON that is already indented."""
@@ -126,3 +124,20 @@ def _json(text: str) -> Text:
     coloured = Text(printable(text))
     JSONHighlighter().highlight(coloured)
     return coloured
+
+
+def markdown_rows(out: TextIO, text: str, columns: int, colours: bool, /) -> list[str]:  # noqa: FBT001 - loaded by its name
+    """What a model wrote, as it meant it to look, in rows for a terminal."""
+    console = Console(file=out, width=columns, no_color=not colours, highlight=False, emoji=False)
+    # Colours of the terminal itself, which can be read on whatever ground it has.
+    written = Markdown(text, code_theme="ansi_dark", hyperlinks=False)
+    for token in written.parsed:
+        # Tags are text here: there is no page that they could be a part of.
+        token.type = "code_block" if token.type == "html_block" else token.type
+        for inner in token.children or ():
+            inner.type = "text" if inner.type == "html_inline" else inner.type
+    with console.capture() as shown:
+        console.print(written)
+    rows = [row.rstrip(" ") for row in shown.get().split("\n")]
+    filled = [at for at, row in enumerate(rows) if _CODES.sub("", row).strip()]
+    return rows[filled[0] : filled[-1] + 1] if filled else []

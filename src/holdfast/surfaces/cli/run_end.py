@@ -35,6 +35,7 @@ _WORDS: dict[RunEnd, str] = {
     "over_budget": _AT_A_LIMIT,
     "failed": "the run failed: {1}; go on with: holdfast resume {0}",
 }
+_FAILED_AS_TOLD = "the run failed; go on with: holdfast resume {0}"
 _OPEN = (
     "questions of session {0} are open, and nobody is asked here; see: holdfast sessions questions"
     " {0}; answer with: {2}; then: holdfast resume {0}"
@@ -56,10 +57,13 @@ def status_of_run(end: WakeEnd, *, waits: bool) -> int:
     return _STATUS.get(end.ended, FAILED)
 
 
-def words_at_the_end(end: WakeEnd, answers: Sequence[str]) -> str | None:
+def words_at_the_end(
+    end: WakeEnd, answers: Sequence[str], *, problem_is_known: bool = False
+) -> str | None:
     """How it ended and what comes next, where a person has to know.
 
-    ``answers``: command lines that answer the questions that are open.
+    ``answers``: command lines that answer the questions that are open. ``problem_is_known``: they
+    were told what went wrong.
     """
     session = end.session_id
     lines = " and ".join(answers) or f"holdfast sessions answer {session}"
@@ -68,6 +72,8 @@ def words_at_the_end(end: WakeEnd, answers: Sequence[str]) -> str | None:
     if _said_nothing(end):
         return _NO_ANSWER.format(session)
     words = None if end.ended is None else _WORDS.get(end.ended)
+    if end.ended == "failed" and problem_is_known:
+        words = _FAILED_AS_TOLD
     return None if words is None else words.format(session, _problem(end), lines)
 
 

@@ -1,15 +1,14 @@
 """What `run` and `resume` can be told beside what is to be done."""
 
-import math
 import os
 import select
 import stat
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 
 from holdfast.contract.agents import RunLimits
-from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
+from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options, number_above_zero
 
 _MOST_BYTES = 4 * 1024 * 1024
 _INPUT = "-"
@@ -48,10 +47,16 @@ def add_run_options(parser: Parser) -> None:
     )
     parser.add_argument("--max-tokens", metavar="N", type=_count, help="tokens of a run at most")
     parser.add_argument(
-        "--max-cost", metavar="AMOUNT", type=_amount, help="in the currency of the model's prices"
+        "--max-cost",
+        metavar="AMOUNT",
+        type=number_above_zero,
+        help="in the currency of the model's prices",
     )
     parser.add_argument(
-        "--max-seconds", metavar="SECONDS", type=_amount, help="how long a run may take at most"
+        "--max-seconds",
+        metavar="SECONDS",
+        type=number_above_zero,
+        help="how long a run may take at most",
     )
 
 
@@ -93,7 +98,9 @@ def read_message() -> str:
     """What standard input says; UsageError where that is nothing. Blocking."""
     text = _read_input()
     if not text:
-        raise UsageError("standard input is empty; write what is to be done into it")
+        raise UsageError(
+            'standard input is empty, and there is no task; write: holdfast run "TASK"'
+        )
     return text
 
 
@@ -129,18 +136,10 @@ def somebody_types() -> bool:
 
 
 def _count(text: str) -> int:
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
     if number < 1:
-        raise ValueError
+        raise ArgumentTypeError(f"give a number of 1 or more, not {text!r}")
     return number
-
-
-def _amount(text: str) -> float:
-    number = float(text)
-    if not 0 < number < math.inf:
-        raise ValueError
-    return number
-
-
-_count.__name__ = "number of 1 or more"  # argparse names the type in its error
-_amount.__name__ = "number above 0"

@@ -4,20 +4,26 @@ wants only the end nothing, to people what `live_view` makes of it.
 How a run goes is not known here.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 import msgspec
 
-from holdfast.app.telling import Told
+from holdfast.agent.place import Sign
 from holdfast.contract.events import Event, ModelReplied
 from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.contract.runtime import Progress
 from holdfast.contract.wakes import WakeEnd
 from holdfast.record.export import event_line
-from holdfast.surfaces.cli.call_cards import CardLine
+from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.asked_about import Asked, Whole, show_asked
+from holdfast.surfaces.cli.held import Shown
 from holdfast.surfaces.cli.paint import Paint
+from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.subagents import Below
 
+_MILLION = 1_000_000
 _USED = ("input_tokens", "output_tokens", "cached_tokens", "cost_micros")
 
 
@@ -47,7 +53,7 @@ class View(Protocol):
         where it has one."""
         ...
 
-    def show(self, told: Told, /) -> None:
+    def show(self, told: Shown, /) -> None:
         """One more thing that happens."""
         ...
 
@@ -59,12 +65,21 @@ class View(Protocol):
         """Something about the run itself."""
         ...
 
-    def paused(self, shown: list[CardLine], /) -> AbstractContextManager[None]:
-        """A person is asked meanwhile, about this."""
+    def paused(self, asked: Asked, /) -> AbstractContextManager[Whole | None]:
+        """A person is asked meanwhile, about this; gives what shows all of it, where not all of it
+        is shown."""
         ...
 
-    def end(self, end: WakeEnd, status: int, /) -> None:
-        """It is over."""
+    def recall(self, asked: Sequence[Event], /) -> None:
+        """Calls of before this run that have no end yet, as they were asked for."""
+        ...
+
+    def knows(self, problem: str, /) -> bool:
+        """Whether whoever watches was told that this went wrong."""
+        ...
+
+    def end(self, end: WakeEnd, status: int, refused: int, /) -> None:
+        """It is over, and so many calls were refused."""
         ...
 
 
@@ -75,11 +90,12 @@ class QuietView:
         """``answer``: where the last words go. ``beside``: where a person reads what is asked."""
         self._answer = answer
         self._beside = beside
+        self._pauses = 0
 
     def begin(self, session_id: str, model: str, configured: str | None = None, /) -> None:
         """Not shown."""
 
-    def show(self, told: Told, /) -> None:
+    def show(self, told: Shown, /) -> None:
         """Not shown."""
 
     def tick(self, running: dict[str, str], /) -> None:
@@ -87,15 +103,28 @@ class QuietView:
 
     def remark(self, text: str, /) -> None:
         """A line beside the answer."""
+        if self._pauses:
+            self._beside.break_off()
         self._beside.line(f"holdfast: {text}")
 
-    def paused(self, shown: list[CardLine], /) -> AbstractContextManager[None]:
+    @contextmanager
+    def paused(self, asked: Asked, /) -> Generator[Whole | None]:
         """Nothing pauses; what is asked about is shown all the same."""
-        for line in shown:
-            self._beside.line(f"  {line.text}", line.tone)
-        return nullcontext()
+        whole = show_asked(self._beside, asked, card_is_shown=False)
+        self._pauses += 1
+        try:
+            yield whole
+        finally:
+            self._pauses -= 1
 
-    def end(self, end: WakeEnd, _status: int, /) -> None:
+    def recall(self, asked: Sequence[Event], /) -> None:
+        """Not shown."""
+
+    def knows(self, _problem: str, /) -> bool:
+        """Nobody was told anything."""
+        return False
+
+    def end(self, end: WakeEnd, _status: int, _refused: int, /) -> None:
         """The last words."""
         if end.response:
             self._answer(end.response)
@@ -109,6 +138,7 @@ class JsonView(QuietView):
         self._line = line
         self._model = ""
         self._usage = Usage()
+        self._printed: dict[str, str] = {}
 
     def begin(self, session_id: str, model: str, _configured: str | None = None, /) -> None:
         """Where it is written down, and who is asked."""
@@ -117,23 +147,49 @@ class JsonView(QuietView):
             encode_json({"kind": "begin", "session_id": session_id, "model": model}).decode()
         )
 
-    def show(self, told: Told, /) -> None:
+    def show(self, told: Shown, /) -> None:
         """An event as it is written down, or what is told while it happens."""
         if isinstance(told, Event):
             if isinstance(told.payload, ModelReplied):
                 self._usage.count(told.payload)
             self._line(f'{{"kind":"event","event":{event_line(told).decode()}}}')
-        else:
+        elif not isinstance(told, Below):
             plain = msgspec.to_builtins(told)
             self._line(encode_json({"kind": "sign", **plain}).decode())
 
-    def end(self, end: WakeEnd, _status: int, /) -> None:
+    def tick(self, running: dict[str, str], /) -> None:
+        """What a command printed last is a sign of life of its call, where it is new."""
+        for call_id, line in running.items():
+            if line and self._printed.get(call_id) != line:
+                self.show(Sign(call_id=call_id, progress=Progress(message=line)))
+        self._printed = running
+
+    def end(self, end: WakeEnd, status: int, refused: int, /) -> None:
         """How it ended, and what it used."""
         told: JsonObject = {
             "kind": "end",
-            "exit": _status,
+            "exit": status,
             "model": self._model,
             **msgspec.to_builtins(end),
+            "refused": refused,
             "usage": msgspec.to_builtins(self._usage),
         }
         self._line(encode_json(told).decode())
+
+
+def used(model: str, usage: Usage, seconds: float) -> str:
+    """What a run has used, in a line."""
+    parts = [model, counted(usage.rounds, "round")]
+    tokens = usage.input_tokens + usage.output_tokens
+    if tokens:
+        parts.append(counted(tokens, "token"))
+    if usage.cost_micros:
+        parts.append(f"cost {usage.cost_micros / _MILLION:.4f}")
+    parts.append(f"{seconds:.0f} s")
+    return " · ".join(parts)
+
+
+def tell_no_run(problem: str, status: int, screen: Screen) -> None:
+    """The last line for a program that reads lines, where there was no run."""
+    end = WakeEnd(session_id="", executed=False, problem=problem)
+    JsonView(screen.raw, Paint(screen.beside)).end(end, status, 0)

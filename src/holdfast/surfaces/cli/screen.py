@@ -3,6 +3,7 @@
 Machines get JSON; people get a look. Verbs never touch the streams themselves.
 """
 
+import shutil
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -12,6 +13,7 @@ import msgspec
 
 from holdfast.contract.json_value import encode_json
 from holdfast.surfaces.cli.looks import Look, PlainLook, printable
+from holdfast.surfaces.cli.rows import rows_of_line
 
 _RICH_LOOK = "holdfast.surfaces.cli.rich_look"
 
@@ -80,9 +82,19 @@ class Screen:
         """One JSON document."""
         self.raw(indented(encode_json(value)))
 
+    def json_line(self, value: object) -> None:
+        """One JSON value on a line."""
+        self.raw(encode_json(value).decode())
+
     def remark(self, text: str) -> None:
         """One line beside the answer."""
-        self._err.write(f"holdfast: {one_line(text)}\n")
+        line = f"holdfast: {one_line(text)}"
+        rows = rows_of_line(line, _columns()) if self._err.isatty() else [line]
+        self._err.write("".join(f"{row}\n" for row in rows))
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns - 1
 
 
 def screen_of_this_process() -> Screen:

@@ -214,7 +214,7 @@ def _row(event: Event, form: _Form) -> tuple[str, ...]:
     time = f"{event.at:%Y-%m-%d %H:%M:%S}.{event.at.microsecond // 1000:03}"
     if form.is_narrow:
         time = short_time(event.at, SystemClock().now())
-    fields = msgspec.structs.asdict(event.payload) if form.full else _chosen(event.payload)
+    fields = event.payload.fields() if form.full else _chosen(event.payload)
     said = _said(fields) if form.full else cut(_said(fields), _SAID_CHARACTERS)
     return (str(event.sequence), time, printable(event.type), one_line(f"{waits}{said}"))
 
@@ -222,7 +222,7 @@ def _row(event: Event, form: _Form) -> tuple[str, ...]:
 def _chosen(payload: Payload) -> dict[str, object]:
     """Its fields; of a call that was settled what it brought: its envelope ends with that."""
     if not isinstance(payload, CallSettled):
-        return msgspec.structs.asdict(payload)
+        return payload.fields()
     told: dict[str, object] = msgspec.json.decode(payload.envelope, type=dict[str, object])
     brought = {name: told.get(name) for name in ("kind", "message")}
     if "result" in told:

@@ -29,7 +29,10 @@ from holdfast.surfaces.cli.stores import store_in
 from holdfast.surfaces.cli.taking_up import left_words
 
 CLOSED = "terminated"
-STATUSES = (*get_args(ReportedStatus), CLOSED)
+LEFT = "left"
+"""Its program ended in the middle of something, and nobody is asked anything."""
+STATUSES = (*get_args(ReportedStatus), LEFT, CLOSED)
+_ASKS = frozenset({"waiting_on_approval", "waiting_on_user_input"})
 
 _ALL = 2**31
 _MOST_LISTED = 100
@@ -108,9 +111,11 @@ def _tell_left(shown: list[Session], screen: Screen) -> None:
         screen.remark(f"{names}{more}: {left_words(left)}")
 
 
-def status_of(session: Session) -> ReportedStatus:
+def status_of(session: Session) -> str:
     """What it is shown to be doing."""
-    return reported(session.state, _runner(session))
+    runner = _runner(session)
+    found = reported(session.state, runner)
+    return LEFT if is_left(session.state, runner) and found not in _ASKS else found
 
 
 def _runner(session: Session) -> Runner:
@@ -128,7 +133,8 @@ def summary(session: Session) -> JsonObject:
     lease = session.lease
     return {
         **session_document(session),
-        "reported": status_of(session),
+        "reported": reported(session.state, _runner(session)),
+        "left": is_left(session.state, _runner(session)),
         "open_calls": len(session.state.calls),
         "runner": _runner(session),
         "lease": None if lease is None else {"holder": lease.holder, "epoch": lease.epoch},

@@ -16,6 +16,7 @@ from holdfast.record.export import moment_text
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.call_cards import how_ended
 from holdfast.surfaces.cli.call_states import has_ended, state_shown
 from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.layout import laid_out
@@ -123,7 +124,6 @@ def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
 
 def _call_lines(part: Part, *, full: bool) -> Iterator[str]:
     """What was called with what, how it ended, how long that took; below it what it brought."""
-    seconds = (part.updated_at - part.created_at).total_seconds()
     sent = part.data.get("input", part.data.get("rawInput"))
     arguments = "" if sent is None else _flat(sent)
     why = part.data.get("errorText")
@@ -131,11 +131,30 @@ def _call_lines(part: Part, *, full: bool) -> Iterator[str]:
     if not full:
         arguments, ended = cut(arguments, _CARD_CHARACTERS), cut(ended, _LINE_CHARACTERS)
     card = f"> {part.type.removeprefix('tool-')} {arguments}"
-    took = f", {seconds:.1f} s" if has_ended(part.tool_state) else ""
-    yield printable(f"{card.rstrip()}  [{state_shown(part.tool_state)}{took}]{ended}")
     output = part.data.get("output")
+    took = f", {_seconds(part):.1f} s" if has_ended(part.tool_state) else ""
+    yield printable(f"{card.rstrip()}  [{_how_it_went(part)}{took}]{ended}")
     if isinstance(output, dict) and "result" in output:
         yield from (f"  {printable(line)}" for line in _result_lines(output["result"], full=full))
+
+
+def _how_it_went(part: Part) -> str:
+    """How far it came; a command that failed has failed, although its call has not."""
+    output = part.data.get("output")
+    if isinstance(output, dict) and "result" in output:
+        ended, tone = how_ended(output["result"])
+        if tone == "bad":
+            return ended
+    return state_shown(part.tool_state)
+
+
+def _seconds(part: Part) -> float:
+    """How long it took as it measured itself, which may be less than since it was asked for."""
+    passed = (part.updated_at - part.created_at).total_seconds()
+    output = part.data.get("output")
+    metadata = output.get("metadata") if isinstance(output, dict) else None
+    measured = metadata.get("duration_ms") if isinstance(metadata, dict) else None
+    return min(passed, measured / 1000) if isinstance(measured, int) else passed
 
 
 def _result_lines(result: JsonValue, *, full: bool) -> list[str]:

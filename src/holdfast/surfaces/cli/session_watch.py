@@ -4,6 +4,7 @@ Exit status: 0 it rests, 1 its program is gone in the middle, 4 it waits for a p
 """
 
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import aclosing
 
 from holdfast.app.control.following import Followed, Following, Lost, Missed, rests
@@ -14,7 +15,9 @@ from holdfast.contract.events import Event, SpanStarted
 from holdfast.contract.journal import EventQuery, Journal, Session
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.session_state import Runner, is_left, reported
+from holdfast.execution.drive import PlainTasks
 from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.cli.commands_print import CommandSigns
 from holdfast.surfaces.cli.last_session import session_meant
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import settings_in, store_in
@@ -23,6 +26,7 @@ from holdfast.surfaces.cli.watched import Watched
 
 _GONE, _WAITS = 1, 4
 _RECENT = 50
+_ENDING_SECONDS = 5.0
 _WAITING = frozenset({"waiting_on_approval", "waiting_on_user_input"})
 
 
@@ -41,15 +45,30 @@ async def watch(arguments: Namespace, screen: Screen) -> int:
             if not arguments.follow and not is_left(session.state, runner):
                 screen.remark(f"session {session_id} rests; --follow waits for what comes")
         following = Following(session_id, journal, around, after)
-        shown = Watched(session_id, screen, full=arguments.full)
-        async with aclosing(following(stays=arguments.follow)) as told:
-            async for one in told:
-                if arguments.json:
-                    screen.raw(_line(one).decode())
-                    screen.show_now()
-                else:
-                    shown.show(one)
+        show = _told_lines(screen) if arguments.json else _shown(session_id, arguments, screen)
+        tasks = PlainTasks()
+        signs = CommandSigns(session_id, journal, around, show)
+        tasks.begin(signs())
+        try:
+            async with aclosing(following(stays=arguments.follow)) as told:
+                async for one in told:
+                    show(one)
+                    signs.note(one)
+        finally:
+            await tasks.end(_ENDING_SECONDS)
         return _status(await journal.session(session_id), following.runner, screen)
+
+
+def _shown(session_id: str, arguments: Namespace, screen: Screen) -> Callable[[Followed], None]:
+    return Watched(session_id, screen, full=arguments.full).show
+
+
+def _told_lines(screen: Screen) -> Callable[[Followed], None]:
+    def show(one: Followed) -> None:
+        screen.raw(_line(one).decode())
+        screen.show_now()
+
+    return show
 
 
 async def _before_the_run(journal: Journal, session: Session) -> int:

@@ -18,6 +18,7 @@ from holdfast.record.importing import UnreadableExport
 from holdfast.surfaces.cli.parsing import After, Parser, UsageError, add_settings_options
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.session_answer import answer, questions
+from holdfast.surfaces.cli.session_compact import compact
 from holdfast.surfaces.cli.session_events import TYPES, show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
@@ -43,6 +44,7 @@ examples:
   holdfast sessions questions                       what waits for a person's answer
   holdfast sessions answer ses_019 --deny --note 'not on a Friday'
   holdfast sessions answer ses_019 --reply SQLite   to what a tool asks
+  holdfast sessions compact last 'keep the names'   a summary for the model from here on
   holdfast sessions export last --to run.jsonl      to be read back by import
   holdfast sessions rebuild last                    add the events up again, and compare
 
@@ -91,6 +93,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--to", metavar="FILE", help="export: a new file or folder")
     parser.add_argument(
         "--as-new", action="store_true", help="import: under a new id, also if it is there"
+    )
+    parser.add_argument(
+        "--model", metavar="NAME", help="compact: who is asked; the session's model by default"
     )
     parser.add_argument("--yes", action="store_true", help="delete: do not ask; for scripts")
     parser.add_argument(
@@ -151,7 +156,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     except _PROBLEMS as problem:
         screen.remark(str(problem))
         if arguments.json:
-            screen.document({"error": str(problem)})
+            screen.json_line({"error": str(problem)})
         return _FAILED
 
 
@@ -189,6 +194,7 @@ _SAYS = {
     "answer": "Answer what waits for a person: whether a call may run, or what a tool asks.",
     "export": "Write a session to a file or folder.",
     "import": "Read a session that was exported.",
+    "compact": "Have the conversation summarised for the model; what was written down stays whole.",
     "delete": "Remove a session and all that was kept of it.",
     "rebuild": "Add the events up again, and compare.",
 }
@@ -211,6 +217,7 @@ _ANSWERS = {
     ),
     "export": _Answer(export, ("to", "form"), "ID"),
     "import": _Answer(import_, ("as_new",), "PATH"),
+    "compact": _Answer(compact, ("model",), "ID [WISH]", most=2),
     "delete": _Answer(delete, ("yes",), "ID"),
     "rebuild": _Answer(rebuild, ("repair",), "ID"),
 }

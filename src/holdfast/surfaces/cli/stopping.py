@@ -1,21 +1,25 @@
 """What Ctrl-C means while an agent works: first its calls, then its run, then everything.
 
-A signal that asks the program to end interrupts the run: nothing is lost, and it can be taken up.
+A signal that asks the program to end, or tells that its terminal is gone, interrupts the run:
+nothing is lost, and it can be taken up. Asked once more, the program ends whatever it does.
 """
 
 import math
 import os
 import signal
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import anyio
 
 SECONDS = 2.0
 """Within this time a second one means the run."""
 _KILLS = 3
+_LAST_SECONDS = 2.0
+"""What a run that is ended at once has for closing what it opened."""
 
 Step = Literal["calls", "run", "waits", "kill"]
+AskedToEnd = Literal["run", "waits", "now"]
 
 
 class Interrupted(Protocol):
@@ -36,7 +40,9 @@ class Ladder:
     def __init__(self) -> None:
         self._last = -math.inf
         self._presses = 0
+        self._asked_to_end = 0
         self.is_over = False
+        """It ends, or has ended."""
 
     def press(self, now: float, stop_calls: Callable[[], bool]) -> Step:
         """One more, at this moment."""
@@ -50,22 +56,58 @@ class Ladder:
         self.is_over = True
         return "run"
 
+    def ask_to_end(self) -> AskedToEnd:
+        """Whoever runs this program wants it to end."""
+        self._asked_to_end += 1
+        if self._asked_to_end > 1:
+            return "now"
+        if self.is_over:
+            return "waits"
+        self.is_over = True
+        return "run"
+
     def end(self) -> None:
-        """The run was stopped otherwise."""
+        """The run has ended by itself."""
         self.is_over = True
 
 
-async def heed_signals(session: Interrupted, ladder: Ladder, say: Callable[[str], None]) -> None:
+class Stops(NamedTuple):
+    """What signals do, beside stopping the session."""
+
+    say: Callable[[str], None]
+    end_now: Callable[[], None]
+    """Do not wait for the run to stop."""
+    hang_up: Callable[[], None]
+    """Nobody sees anything any more."""
+
+
+async def heed_signals(session: Interrupted, ladder: Ladder, stops: Stops) -> None:
     """Do what signals want, for as long as nobody ends it."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    heeded = [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
+    hung_up = False
+    with anyio.open_signal_receiver(*heeded) as signals:
         async for one in signals:
-            if one == signal.SIGTERM:
-                if not ladder.is_over:
-                    ladder.end()
-                    await session.interrupt()  # no note: the model takes one for a person's words
+            if one == signal.SIGINT:
+                step = ladder.press(anyio.current_time(), session.interrupt_call)
+                await _taken(step, session.interrupt, stops.say)
                 continue
-            step = ladder.press(anyio.current_time(), session.interrupt_call)
-            await _taken(step, session.interrupt, say)
+            if one == signal.SIGHUP:
+                stops.hang_up()
+                if hung_up:  # the shell tells of it and the system, too
+                    continue
+                hung_up = True
+            await _asked_to_end(ladder.ask_to_end(), session, stops)
+
+
+async def _asked_to_end(step: AskedToEnd, session: Interrupted, stops: Stops) -> None:
+    if step == "run":
+        await session.interrupt()  # no note: the model takes one for a person's words
+    elif step == "now":
+        stops.say("asked to end once more; the run is not waited for")
+        stops.end_now()
+        await anyio.sleep(_LAST_SECONDS)
+        _die(signal.SIGTERM)
 
 
 async def _taken(
@@ -80,6 +122,10 @@ async def _taken(
         case "waits":
             say("the run is being stopped; once more ends the program at once")
         case "kill":
-            # What is written down is whole whenever the program ends; whatever it started ends too.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGINT)
+            _die(signal.SIGINT)
+
+
+def _die(number: signal.Signals) -> None:
+    """What is written down is whole whenever the program ends; whatever it started ends too."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

@@ -12,7 +12,9 @@ class Verb(NamedTuple):
     loads_tools: bool = False
     """Whether a stranger's code runs: what it prints is no part of the answer."""
     json_is_input: bool = False
-    """Whether `--json` brings arguments; elsewhere it asks for one JSON document."""
+    """Whether `--json` brings arguments; elsewhere it asks for JSON."""
+    tells_its_end: bool = False
+    """Whether the last line of JSON says how it ended, also where nothing could begin."""
 
     @property
     def module(self) -> str:
@@ -27,8 +29,15 @@ CHECK = "Check"
 LEARN = "Learn"
 
 VERBS = (
-    Verb("run", AGENTS, "give an agent a task and watch it work", loads_tools=True),
-    Verb("resume", AGENTS, "go on with an agent's session", loads_tools=True),
+    Verb(
+        "run",
+        AGENTS,
+        "give an agent a task and watch it work",
+        loads_tools=True,
+        tells_its_end=True,
+    ),
+    Verb("resume", AGENTS, "go on with an agent's session", loads_tools=True, tells_its_end=True),
+    Verb("worker", AGENTS, "run the sessions of agents that are due", loads_tools=True),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(
         "call",

@@ -15,6 +15,8 @@ from holdfast.contract.json_value import decode_json
 from holdfast.contract.model import TextDelta
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.call_cards import how_ended
+from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.progress import worded
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.session_list import cut
@@ -29,6 +31,8 @@ class Watched:
         """``full``: lines are not cut."""
         self._session_id = session_id
         self._screen = screen
+        self._paint = Paint(screen.stage) if screen.is_terminal else None
+        """Breaks lines between words, where there is an edge to break them at."""
         self._full = full
         self._streamed = ""
         """What was shown of the reply that comes."""
@@ -87,6 +91,7 @@ class Watched:
                 self._tools[said.call_id] = said.tool
                 self._line("*", f"{said.tool} {said.arguments}")
             case kinds.CallSettled():
+                self._tools.pop(said.call_id, None)
                 self._line(*_settled(said))
             case kinds.ApprovalAsked():
                 self._ask(f"may {said.tool} run? {said.reason}")
@@ -134,24 +139,35 @@ class Watched:
 
     def _ask(self, text: str) -> None:
         """Whole: somebody has to decide by it."""
-        self._end_line()
-        self._screen.raw(f"? {one_line(text)}")
+        self._write(f"? {one_line(text)}")
 
     def _line(self, sign: str, text: str) -> None:
-        self._end_line()
         told = one_line(text)
-        self._screen.raw(f"{sign} {told if self._full else cut(told, _CHARACTERS)}")
+        self._write(f"{sign} {told if self._full else cut(told, _CHARACTERS)}")
+
+    def _write(self, line: str) -> None:
+        self._end_line()
+        if self._paint is None:
+            self._screen.raw(line)
+        else:
+            self._paint.line(line)
 
     def _piece(self, text: str) -> None:
-        if text:
+        if not text:
+            return
+        if self._paint is None:
             self._screen.piece(text)
-            self._streamed += text
-            self._is_open = not text.endswith("\n")
+        else:
+            self._paint.piece(text)
+        self._streamed += text
+        self._is_open = not text.endswith("\n")
 
     def _end_line(self) -> None:
-        if self._is_open:
+        if self._paint is not None:
+            self._paint.end_line()
+        elif self._is_open:
             self._screen.raw("")
-            self._is_open = False
+        self._is_open = False
 
 
 def _settled(said: kinds.CallSettled) -> tuple[str, str]:
@@ -163,5 +179,8 @@ def _settled(said: kinds.CallSettled) -> tuple[str, str]:
         if isinstance(result, dict) and [*result] == ["text"]:
             result = result["text"]
         text = result if isinstance(result, str) else msgspec.json.encode(result).decode()
+        ended, tone = how_ended(result)
+        if tone == "bad":
+            return "!", f"{said.tool}: {ended}: {text}"
         return "+", f"{said.tool}: {text}"
     return "!", f"{said.tool}: {answer.get('kind')}: {answer.get('message')}"

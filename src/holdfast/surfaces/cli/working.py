@@ -3,28 +3,30 @@
 What `run` and `resume` share. How a run goes is not known here, nor how it is shown.
 """
 
+import sys
 from argparse import Namespace
+from contextlib import suppress
 from functools import partial
 
 import anyio
 import msgspec
 
+from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_work import OpenAgent, Work, opened_agent
 from holdfast.app.options import Options
 from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
-from holdfast.app.telling import Told
-from holdfast.contract.events import ApprovalAnswered, CallSettled, Event
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.contract.tool import ToolDefinitionError
 from holdfast.contract.wakes import WakeEnd
 from holdfast.execution.drive import PlainTasks
-from holdfast.policy.words import NOBODY_TO_ASK
-from holdfast.surfaces.cli.asked_here import ApprovedHere, InquiredHere, Subagents
+from holdfast.surfaces.cli.asked_here import ApprovedHere, Desk, InquiredHere
 from holdfast.surfaces.cli.asking import approver_here
+from holdfast.surfaces.cli.commands_print import last_printed
+from holdfast.surfaces.cli.hang_up import forget_terminals, terminals_in
+from holdfast.surfaces.cli.heard import Heard
 from holdfast.surfaces.cli.inquiring import asker_here
 from holdfast.surfaces.cli.live_view import LiveView
 from holdfast.surfaces.cli.opening import Chosen
-from holdfast.surfaces.cli.overheard import Overheard
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.parsing import UsageError
 from holdfast.surfaces.cli.run_checks import table_name
@@ -36,9 +38,11 @@ from holdfast.surfaces.cli.run_end import (
     words_at_the_end,
 )
 from holdfast.surfaces.cli.run_options import limits_in
-from holdfast.surfaces.cli.run_view import JsonView, QuietView, View
+from holdfast.surfaces.cli.run_view import JsonView, QuietView, View, tell_no_run
 from holdfast.surfaces.cli.screen import Screen, one_line
-from holdfast.surfaces.cli.stopping import Ladder, heed_signals
+from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
+from holdfast.surfaces.cli.subagents import Subagents
+from holdfast.surfaces.cli.told_lines import Listener
 
 USAGE = 2
 TICK_SECONDS = 0.5
@@ -58,18 +62,13 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     session: str | None = None
     message: str | None = None
+    seen: int | None = None
+    """The last event there was when the session was looked for."""
 
 
 def done(task: Task, screen: Screen) -> int:
     """Do it; returns the exit status. JournalError, ConfigurationError."""
     return anyio.run(partial(_done, task, screen))
-
-
-def told_as_json(problem: Exception, screen: Screen) -> None:
-    """The last line for a program that reads lines, where there was no run."""
-    view = JsonView(_line(screen), Paint(screen.beside))
-    end = WakeEnd(session_id="", executed=False, problem=one_line(str(problem)))
-    view.end(end, USAGE if isinstance(problem, UNUSABLE) else FAILED)
 
 
 UNUSABLE = (
@@ -86,115 +85,76 @@ def worded(problem: Exception, screen: Screen, *, as_json: bool) -> int:
     """Say why there was no run, or why it broke off; returns the exit status."""
     step = f"; {problem.step}" if isinstance(problem, MissingProgramError) else ""
     screen.remark(f"{problem}{step}")
-    if as_json:
-        told_as_json(problem, screen)
     missing = isinstance(problem, MissingProgramError)
-    return USAGE if isinstance(problem, UNUSABLE) and not missing else FAILED
+    status = USAGE if isinstance(problem, UNUSABLE) and not missing else FAILED
+    if as_json:
+        tell_no_run(one_line(str(problem)), status, screen)
+    return status
 
 
 def rests(session_id: str, screen: Screen, *, as_json: bool) -> int:
     """Say that nothing is left to do in a session, without opening it; returns the exit status."""
     if as_json:
         end = WakeEnd(session_id=session_id, executed=False, reason="idle")
-        JsonView(_line(screen), Paint(screen.beside)).end(end, 0)
+        JsonView(_line(screen), Paint(screen.beside)).end(end, 0, 0)
     screen.remark(NOTHING.format(session_id))
     return 0
 
 
 async def _done(task: Task, screen: Screen) -> int:
+    subagents = Subagents()
     view = _view(task, screen)
     ladder = Ladder()
     tasks = PlainTasks()
-    subagents = Subagents()
+    run = anyio.CancelScope()
+    seen_at = terminals_in([screen.stage, screen.beside, sys.stdout, sys.stderr])
+    stops = Stops(view.remark, run.cancel, partial(forget_terminals, seen_at))
     try:
         async with opened_agent(_work(task), **_options(task, view, subagents)) as opened:
             session, holdfast = opened.session, opened.holdfast
             subagents.top = session.id
             view.begin(session.id, session.model.name, _configured_name(task))
-            tasks.begin(heed_signals(session, ladder, view.remark))
-            tasks.begin(_tick(opened, view))
-            heard = _Heard(view, subagents, Overheard(opened, lambda: ladder.is_over))
-            end = await _run(task, opened, heard)
+            tasks.begin(heed_signals(session, ladder, stops))
+            heard = Heard(view, opened, subagents, lambda: ladder.is_over)
+            tasks.begin(_tick(opened, view, heard))
+            end = WakeEnd(session_id=session.id, executed=True, ended="cancelled")
+            with run:
+                end = await _run(task, session, heard)
             ladder.end()
             questions = (*await holdfast.questions(), *await holdfast.inquiries())
     finally:
         await tasks.end(_ENDING_SECONDS)
     status = status_of_run(end, waits=bool(questions))
-    view.end(end, status)
+    view.end(end, status, heard.refused)
     if heard.unasked:
         view.remark(_UNASKED)
-    if (said := words_at_the_end(end, [*map(answer_line, questions)])) is not None:
+    known = end.problem is not None and view.knows(end.problem)
+    answers = [*map(answer_line, questions)]
+    if (said := words_at_the_end(end, answers, problem_is_known=known)) is not None:
         view.remark(said)
     return status
 
 
-async def _run(task: Task, opened: OpenAgent, heard: "_Heard") -> WakeEnd:
-    """Have it work until it rests.
-
-    A refusal ends a run where somebody is asked; one with words is for the model to go on from.
-    """
-    session = opened.session
+async def _run(task: Task, session: AgentSession, heard: Heard) -> WakeEnd:
+    """Have it work until it rests."""
     if task.session is not None:
-        await heard.before_it_runs()
+        await heard.before_it_runs(task.seen)
     async for told in session.run(task.message, goes_on=task.session is not None):
         await heard.note(told)
-    while session.last is not None and session.last.ended == "tool_rejected" and heard.words:
-        heard.words = False
-        async for told in session.run(goes_on=True):
-            await heard.note(told)
     return session.last or WakeEnd(session_id=session.id, executed=False, reason="idle")
 
 
-class _Heard:
-    """Shows what happens, and keeps of it what decides how it goes on and what is said at the
-    end."""
-
-    def __init__(self, view: View, subagents: Subagents, others: Overheard) -> None:
-        self._view = view
-        self._subagents = subagents
-        self._others = others
-        self.unasked = False
-        """Whether a call was refused as nobody was there to be asked."""
-        self.words = False
-        """Whether the last refusal came with words for the model."""
-
-    async def before_it_runs(self) -> None:
-        """Show what was said since the last run."""
-        for one in await self._others.waiting():
-            self._view.show(one)
-
-    async def note(self, told: Told) -> None:
-        """One more thing that happened."""
-        if self._others.is_known(told):
-            return
-        for one in await self._others.before(told):
-            self._view.show(one)
-        self._subagents.note(told)
-        self._view.show(told)
-        match told.payload if isinstance(told, Event) else None:
-            case CallSettled(envelope=envelope):
-                self.unasked = self.unasked or NOBODY_TO_ASK.encode() in bytes(envelope)
-            case ApprovalAnswered(allowed=False, note=note):
-                self.words = note is not None
-            case _:
-                pass
-
-
-async def _tick(opened: OpenAgent, view: View) -> None:
-    """Tell the view what commands print meanwhile."""
+async def _tick(opened: OpenAgent, view: View, heard: Heard) -> None:
+    """Tell the view what commands print meanwhile, and what subagents do."""
     while True:
         await anyio.sleep(TICK_SECONDS)
+        await heard.look_below()
         running = {
-            one.call_id: _last_line(one.stdout_tail or one.stderr_tail)
-            for one in opened.holdfast.commands.all()
+            one.call_id: last_printed(one)
+            for one in opened.session.window.commands.all()
             if one.state == "running"
         }
         view.tick(running)
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1] if lines else ""
 
 
 def _work(task: Task) -> Work:
@@ -226,11 +186,19 @@ def _options(task: Task, view: View, subagents: Subagents) -> Options:
         options["approver"] = options["person"] = "elsewhere"
     elif not task.arguments.headless:
         approver, asker = approver_here(), asker_here()
+        desk = Desk(view)
         if approver is not None:
-            options["approver"] = ApprovedHere(approver, view, task.workspace, subagents)
+            decides = approver.decided
+            options["approver"] = ApprovedHere(decides, desk, task.workspace, subagents)
         if asker is not None:
-            options["person"] = InquiredHere(asker, view)
+            options["person"] = InquiredHere(asker, desk)
     return options
+
+
+def _is_asked(task: Task) -> bool:
+    """Whether whoever watches is the one who is asked."""
+    arguments = task.arguments
+    return not (arguments.later or arguments.headless) and approver_here() is not None
 
 
 def _view(task: Task, screen: Screen) -> View:
@@ -240,16 +208,18 @@ def _view(task: Task, screen: Screen) -> View:
     if arguments.quiet:
         return QuietView(screen.raw, Paint(screen.beside))
     seen = screen.is_terminal
-    return LiveView(Paint(screen.stage), None if seen else screen.raw, task.message)
+    listener = Listener(said=task.message, is_asked=_is_asked(task))
+    return LiveView(Paint(screen.stage), None if seen else screen.raw, listener)
 
 
 def _line(screen: Screen) -> "partial[None]":
-    return partial(_write_line, screen)
+    return partial(_write_line, screen, (OSError,) if screen.is_terminal else ())
 
 
-def _write_line(screen: Screen, line: str) -> None:
-    screen.raw(line)
-    screen.show_now()
+def _write_line(screen: Screen, gone: tuple[type[OSError], ...], line: str) -> None:
+    with suppress(*gone):  # a terminal may be closed, and the run still ends in order
+        screen.raw(line)
+        screen.show_now()
 
 
 BROKEN = (*UNUSABLE, JournalError)

@@ -1,5 +1,7 @@
 """`task`: hand one piece of work to a subagent, and wait for it or not."""
 
+from collections.abc import Mapping
+from itertools import count
 from typing import Annotated
 
 import msgspec
@@ -9,6 +11,13 @@ from holdfast.contract.delegation import Delegated, Delegation, Work
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.tool import Limits
 
+_numbers = count(1)
+
+
+def _session_of_its_own(_arguments: Mapping[str, object]) -> tuple[str, ...]:
+    """Each call works in a session that no other one touches."""
+    return ("session", str(next(_numbers)))
+
 
 @builtin(
     read_only=False,
@@ -16,6 +25,7 @@ from holdfast.contract.tool import Limits
     acp_kind="think",
     interrupt_behavior="cancel",
     parallel_safe=True,
+    resource_key=_session_of_its_own,
     limits=Limits(wall_seconds=None),
 )
 async def task(

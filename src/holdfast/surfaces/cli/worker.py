@@ -1,0 +1,119 @@
+"""`holdfast worker`: run the sessions of agents that are due, as they become due.
+
+Nobody is asked here: questions wait for `holdfast sessions answer`. Asked to end, it begins nothing
+more and finishes what runs; asked once more, it stops that, and whoever looks next goes on with it.
+Exit status: 0, 1 where a run failed with --once, 2 it could not begin.
+"""
+
+import os
+import signal
+from argparse import Namespace, RawDescriptionHelpFormatter
+from functools import partial
+
+import anyio
+
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.options import Options
+from holdfast.contract.json_value import encode_json
+from holdfast.contract.wakes import WakeEnd
+from holdfast.runtime.abort import Abort
+from holdfast.surfaces.cli.opening import Chosen, chosen
+from holdfast.surfaces.cli.parsing import Parser, add_settings_options, add_tool_files
+from holdfast.surfaces.cli.run_end import FAILED
+from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.surfaces.cli.stores import with_a_store
+from holdfast.surfaces.cli.working import BROKEN, worded
+
+_EXAMPLES = """\
+examples:
+  holdfast worker                       run what is due, until Ctrl-C
+  holdfast worker --once                run what is due now, and end
+  holdfast worker --json                a line of JSON for the end of every run
+  holdfast sessions send SESSION "..."  what makes a session due, from another terminal"""
+_DRAINS = "ending: what runs is finished; once more stops it, and it goes on with the next worker"
+_STOPS = "stopping what runs; it goes on with the next worker"
+_LONGEST_WORDS = 200
+
+
+def add_arguments(parser: Parser) -> None:
+    """Declare the words it takes."""
+    parser.epilog = _EXAMPLES
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.add_argument("--once", action="store_true", help="run what is due now, and end")
+    parser.add_argument(
+        "--json", action="store_true", help="a line of JSON for the end of every run"
+    )
+    add_tool_files(parser)
+    add_settings_options(parser)
+    parser.set_defaults(manifests=[], tool_timeout=None, timeout=None, profile=None, agent=None)
+
+
+def run(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    try:
+        opened = chosen(arguments, screen)
+        with_a_store(opened.configuration.settings)
+        return anyio.run(partial(_worked, arguments, opened, screen))
+    except BROKEN as problem:
+        return worded(problem, screen, as_json=False)
+
+
+async def _worked(arguments: Namespace, opened: Chosen, screen: Screen) -> int:
+    ends = _Ends(screen, as_json=arguments.json)
+    options = Options(configuration=opened.configuration, approver="elsewhere", person="elsewhere")
+    async with Holdfast(
+        tools=opened.tools, profile=opened.profile, workspace=arguments.workspace, **options
+    ) as hf:
+        drains = Abort()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_heed_signals, drains, group.cancel_scope, screen)
+            if not arguments.once:
+                screen.remark("running what is due, as it becomes due; Ctrl-C ends it")
+            await hf.run_due(forever=not arguments.once, told=ends.tell, until=drains)
+            group.cancel_scope.cancel()
+    if arguments.once and not ends.told:
+        screen.remark("nothing is due")
+    return FAILED if arguments.once and ends.failed else 0
+
+
+async def _heed_signals(drains: Abort, work: anyio.CancelScope, screen: Screen) -> None:
+    """The first one lets runs end, the second one stops them, the third one is as everywhere."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for one in signals:
+            if work.cancel_called:
+                signal.signal(one, signal.SIG_DFL)
+                os.kill(os.getpid(), one)
+            elif drains.aborted:
+                screen.remark(_STOPS)
+                work.cancel()
+            else:
+                screen.remark(_DRAINS)
+                drains.set()
+
+
+class _Ends:
+    """Shows how runs end."""
+
+    def __init__(self, screen: Screen, *, as_json: bool) -> None:
+        self._screen = screen
+        self._as_json = as_json
+        self._left: set[str] = set()
+        self.told = 0
+        self.failed = False
+
+    def tell(self, end: WakeEnd) -> None:
+        """One more; of what cannot be run here, once."""
+        if not end.executed:
+            if end.reason == "not_ours" and end.session_id not in self._left:
+                self._left.add(end.session_id)
+                self._screen.remark(f"session {end.session_id} is not run here: {end.problem}")
+            return
+        self.told += 1
+        self.failed = self.failed or end.ended == "failed"
+        self._screen.raw(encode_json(end).decode() if self._as_json else _line(end))
+        self._screen.show_now()
+
+
+def _line(end: WakeEnd) -> str:
+    said = one_line(end.problem or end.response)[:_LONGEST_WORDS]
+    return "  ".join(filter(None, (end.session_id, end.ended or "failed", said)))
