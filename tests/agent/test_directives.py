@@ -142,7 +142,7 @@ async def test_what_was_learned_is_captured_once(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.req("BOA-BND-03", "BOA-BND-05")
+@pytest.mark.req("BOA-BND-03")
 async def test_no_tool_queues_a_wake(tmp_path: Path) -> None:
     for profile in PROFILES:
         opened = Holdfast(profile=profile, workspace=tmp_path, settings=Settings())

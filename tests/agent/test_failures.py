@@ -74,7 +74,6 @@ def test_pauses_grow_and_heed_what_the_provider_asks_for() -> None:
     assert pause_before(1, asked) == 40.0
 
 
-@pytest.mark.req("BOA-WAKE-10")
 async def test_a_model_that_stays_away_defers_the_session_and_loses_no_word(tmp_path: Path) -> None:
     limits = RunLimits(retries=1)
     async with at_work(tmp_path, [BUSY, BUSY], equipment={"limits": limits}) as desk:
@@ -119,7 +118,6 @@ async def test_another_failure_ends_the_run_and_says_why(tmp_path: Path) -> None
         assert (await desk.state()).status == "idle"
 
 
-@pytest.mark.req("BOA-WAKE-13")
 async def test_failures_in_a_row_are_spaced_out_and_then_a_person_has_to_look(
     tmp_path: Path,
 ) -> None:
@@ -139,7 +137,6 @@ async def test_failures_in_a_row_are_spaced_out_and_then_a_person_has_to_look(
         assert (await desk.state()).attempts == 0
 
 
-@pytest.mark.req("OSA-DRV-03")
 async def test_an_empty_reply_is_asked_for_again_with_a_nudge_and_not_counted(
     tmp_path: Path,
 ) -> None:
@@ -255,7 +252,6 @@ async def test_old_large_answers_give_way_before_anything_is_summarised(tmp_path
         assert all(b"xxxx" in bytes(one.envelope) for one in kept)
 
 
-@pytest.mark.req("SPEC-PROMPT-04")
 async def test_a_long_conversation_goes_on_from_a_summary(tmp_path: Path) -> None:
     long = "word " * 3_000
     turns = [long, long, "SUMMARY: they talk", "still here"]

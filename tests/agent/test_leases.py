@@ -12,6 +12,7 @@ from holdfast.app.settings import EngineSettings, Settings
 from holdfast.contract.agents import Agent
 from holdfast.contract.events import UserMessage
 from holdfast.contract.journal import Lease, StaleEpoch
+from holdfast.testing.fakes import FakeClock
 
 CODER = Agent(id="coder")
 LOOKS: list[tuple[Desk, list[Lease]]] = []
@@ -98,13 +99,13 @@ async def test_a_run_that_has_lost_its_lease_stops(
 async def test_a_session_that_another_ran_while_it_was_idle_goes_on_from_there(
     tmp_path: Path,
 ) -> None:
-    settings = paced(0.05, 0.02)
-    async with at_work(tmp_path, ["one", "two"], settings=settings, agent=CODER) as desk:
+    clock = FakeClock()
+    async with at_work(tmp_path, ["one", "two"], clock=clock, agent=CODER) as desk:
         await desk.told("Say something.")
         log = desk.holdfast.parts.log
         assert log is not None
         journal = await log.journal()
-        await anyio.sleep(0.06)  # nobody renews it between two runs
+        clock.advance(EngineSettings().lease_seconds + 1)  # nobody renews it between two runs
         other = await journal.lease(desk.session.id, "another", 60)
         await journal.append(desk.session.id, [UserMessage(message="of another")])
         await journal.release(other)

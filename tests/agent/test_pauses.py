@@ -197,7 +197,6 @@ async def test_approvals_come_one_at_a_time_and_a_denial_skips_the_rest(tmp_path
         assert '"rejected"' in third.content
 
 
-@pytest.mark.req("OSA-DRV-02")
 @pytest.mark.parametrize(
     ("interactive", "ended"), [(True, "tool_rejected"), (False, "final_response")]
 )

@@ -12,7 +12,7 @@ from model_server import chat_events, message_events, response_events
 from raw_http import LAST, STREAM, UNTIL_CLOSED, Piece, chunked, raw_server, whole
 from yarl import URL
 
-from holdfast.agent.models import anthropic, openai_chat, openai_responses
+from holdfast.agent.models import anthropic, exchange, openai_chat, openai_responses
 from holdfast.agent.models.exchange import unreached
 from holdfast.agent.models.form import Form
 from holdfast.agent.models.http_model import HttpModel
@@ -105,7 +105,10 @@ async def test_a_stream_that_ends_early_without_a_word_is_no_reply(name: str) ->
 
 
 @pytest.mark.parametrize("name", STREAMS)
-async def test_a_server_that_stays_open_after_its_last_word_is_not_waited_for(name: str) -> None:
+async def test_a_server_that_stays_open_after_its_last_word_is_not_waited_for(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "_LAST_SECONDS", 0.05)
     form, text = STREAMS[name]
     async with raw_server([STREAM + chunked(text), None]) as (_, url):
         with anyio.fail_after(5):
@@ -200,7 +203,10 @@ async def test_what_comes_behind_the_end_of_a_reply_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("rest", [(None,), ()], ids=["hangs", "closes"])
-async def test_a_refusal_whose_reason_does_not_come_is_one(rest: tuple[None, ...]) -> None:
+async def test_a_refusal_whose_reason_does_not_come_is_one(
+    rest: tuple[None, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "_LAST_SECONDS", 0.05)
     head = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 1000\r\n\r\nwho"
     problem = await _trouble([head, *rest])
     assert (problem.trouble, problem.status) == ("authentication", 401)
