@@ -70,20 +70,15 @@ async def keep(rt: Runtime, command: str, wall: float | None = None) -> str:
     return (await rt.shell.persistent.run(command, limits=limits)).report.stdout.text()
 
 
-@tool(requires=EVERYTHING, limits=Limits(wall_seconds=0.4))
-async def impatient(rt: Runtime, command: str, *, persistent: bool = False) -> str:
+async def overrun(rt: Runtime, command: str, *, persistent: bool = False) -> str:
     """Run something too slow for its tool."""
-    shell = rt.shell.persistent if persistent else rt.shell
-    await shell.run(command)
+    await (rt.shell.persistent if persistent else rt.shell).run(command)
     return ""
 
 
-@tool(requires=EVERYTHING, limits=Limits(wall_seconds=1.5))
-async def late(rt: Runtime, command: str, *, persistent: bool = False) -> str:
-    """Run something too slow for its tool, which has begun by then on any machine."""
-    shell = rt.shell.persistent if persistent else rt.shell
-    await shell.run(command)
-    return ""
+impatient = tool(requires=EVERYTHING, limits=Limits(wall_seconds=0.4), name="impatient")(overrun)
+# Its command has begun when the time is over, on any machine.
+late = tool(requires=EVERYTHING, limits=Limits(wall_seconds=1.5), name="late")(overrun)
 
 
 @tool(requires=EVERYTHING)
