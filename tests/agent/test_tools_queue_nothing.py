@@ -22,9 +22,8 @@ from holdfast.testing.fakes import FakeClock
 pytestmark = pytest.mark.anyio
 
 DIRECTED = {"directives": True}
-_HAVING = {"locked": "locked", "code": "code", "host": "host"}
-"""The profile with the tools of a toolset."""
-PROFILE_OF = {one.name: _HAVING[toolset] for toolset, tools in TOOLSETS.items() for one in tools}
+PROFILE_OF = {one.name: toolset for toolset, tools in TOOLSETS.items() for one in tools}
+"""Each toolset has a profile of its name."""
 
 
 async def consent(_ask: Ask, /) -> Answer:

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 from contextlib import nullcontext
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,8 @@ from run_replays import all_events, first_of, look, with_payload
 
 from holdfast.app.run_replaying import replay_run
 from holdfast.app.run_stage import PlayedModel
-from holdfast.contract.events import ChildCreated, ChildIdle, Event
+from holdfast.contract.events import ChildCreated, ChildIdle, Event, SpanStarted, UserMessage
+from holdfast.contract.journal import Session
 from holdfast.contract.model import Heard, ModelError, ModelReply, ModelRequest
 from holdfast.contract.wake_events import WakeDeferred, WakeQueued
 from holdfast.execution.no_effects import EffectRefused
@@ -120,3 +121,44 @@ async def test_what_is_written_in_the_name_of_a_run_that_is_over_is_named(
             )
             await journal.append(desk.session.id, [begun, rested], wake_id=run if named else None)
             await desk.told("Second.")
+
+
+class Ticking(FakeClock):
+    """A clock of which every look takes a moment."""
+
+    def now(self) -> datetime:
+        self.advance(0.001)
+        return super().now()
+
+    def unix_ns(self) -> int:
+        self.advance(0.001)
+        return super().unix_ns()
+
+
+async def test_a_word_that_came_while_a_run_began_does_not_change_when_its_wakes_are_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is due is counted from what was written down, not from a look at the clock before."""
+    equipment = {"directives": True}
+    async with at_work(tmp_path, [LATER, "fine"], clock=Ticking(), equipment=equipment) as desk:
+        await desk.session.send("Go.")
+        log = desk.holdfast.parts.log
+        assert log is not None
+        journal = await log.journal()
+        look = journal.session
+
+        async def spoken_to(session_id: str, /) -> Session:
+            found = await look(session_id)
+            monkeypatch.setattr(journal, "session", look)
+            await journal.append(session_id, [UserMessage(message="And another thing.")])
+            return found
+
+        monkeypatch.setattr(journal, "session", spoken_to)
+        await desk.told()
+        (queued,) = await desk.payloads(WakeQueued)
+        began = next(
+            one
+            for one in await desk.events()
+            if isinstance(one.payload, SpanStarted) and one.payload.span_kind == "wake"
+        )
+        assert queued.due_at == began.at + timedelta(seconds=3600)

@@ -7,6 +7,7 @@ replied stands behind its reply. Nothing is read or written here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import msgspec
@@ -30,6 +31,7 @@ from holdfast.contract.events import (
     ModelRequested,
     OutcomeDefined,
     Payload,
+    SpanStarted,
     UserInterrupt,
     UserMessage,
 )
@@ -45,6 +47,7 @@ from holdfast.contract.wake_events import (
 )
 
 BROKEN_OFF = "[You were interrupted here, in the middle of what you said.]"
+NEVER = datetime.min.replace(tzinfo=UTC)
 RETRY = "session.retry"
 """The reason of a wake that only takes a failed run up: what is to be told is known already."""
 
@@ -66,6 +69,8 @@ class Conversation:
     """The rows of one session, and what of them is still to be done."""
 
     def __init__(self) -> None:
+        self.began = NEVER
+        """When the last run was written down as begun: whoever replays it knows that exactly."""
         self.sequence = 0
         """The number of the last event that was taken in."""
         self.entries: list[Entry] = []
@@ -316,7 +321,15 @@ def _learned(talk: Conversation, _event: Event, said: LearningCaptured) -> None:
 
 
 _Taking: TypeAlias = Callable[[Conversation, Event, Any], None]
+
+
+def _run_begun(talk: Conversation, event: Event, said: SpanStarted) -> None:
+    if said.span_kind == "wake":
+        talk.began = event.at
+
+
 _TAKINGS: Mapping[type[Payload], _Taking] = {
+    SpanStarted: _run_begun,
     UserMessage: _message,
     OutcomeDefined: _outcome,
     UserInterrupt: _interrupt,

@@ -87,11 +87,8 @@ _RESULTS: dict[RunEnd, SpanResult] = {
 class Rest:
     """Brings a session to rest."""
 
-    def __init__(
-        self, place: Workplace, keeper: Keeper, state: SessionState, began: datetime
-    ) -> None:
-        """``state``: before the run, which ``began`` then."""
-        self._began = began
+    def __init__(self, place: Workplace, keeper: Keeper, state: SessionState) -> None:
+        """``state``: before the run."""
         self._place = place
         self._keeper = keeper
         self._before = state
@@ -169,8 +166,9 @@ class Rest:
                 promote_to_memory=learning.promote_to_memory,
                 dedupe_key=learning.dedupe_key,
             )
+        began = self._keeper.talk.began
         room = max(MOST_WAKES_WAITING - len(self._keeper.talk.wakes), 0)
-        for wake in wanted_wakes(directive, self._place.session_id, self._began)[:room]:
+        for wake in wanted_wakes(directive, self._place.session_id, began)[:room]:
             yield WakeQueued(
                 queued_wake_id=self._place.ids.new("wak"),
                 due_at=wake.due_at,

@@ -67,7 +67,6 @@ class Wake:
         self._asked_for: tuple[TurnCall, ...] = ()
         """Those of a reply that is written down with the first of them."""
         self._turn: Abort | None = None
-        self._began = place.clock.now()
         self._continues = 0
         """How many runs before this one went on by themselves, in a row."""
         self._untold: list[Payload] = []
@@ -89,7 +88,7 @@ class Wake:
         reason = reason_to_run(beginning, goes_on=goes_on)
         if reason is None:
             return WakeEnd(session_id=session_id, executed=False, reason="idle")
-        rest = Rest(self._place, self._keeper, state, self._began)
+        rest = Rest(self._place, self._keeper, state)
         self._continues = state.continues
         self._place.log.wake_id = wake_id = self._place.ids.new("wak")
         self._hear_words()
@@ -181,7 +180,7 @@ class Wake:
     def _final(self, text: str) -> Ended:
         if not self._equipment.directives:
             return Ended(ending="final_response", message=text)
-        visible, directive = taken(text, self._began)
+        visible, directive = taken(text, self._talk.began)
         return Ended(
             ending="final_response",
             message=visible,

@@ -9,10 +9,10 @@ from holdfast.contract.builders import failure_of
 from holdfast.contract.call import ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import ChildAnswered, Payload, SessionClosed
-from holdfast.contract.failure import FailureKind
+from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.journal import Journal, NotFitting, UnknownSession
 from holdfast.contract.session_state import is_answered
-from holdfast.runtime.recovery import settlement
+from holdfast.runtime.recovery import ABORTED, settlement
 
 _GIVEN_UP = "This call was not made: nobody waits for this subagent any more."
 
@@ -47,6 +47,13 @@ async def end_below(journal: Journal, session_id: str) -> None:
         if call.child is not None:
             await end_below(journal, call.child)
         asked = ToolCall(id=call_id, tool="", arguments=None, session_id=session_id)
-        failure = failure_of(FailureKind.USER_DENIED, _GIVEN_UP)
+        failure = _failure(begun=call.stage == "intended")
         ended += settlement(asked, Envelope(failure=failure, call_id=call_id), known=True)
     await journal.append(session_id, [*ended, SessionClosed(reason="nobody waits for it")])
+
+
+def _failure(*, begun: bool) -> Failure:
+    """Of a call that had begun nobody knows how far it came."""
+    if begun:
+        return failure_of(FailureKind.EXECUTION_ERROR, ABORTED, retryable=False)
+    return failure_of(FailureKind.USER_DENIED, _GIVEN_UP)
