@@ -12,9 +12,18 @@ import pytest
 from agents_at_work import at_work, calls
 from run_replays import all_events, first_of, look, with_payload
 
+from holdfast import tool
 from holdfast.app.run_replaying import replay_run
 from holdfast.app.run_stage import PlayedModel
-from holdfast.contract.events import ChildCreated, ChildIdle, Event, SpanStarted, UserMessage
+from holdfast.contract.events import (
+    ChildCreated,
+    ChildIdle,
+    CustomToolResult,
+    Event,
+    SpanStarted,
+    StatusChanged,
+    UserMessage,
+)
 from holdfast.contract.journal import Session
 from holdfast.contract.model import Heard, ModelError, ModelReply, ModelRequest
 from holdfast.contract.wake_events import WakeDeferred, WakeQueued
@@ -162,3 +171,37 @@ async def test_a_word_that_came_while_a_run_began_does_not_change_when_its_wakes
             if isinstance(one.payload, SpanStarted) and one.payload.span_kind == "wake"
         )
         assert queued.due_at == began.at + timedelta(seconds=3600)
+
+
+@tool(ownership="custom")
+def order(item: str) -> str:
+    """Order something; the application does it."""
+    raise AssertionError(item)
+
+
+async def test_an_answer_that_came_while_a_run_began_is_seen_by_all_of_it_or_by_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [calls(("order", '{"item": "tea"}')), "It comes."]
+    async with at_work(tmp_path, turns, tools=[order]) as desk:
+        await desk.told("Order tea.")
+        wanted = (await desk.state()).custom
+        assert wanted is not None
+        log = desk.holdfast.parts.log
+        assert log is not None
+        journal = await log.journal()
+        look = journal.session
+        given = CustomToolResult(request_id=wanted.id, tool_name="order", output="ordered")
+
+        async def answered(session_id: str, /) -> Session:
+            found = await look(session_id)
+            monkeypatch.setattr(journal, "session", look)
+            await journal.append(session_id, [given])
+            return found
+
+        monkeypatch.setattr(journal, "session", answered)
+        await desk.told()
+        assert desk.session.last is not None
+        assert desk.session.last.response == "It comes."
+        began = [one for one in await desk.payloads(StatusChanged) if one.to_status == "running"]
+        assert (began[-1].reason, began[-1].from_status) == ("a person answered", "rescheduling")

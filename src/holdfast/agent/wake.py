@@ -78,12 +78,10 @@ class Wake:
         """Run it, if there is anything to do. ``goes_on``: also where nobody said anything new."""
         session_id = self._place.session_id
         journal = await self._place.log.journal()
-        session = await journal.session(session_id)
+        session, self._standing = await recovery.as_it_stands(journal, session_id)
         await self._keeper.read_up_to(session.sequence)
         self._talk.begin_run()
         state = session.state
-        if state.calls:
-            self._standing = await recovery.standing_calls(journal, session_id)
         beginning = Beginning(self._place, self._equipment, self._talk, state, self._standing)
         reason = reason_to_run(beginning, goes_on=goes_on)
         if reason is None:

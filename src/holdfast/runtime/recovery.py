@@ -28,7 +28,7 @@ from holdfast.contract.events import (
     Payload,
 )
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.journal import EventQuery, Journal, JournalError
+from holdfast.contract.journal import EventQuery, Journal, JournalError, Session
 from holdfast.contract.json_value import clean_text
 from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
@@ -101,6 +101,17 @@ async def standing_calls(journal: Journal, session_id: str) -> dict[str, Approve
     }
     told = await _told_of(journal, session_id, frozenset(standing))
     return {name: _standing(session_id, told[name], call) for name, call in standing.items()}
+
+
+async def as_it_stands(journal: Journal, session_id: str) -> tuple[Session, Mapping[str, Approved]]:
+    """A session and its standing calls, both as of one moment: somebody may answer meanwhile."""
+    while True:
+        session = await journal.session(session_id)
+        if not session.state.calls:
+            return session, {}
+        standing = await standing_calls(journal, session_id)
+        if (await journal.session(session_id)).sequence == session.sequence:
+            return session, standing
 
 
 def settlement(call: ToolCall, envelope: Envelope, *, known: bool = False) -> list[Payload]:
