@@ -34,6 +34,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.journal import Journal, JournalError
 from holdfast.contract.runtime import AbortSignal
+from holdfast.contract.session_state import SessionState
 from holdfast.contract.wake_events import WakesCompleted
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime import recovery
@@ -78,10 +79,8 @@ class Wake:
         """Run it, if there is anything to do. ``goes_on``: also where nobody said anything new."""
         session_id = self._place.session_id
         journal = await self._place.log.journal()
-        session, self._standing = await recovery.as_it_stands(journal, session_id)
-        await self._keeper.read_up_to(session.sequence)
+        state = await self._look(journal)
         self._talk.begin_run()
-        state = session.state
         beginning = Beginning(self._place, self._equipment, self._talk, state, self._standing)
         reason = reason_to_run(beginning, goes_on=goes_on)
         if reason is None:
@@ -110,6 +109,15 @@ class Wake:
             response=ended.message,
             problem=ended.problem,
         )
+
+    async def _look(self, journal: Journal) -> SessionState:
+        """See all of the session as of one moment, whoever writes meanwhile."""
+        while True:
+            session, standing = await recovery.as_it_stands(journal, self._place.session_id)
+            await self._keeper.read_up_to(session.sequence)
+            if self._talk.sequence == session.sequence:
+                self._standing = standing
+                return session.state
 
     async def _to_an_end(self, beginning: Beginning) -> Ended:
         """However it goes: what goes wrong is an end, too."""

@@ -59,6 +59,9 @@ class LedJournal(StoreJournal):
         """How many events are in."""
         self.wake: RecordedWake | None = None
         """The run that is under way."""
+        self.seen: int | None = None
+        """The number of the last event that the run had seen when it began; None: as much as what
+        it wrote next tells."""
         self.gone: Callable[[], None] = lambda: None
         """Told when the run would go on where its program was gone."""
         self.told: Callable[[Event], None] = lambda _event: None
@@ -131,6 +134,9 @@ class LedJournal(StoreJournal):
 
     async def others_are_heard(self) -> None:
         """Put in what others had written by now, as far as what comes next tells that."""
+        if self.seen is not None and self.wake is not None and self.at < self.wake.first.sequence:
+            await self.feed_from_elsewhere(self.seen)
+            return
         asked = (one.payload for one in self.ahead() if isinstance(one.payload, ModelRequested))
         turn = next((one for one in asked if one.purpose == "turn"), None)
         await self.feed_from_elsewhere(self._answered() if turn is None else turn.through)

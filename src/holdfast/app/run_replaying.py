@@ -88,18 +88,32 @@ async def replay_run(events: Sequence[Event], chain: Chain | None = None) -> Run
     asked = _asked_by_models(events)
     if isinstance(asked, Divergence):
         return RunReplayed(divergence=asked)
+    seen: dict[str, int] = {}
+    first: RunReplayed | None = None
     with no_effects():
-        return await _Replay(events, wakes, asked).run()
+        while True:
+            replay = _Replay(events, wakes, asked, seen)
+            found = await replay.run()
+            first = first or found
+            if found.divergence is None or not replay.saw_less():
+                return first if found.divergence is not None else found
 
 
 class _Replay:
     """The replay of one session."""
 
     def __init__(
-        self, events: Sequence[Event], wakes: Mapping[str, RecordedWake], asked: frozenset[str]
+        self,
+        events: Sequence[Event],
+        wakes: Mapping[str, RecordedWake],
+        asked: frozenset[str],
+        seen: dict[str, int],
     ) -> None:
+        """``seen``: by the names of runs, what they had seen when they began, where that is not all
+        that others had written."""
         self._events = events
         self._wakes = wakes
+        self._seen = seen
         self._clock = ReplayClock()
         self._journal = LedJournal(events, self._clock, asked)
         self._played = 0
@@ -143,6 +157,20 @@ class _Replay:
         journal.wake = None
         await journal.feed_from_elsewhere()
 
+    def saw_less(self) -> bool:
+        """Have the run that went another way see one event less when it begins; whether it can.
+
+        What others wrote right before its first event may have come between its look and that.
+        """
+        wake = self._journal.wake
+        if wake is None:
+            return False
+        last = self._seen.get(wake.id, wake.first.sequence - 1)
+        if last < 1 or self._events[last - 1].wake_id is not None:
+            return False
+        self._seen[wake.id] = last - 1
+        return True
+
     async def _log(self) -> SessionLog:
         async def opening() -> Journal:
             return self._journal
@@ -158,8 +186,9 @@ class _Replay:
         """Play one run; RunDiverged."""
         assert wake.terms is not None
         stage = Stage(self._journal, wake, frozenset(self._began))
-        if not takes_a_turn(wake):  # otherwise its first request tells what it had seen
-            await self._journal.feed_from_elsewhere()
+        self._journal.seen = seen = self._seen.get(wake.id)
+        if seen is not None or not takes_a_turn(wake):  # else its first request tells what it saw
+            await self._journal.feed_from_elsewhere(seen)
         self._clock.set(wake.first.at)
         place = self._place(stage, log, keeper)
         run = self._run = Wake(place, _equipment(stage, wake.terms), keeper, stage.abort)
