@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Generator
+from pathlib import Path
 
 import coverage
 import hypothesis
@@ -57,11 +58,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Some code of ours runs only in processes that tests start."""
     if settings is None or item.get_closest_marker("measured") is None:
         return (yield)
-    os.environ[MEASURES] = settings
+    # Wherever such a process works, what it measured is brought together here.
+    measuring = {MEASURES: settings, "COVERAGE_FILE": str(Path(settings).with_name(".coverage"))}
+    os.environ.update(measuring)
     try:
         return (yield)
     finally:
-        del os.environ[MEASURES]
+        for name in measuring:
+            del os.environ[name]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -9,6 +9,7 @@ from cli.stored_sessions import made
 from command import Cli
 
 from holdfast.contract.events import SessionCreated
+from holdfast.surfaces.cli import last_session
 
 
 @pytest.fixture
@@ -76,6 +77,22 @@ def test_where_nobody_has_worked_there_is_no_last_one(
         assert f"the last one elsewhere is {theirs}, in {there}" in answer.err
     named = cli("sessions", "show", "last", "--workspace", str(there))
     assert named.out.startswith(theirs)
+
+
+def test_the_last_session_of_a_workspace_is_found_behind_many_of_others(
+    cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(last_session, "_FIRST_LOOK", 2)
+    made(home, "ses_0", [SessionCreated(workspace=str(tmp_path))])
+    for number in range(1, 5):
+        made(home, f"ses_{number}", [SessionCreated(workspace=str(tmp_path / "there"))])
+    assert cli("sessions", "show", "last").out.startswith("ses_0\n")
+
+
+def test_where_there_are_subagents_alone_there_is_no_last_one(cli: Cli, home: Path) -> None:
+    made(home, "ses_2", [SessionCreated(parent_id="ses_1")])
+    answer = cli("sessions", "show", "last")
+    assert answer.status != 0
 
 
 def test_a_subagents_session_is_not_the_last_one(cli: Cli, home: Path, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_a_refusal_ends_the_run_and_words_go_on_with_it(
     assert "two" in (work / "a.txt").read_text("utf-8")
 
 
+@pytest.mark.measured
 def test_what_a_tool_asks_is_asked_here(home: Path, work: Path) -> None:
     question = {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}]}
     model = script(work.parent, asks("question", questions=[question]), says("Thanks."))

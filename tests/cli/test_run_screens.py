@@ -106,6 +106,7 @@ def test_what_ctrl_c_says_begins_a_line_of_its_own(home: Path, work: Path) -> No
     assert any(row.startswith("holdfast: stopping the call") for row in rows)
 
 
+@pytest.mark.measured
 def test_a_question_is_shown_again_when_the_program_goes_on(home: Path, work: Path) -> None:
     question = {"question": "Which colour?", "options": [{"label": "Red"}]}
     model = script(work.parent, WRITE, asks("question", questions=[question]), says("Done."))

@@ -176,6 +176,7 @@ def test_how_many_calls_were_refused_is_told_and_the_run_is_done(
     assert (end["exit"], end["refused"]) == (0, 0)
 
 
+@pytest.mark.measured
 def test_what_a_command_prints_is_a_sign_of_life_for_programs(home: Path, work: Path) -> None:
     command = "echo first; until test -e more; do sleep 0.05; done"
     model = script(work.parent, asks("bash", command=command), says("Done."))

@@ -59,6 +59,7 @@ def read_until(process: "subprocess.Popen[bytes]", text: str) -> str:
     return seen
 
 
+@pytest.mark.measured
 async def test_a_run_is_watched_answered_and_ended_from_other_windows(place: Place) -> None:
     with place.running([LAUNCH, {"pieces": ["It is ", "done."]}]) as running:
         await listening(running)
@@ -83,6 +84,7 @@ async def test_a_run_is_watched_answered_and_ended_from_other_windows(place: Pla
     assert lines[6:] == ["+ launch: rocket is on its way", "It is done.", "- idle"]
 
 
+@pytest.mark.measured
 async def test_for_programs_each_thing_that_happens_is_a_line(place: Place) -> None:
     with place.running(HELD) as running:
         await listening(running)

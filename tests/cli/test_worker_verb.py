@@ -97,6 +97,7 @@ def test_a_run_that_fails_is_told_and_so_is_what_cannot_be_run_here(cli: Cli, wo
     assert nowhere.status == 2
 
 
+@pytest.mark.measured
 def test_whoever_is_asked_to_end_finishes_what_runs(cli: Cli, work: Path, home: Path) -> None:
     session = begun(cli, work, says("Took its time.", seconds=1.0))
     with worker(home) as process:
@@ -110,6 +111,7 @@ def test_whoever_is_asked_to_end_finishes_what_runs(cli: Cli, work: Path, home: 
     assert (end["ended"], end["response"]) == ("final_response", "Took its time.")
 
 
+@pytest.mark.measured
 def test_whoever_is_asked_twice_stops_it_and_the_next_one_goes_on(
     cli: Cli, work: Path, home: Path
 ) -> None:

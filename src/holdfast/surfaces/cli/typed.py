@@ -13,7 +13,13 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TextIO
 
-from anyio import create_task_group, open_signal_receiver, sleep_forever, wait_readable
+from anyio import (
+    CancelScope,
+    create_task_group,
+    open_signal_receiver,
+    sleep_forever,
+    wait_readable,
+)
 
 from holdfast.surfaces.cli.rows import rows_of_line
 
@@ -37,13 +43,14 @@ class Typing:
     async def line(self, prompt: str, asked: tuple[str, ...] = ()) -> str | None:
         """What is typed; None: nobody is there. ``asked``: shown again when the program goes on."""
         again = f"\n{self._shown(asked)}{prompt}"
+        showing = CancelScope()
         async with create_task_group() as group:
             with _continued() as continued:
-                group.start_soon(self._show_again, continued, again)
+                group.start_soon(self._show_again, showing, continued, again)
                 self._write(prompt)
                 # Waiting here and not in readline: an interrupt can then stop it.
                 await wait_readable(self._answers.fileno())
-                group.cancel_scope.cancel()
+                showing.cancel()
         try:
             line = self._answers.readline()
         except OSError:
@@ -56,10 +63,13 @@ class Typing:
         self._write("\n")
         return None
 
-    async def _show_again(self, continued: AsyncIterator[int] | None, text: str) -> None:
+    async def _show_again(
+        self, showing: CancelScope, continued: AsyncIterator[int] | None, text: str
+    ) -> None:
         if continued is not None:
-            async for _ in continued:
-                self._write(text)
+            with showing:
+                async for _ in continued:
+                    self._write(text)
 
     def _shown(self, lines: tuple[str, ...]) -> str:
         if not self._questions.isatty():
