@@ -7,6 +7,7 @@ import msgspec
 
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.given_up import given_up
+from holdfast.agent.keeping import Keeper
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.spans import WAKE_SPAN
 from holdfast.contract.events import (
@@ -20,6 +21,7 @@ from holdfast.contract.events import (
     ToolConfirmation,
     UserInterrupt,
 )
+from holdfast.contract.journal import Journal
 from holdfast.contract.session_state import SessionState, urgency_of
 from holdfast.contract.wake_events import (
     PARKED_UNTIL,
@@ -28,6 +30,7 @@ from holdfast.contract.wake_events import (
     WakeDeferred,
     WakesCompleted,
 )
+from holdfast.runtime.recovery import as_it_stands
 from holdfast.runtime.trail import Approved
 
 INTERRUPTED = "User interrupted prior blocked or scheduled work"
@@ -116,6 +119,18 @@ class Beginning(msgspec.Struct, frozen=True):
             EventsProcessed(event_ids=stopped_by(self.talk.pending)),
             StatusIdle(reason="interrupted", summary=said),
         ]
+
+
+async def looked_at(
+    keeper: Keeper, journal: Journal, session_id: str
+) -> tuple[SessionState, Mapping[str, Approved]]:
+    """A session and its standing calls as of one moment, whoever writes meanwhile; what was said by
+    then is taken in."""
+    while True:
+        session, standing = await as_it_stands(journal, session_id)
+        await keeper.read_up_to(session.sequence)
+        if keeper.talk.sequence == session.sequence:
+            return session.state, standing
 
 
 def stopped_by(pending: Mapping[str, Payload]) -> tuple[str, ...]:

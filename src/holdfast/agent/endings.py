@@ -54,7 +54,10 @@ LONGEST_OBEYED = 86_400.0
 """How long a session is left alone at most because a provider asks for it."""
 MOST_WAKES_WAITING = 100
 """So many runs that an agent asked for may be to come."""
-_WAITING = frozenset({"waiting", "inquiring"})
+_TO_CONFIRM = frozenset({"waiting", "answered"})
+_IN_QUESTION = _TO_CONFIRM | {"inquiring", "replied"}
+"""How far a call has come that a run waits for, whether somebody has answered by now or not: the
+last of them is the one, as people are asked about one after the other."""
 _BLOCKING = ("agent.tool_use", "agent.custom_tool_use", "inquiry.asked", "session.child_waits")
 
 
@@ -228,10 +231,12 @@ class Rest:
             asks = state.custom
             name, request = ("", None) if asks is None else (asks.name, asks.id)
             return await self._blocked_by({request}, f"Awaiting an answer for {name}.")
-        waiting = {name for name, one in state.calls.items() if one.stage in _WAITING}
-        call = next((one for one in ended.waiting if one.id in waiting), ended.waiting[0])
-        approval = state.calls[call.id].approval_id if call.id in state.calls else None
-        asks = approval is not None and state.calls[call.id].stage == "waiting"
+        known_calls = state.calls
+        asked = (one for one in ended.waiting if one.id in known_calls)
+        in_question = [one for one in asked if known_calls[one.id].stage in _IN_QUESTION]
+        call = in_question[-1] if in_question else ended.waiting[0]
+        approval = known_calls[call.id].approval_id if call.id in known_calls else None
+        asks = approval is not None and known_calls[call.id].stage in _TO_CONFIRM
         known = state.confirmation is not None and state.confirmation.id == approval
         used = use_of(call, self._place.tool(call.name), None, approval)
         await self._keeper.tell([*untold, *([used] if asks and not known else [])])

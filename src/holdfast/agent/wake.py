@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from holdfast.agent.asking import Asking, Heard, Stopped, Unheard
-from holdfast.agent.beginning import Beginning, reason_to_run
+from holdfast.agent.beginning import Beginning, looked_at, reason_to_run
 from holdfast.agent.cut_replies import CutReplies
 from holdfast.agent.directive import enforced, taken
 from holdfast.agent.endings import Ended, Rest
@@ -34,10 +34,8 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.journal import Journal, JournalError
 from holdfast.contract.runtime import AbortSignal
-from holdfast.contract.session_state import SessionState
 from holdfast.contract.wake_events import WakesCompleted
 from holdfast.contract.wakes import WakeEnd
-from holdfast.runtime import recovery
 from holdfast.runtime.abort import Abort, Either
 from holdfast.runtime.trail import Approved
 
@@ -79,7 +77,7 @@ class Wake:
         """Run it, if there is anything to do. ``goes_on``: also where nobody said anything new."""
         session_id = self._place.session_id
         journal = await self._place.log.journal()
-        state = await self._look(journal)
+        state, self._standing = await looked_at(self._keeper, journal, session_id)
         self._talk.begin_run()
         beginning = Beginning(self._place, self._equipment, self._talk, state, self._standing)
         reason = reason_to_run(beginning, goes_on=goes_on)
@@ -109,15 +107,6 @@ class Wake:
             response=ended.message,
             problem=ended.problem,
         )
-
-    async def _look(self, journal: Journal) -> SessionState:
-        """See all of the session as of one moment, whoever writes meanwhile."""
-        while True:
-            session, standing = await recovery.as_it_stands(journal, self._place.session_id)
-            await self._keeper.read_up_to(session.sequence)
-            if self._talk.sequence == session.sequence:
-                self._standing = standing
-                return session.state
 
     async def _to_an_end(self, beginning: Beginning) -> Ended:
         """However it goes: what goes wrong is an end, too."""

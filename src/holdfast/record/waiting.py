@@ -55,7 +55,11 @@ def run_ended(state: SessionState, said: SpanCompleted) -> SessionState:
     return state if said.result == "error" else undeferred(state)
 
 
-def _answered(state: SessionState, _row: Stored, said: ApprovalAnswered) -> SessionState:
+def _answered(state: SessionState, row: Stored, said: ApprovalAnswered) -> SessionState:
+    """Whoever answers the question itself has decided over the request to confirm, too."""
+    asked = state.confirmation
+    if asked is not None and asked.id == said.approval_id and asked.answered_by is None:
+        state = replace(state, confirmation=replace(asked, answered_by=row.id))
     return state if said.by is None else undeferred(state)
 
 
