@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from holdfast.agent.context.budget import Frame, frame_of
 from holdfast.agent.context.compaction import summary_row
 from holdfast.agent.context.entries import Entry, row_tokens
 from holdfast.agent.context.pruning import pruned
@@ -79,6 +80,7 @@ class Conversation:
         self.unseen = False
         """There are rows that no reply has taken into account."""
         self.equipped: AgentEquipped | None = None
+        self._frame: tuple[AgentEquipped | None, Frame] = (None, frame_of((), ()))
         self.reply: KeptReply | None = None
         """The last one."""
         self.tokens = 0
@@ -99,6 +101,15 @@ class Conversation:
         """Sessions of subagents that have not come to rest."""
         self.wakes: dict[str, WakeQueued] = {}
         """The wakes that are still to come, by their ids."""
+
+    @property
+    def frame(self) -> Frame:
+        """What stands around the rows, measured; once for as long as it stays."""
+        equipped = self.equipped
+        if equipped is not None and self._frame[0] is not equipped:
+            sections = (("system", text) for text in equipped.system)
+            self._frame = (equipped, frame_of(sections, equipped.tools))
+        return self._frame[1]
 
     @property
     def open_calls(self) -> tuple[TurnCall, ...]:

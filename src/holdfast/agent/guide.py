@@ -3,8 +3,13 @@
 It only advises, and gives an answer again where nothing can have changed. Nothing of it is kept.
 """
 
-from holdfast.agent.context.budget import Room, frame_of, whole_budget
-from holdfast.agent.context.pressure import DESCRIBES, pressure_note, pressure_words
+from holdfast.agent.context.budget import Frame, Room, whole_budget
+from holdfast.agent.context.pressure import (
+    DESCRIBES,
+    is_roomy,
+    pressure_note,
+    pressure_words,
+)
 from holdfast.agent.notices import StepFacts, step_notices
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.replies import TurnCall
@@ -27,7 +32,6 @@ class Guide:
         model = equipment.model
         self._room = Room(window=model.window, max_output=model.max_output_tokens)
         self._equipped: AgentEquipped | None = None
-        self._frame = frame_of((), ())
         self._roles: dict[str, Role] = {}
         self._state: TaskState[Envelope] = TaskState(
             self._roles, witness=place.witness, nudging=equipment.guidance
@@ -84,21 +88,21 @@ class Guide:
 
     def _pressure(self) -> str | None:
         """How full the context is; everything counts that is sent."""
-        self._look_at_outfit()
-        talk = self._talk
-        budget = whole_budget(self._frame, self._room, talk.tokens, len(talk.entries))
+        talk, frame = self._talk, self._talk.frame
+        if is_roomy(self._room.limit - frame.tokens - talk.tokens):
+            return None
+        frame = Frame(frame.prompt) if self._tools_off else frame
+        budget = whole_budget(frame, self._room, talk.tokens, len(talk.entries))
         led = pressure_note(budget) if self._place.tool(DESCRIBES) is not None else None
         return led or pressure_words(budget)
 
     def _look_at_outfit(self) -> None:
-        """Measure and know what is offered, where that has changed."""
+        """Know what is offered, where that has changed."""
         equipped = self._talk.equipped
         if equipped is None or equipped is self._equipped:
             return
         self._equipped = equipped
-        tools = () if self._tools_off else equipped.tools
-        self._frame = frame_of((("system", text) for text in equipped.system), tools)
-        for tool in tools:
+        for tool in () if self._tools_off else equipped.tools:
             self._roles.pop(tool.name, None)
             self._role(tool.name)
 

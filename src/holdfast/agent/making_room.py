@@ -8,7 +8,7 @@ one tries again. A summary that cannot be had at all is replaced by a sentence t
 from collections.abc import Callable
 
 from holdfast.agent.asking import Asking, Heard, Stopped, Unheard
-from holdfast.agent.context.budget import Room, schema_tokens
+from holdfast.agent.context.budget import Room
 from holdfast.agent.context.compaction import (
     Prune,
     Split,
@@ -20,8 +20,7 @@ from holdfast.agent.context.compaction import (
 )
 from holdfast.agent.keeping import Keeper
 from holdfast.contract.chunks import UserChunk
-from holdfast.contract.model import ChatModel, ModelTool
-from holdfast.contract.tokens import tokens_of
+from holdfast.contract.model import ChatModel
 from holdfast.contract.wake_events import ContextCompacted, OutputsPruned
 
 NO_SUMMARY = (
@@ -43,8 +42,6 @@ class MakingRoom:
         self._keeper = keeper
         self._ask = ask
         self._clean = clean
-        self._tools: tuple[ModelTool, ...] = ()
-        self._tool_tokens = 0
 
     async def __call__(self, *, refused: bool = False) -> bool | Unheard | Stopped:
         """Do what is needed before the next request; whether anything was done, or what kept it.
@@ -67,11 +64,7 @@ class MakingRoom:
 
     def _used(self) -> int:
         talk = self._keeper.talk
-        system = () if talk.equipped is None else talk.equipped.system
-        tools = () if talk.equipped is None else talk.equipped.tools
-        if tools is not self._tools:
-            self._tools, self._tool_tokens = tools, sum(map(schema_tokens, tools))
-        return talk.tokens + self._tool_tokens + sum(map(tokens_of, system))
+        return talk.tokens + talk.frame.tokens
 
     async def _relieve(self, found: Prune | Summarise) -> Unheard | Stopped | None:
         if isinstance(found, Prune):

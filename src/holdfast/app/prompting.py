@@ -10,7 +10,11 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.agent.context.instructions import NotRead, project_instructions
+from holdfast.agent.context.instructions import (
+    NotRead,
+    instruction_places,
+    project_instructions,
+)
 from holdfast.agent.context.prompt import PromptParts, system_prompt
 from holdfast.agent.directive import INSTRUCTION
 from holdfast.app.locations import project_root
@@ -52,11 +56,11 @@ def _instructions(session: SessionFacts) -> Callable[[], str]:
     workspace = session.workspace
     if workspace is None:
         return lambda: ""
-    root = str(project_root(Path(workspace)))
+    places = instruction_places(workspace, str(project_root(Path(workspace))))
     said: set[str] = set()
 
     def now() -> str:
-        found = project_instructions(workspace, root, _read)
+        found = project_instructions(places, _read)
         for remark in found.remarks:
             if remark not in said:
                 said.add(remark)

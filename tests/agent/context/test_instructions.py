@@ -11,6 +11,7 @@ from holdfast.agent.context.instructions import (
     NAMES,
     Instructions,
     NotRead,
+    instruction_places,
     project_instructions,
 )
 from holdfast.contract.tokens import tokens_of
@@ -19,7 +20,7 @@ from holdfast.contract.tokens import tokens_of
 def _found(
     files: Mapping[str, str | NotRead], workspace: str = "/p/src/app", root: str = "/p"
 ) -> Instructions:
-    return project_instructions(workspace, root, files.get)
+    return project_instructions(instruction_places(workspace, root), files.get)
 
 
 def _headers(text: str) -> list[str]:
@@ -52,7 +53,7 @@ def test_nothing_above_the_root_and_nothing_beside_the_workspace_is_read(
     workspace: str, root: str
 ) -> None:
     asked: list[str] = []
-    project_instructions(workspace, root, asked.append)
+    project_instructions(instruction_places(workspace, root), asked.append)
     assert sorted(asked) == sorted(f"/p/{name}" for name in NAMES)
 
 
@@ -135,8 +136,9 @@ _FILES = st.dictionaries(
 def test_instructions_fit_say_what_became_of_each_file_and_are_the_same_each_time(
     files: dict[str, str | NotRead], most: int
 ) -> None:
-    found = project_instructions("/p/src/app", "/p", files.get, most)
-    assert found == project_instructions("/p/src/app", "/p", files.get, most)
+    places = instruction_places("/p/src/app", "/p")
+    found = project_instructions(places, files.get, most)
+    assert found == project_instructions(places, files.get, most)
     assert not found.text or tokens_of(found.text) <= most
     assert {file.path for file in found.files} == {path.removeprefix("/p/") for path in files}
     told = [file for file in found.files if file.text]

@@ -72,12 +72,9 @@ class Frame(msgspec.Struct, frozen=True):
     """What stands around the conversation and seldom changes, so that it is measured once."""
 
     prompt: PromptFootprint
-    tools: tuple[Measured, ...]
-
-    @property
-    def schema_tokens(self) -> int:
-        """How many tokens all tools cost by being offered."""
-        return sum(tool.estimated_tokens for tool in self.tools)
+    tools: tuple[Measured, ...] = ()
+    schema_tokens: int = 0
+    """How many tokens all tools cost by being offered."""
 
     @property
     def tokens(self) -> int:
@@ -117,7 +114,8 @@ def frame_of(sections: Iterable[tuple[str, str]], tools: Iterable[ModelTool]) ->
     """Measure the parts of a system prompt, as names and texts, and the tools."""
     measured = tuple(Measured(name, tokens_of(text)) for name, text in sections if text)
     prompt = PromptFootprint(sum(one.estimated_tokens for one in measured), measured)
-    return Frame(prompt, tuple(Measured(tool.name, schema_tokens(tool)) for tool in tools))
+    offered = tuple(Measured(tool.name, schema_tokens(tool)) for tool in tools)
+    return Frame(prompt, offered, sum(tool.estimated_tokens for tool in offered))
 
 
 def whole_budget(frame: Frame, room: Room, tokens: int, rows: int) -> ContextBudget:

@@ -36,6 +36,9 @@ class NotRead(msgspec.Struct, frozen=True):
 ReadFile = Callable[[str], str | NotRead | None]
 """From an absolute path: what the file says; None: it is not there."""
 
+Places = Sequence[tuple[str, str]]
+"""Files that may hold some: each path, and as people are shown it; the nearest last."""
+
 
 class InstructionFile(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one file."""
@@ -64,13 +67,24 @@ class Instructions(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(_remark(file) for file in self.files if file.fate not in ("whole", "repeated"))
 
 
+def instruction_places(workspace: str, root: str) -> Places:
+    """Where to look, by absolute paths; without a root above it, in the workspace alone."""
+    start, above = posixpath.normpath(workspace), posixpath.normpath(root)
+    top = above if is_within(start, above) else start
+    folders = [start]
+    while folders[-1] != top:
+        folders.append(posixpath.dirname(folders[-1]))
+    paths = [posixpath.join(folder, name) for folder in reversed(folders) for name in NAMES]
+    return tuple((path, posixpath.relpath(path, top)) for path in paths)
+
+
 def project_instructions(
-    workspace: str, root: str, read: ReadFile, most_tokens: int = MOST_TOKENS
+    places: Places, read: ReadFile, most_tokens: int = MOST_TOKENS
 ) -> Instructions:
-    """Read them; both paths are absolute. Where all are too long the nearest count most: the
-    farthest are left out by name, and one in between is cut."""
-    places = [(shown, read(path)) for path, shown in reversed(_places(workspace, root))]
-    found = [(shown, content) for shown, content in places if content is not None]
+    """Read them. Where all are too long the nearest count most: the farthest are left out by name,
+    and one in between is cut."""
+    contents = [(shown, read(path)) for path, shown in reversed(places)]
+    found = [(shown, content) for shown, content in contents if content is not None]
     room = most_tokens * _CHARACTERS_A_TOKEN - len(_END)
     files, line = _files(found, room), ""
     while (now := _left_out(files)) != line:
@@ -98,17 +112,6 @@ def _left_out(files: Iterable[InstructionFile]) -> str:
     """Which files are not told, so that whoever needs one can read it; empty: all are."""
     names = ", ".join(file.path for file in files if file.fate == "left_out")
     return f"{_LEFT_OUT}{one_line(names, _LONGEST_NAMES)} ===" if names else ""
-
-
-def _places(workspace: str, root: str) -> list[tuple[str, str]]:
-    """Where to look, the nearest last; without a root above it, in the workspace alone."""
-    start, above = posixpath.normpath(workspace), posixpath.normpath(root)
-    top = above if is_within(start, above) else start
-    folders = [start]
-    while folders[-1] != top:
-        folders.append(posixpath.dirname(folders[-1]))
-    paths = [posixpath.join(folder, name) for folder in reversed(folders) for name in NAMES]
-    return [(path, posixpath.relpath(path, top)) for path in paths]
 
 
 def _file(shown: str, content: str | NotRead, left: int, told: set[str]) -> InstructionFile:

@@ -64,6 +64,11 @@ def _level(budget: ContextBudget) -> PressureLevel:
     return "high" if _left(budget) < _LOW or budget.history.dropped_conversation else "moderate"
 
 
+def is_roomy(window_headroom: int) -> bool:
+    """Whether a loop that tells all of its conversation is in no need to count further."""
+    return window_headroom >= _NARROW
+
+
 def pressure_words(budget: ContextBudget) -> str | None:
     """What a model is told of it that has no tool to look with; None: there is room."""
     left = _left(budget)

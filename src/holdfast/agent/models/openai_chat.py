@@ -126,9 +126,10 @@ class ChatReading:
         sent: _Sent = decoded(_decoder, self._halves.joined(said))
         if is_given(sent.error):
             raise told_inside(small_value(sent.error, MOST_ERROR_BYTES), self._around.secret)
-        usage = _usage(counts_in(sent.usage))
-        if not usage.estimated:
-            self._usage = usage
+        if is_given(sent.usage):
+            usage = _usage(counts_in(sent.usage))
+            if not usage.estimated:
+                self._usage = usage
         for choice in sent.choices or ():
             if choice.index:
                 continue  # one reply was asked for
