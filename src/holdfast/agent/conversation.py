@@ -148,7 +148,7 @@ class Conversation:
         self.entries.append(entry)
         self.tokens += row_tokens(entry.row)
 
-    def _put(self, entries: Iterable[Entry]) -> None:
+    def put(self, entries: Iterable[Entry]) -> None:
         """These are the rows from here on."""
         self.entries = list(entries)
         self.tokens = sum(row_tokens(entry.row) for entry in self.entries)
@@ -172,7 +172,7 @@ class Conversation:
         self.begin_run()
         self._later = [entry for entry in self.entries if entry.sequence > said.through]
         if self._later:
-            self._put(entry for entry in self.entries if entry.sequence <= said.through)
+            self.put(entry for entry in self.entries if entry.sequence <= said.through)
         self._asked = True
 
     def failed(self, event: Event, said: ModelFailed | ModelBrokenOff) -> None:
@@ -218,16 +218,6 @@ class Conversation:
                 self._append(self._answers[one.id])
             self.unseen = True
             self._flush()
-
-    def compacted(self, _event: Event, said: ContextCompacted) -> None:
-        """A summary stands for what was before."""
-        kept = [entry for entry in self.entries if entry.sequence >= said.kept_from]
-        summary = Entry(row=summary_row(said.summary), sequence=said.kept_from - 1)
-        self._put([summary, *kept])
-
-    def pruned(self, _event: Event, said: OutputsPruned) -> None:
-        """Lines stand for what these calls answered."""
-        self._put(pruned(self.entries, frozenset(said.call_ids)))
 
 
 def _message(talk: Conversation, event: Event, said: UserMessage) -> None:
@@ -331,6 +321,17 @@ def _learned(talk: Conversation, _event: Event, said: LearningCaptured) -> None:
     talk.learned.add(learning_key(learning))
 
 
+def _compacted(talk: Conversation, _event: Event, said: ContextCompacted) -> None:
+    """A summary stands for what was before."""
+    kept = [entry for entry in talk.entries if entry.sequence >= said.kept_from]
+    talk.put([Entry(row=summary_row(said.summary), sequence=said.kept_from - 1), *kept])
+
+
+def _pruned(talk: Conversation, _event: Event, said: OutputsPruned) -> None:
+    """Lines stand for what these calls answered."""
+    talk.put(pruned(talk.entries, frozenset(said.call_ids)))
+
+
 _Taking: TypeAlias = Callable[[Conversation, Event, Any], None]
 
 
@@ -346,7 +347,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     UserInterrupt: _interrupt,
     EventsProcessed: _processed,
     AgentEquipped: _equipped,
-    OutputsPruned: Conversation.pruned,
+    OutputsPruned: _pruned,
     LearningCaptured: _learned,
     ModelRequested: Conversation.requested,
     ModelFailed: Conversation.failed,
@@ -357,7 +358,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     ChildIdle: _child_ended,
     ChildWaits: _child_waits,
     CustomToolResult: _custom_result,
-    ContextCompacted: Conversation.compacted,
+    ContextCompacted: _compacted,
     WakeQueued: _queued,
     WakesCompleted: _woken,
 }

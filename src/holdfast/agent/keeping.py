@@ -5,12 +5,15 @@ else wrote something: only then is the journal read. What events mean is not kno
 """
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.replies import TurnCall
 from holdfast.contract.events import Event, Payload
 from holdfast.contract.journal import MOST_EVENTS
 from holdfast.runtime.session_log import SessionLog
+
+_sequence = attrgetter("sequence")
 
 
 class Keeper:
@@ -37,7 +40,9 @@ class Keeper:
 
     async def catch_up(self) -> None:
         """Take in what was written since, by whomever."""
-        heard = sorted(self._heard, key=lambda event: event.sequence)
+        if not self._heard:
+            return
+        heard = sorted(self._heard, key=_sequence)
         self._heard.clear()
         for event in heard:
             if event.sequence > self.talk.sequence + 1:

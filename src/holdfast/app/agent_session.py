@@ -145,9 +145,13 @@ class AgentSession(SessionQuestions):
         ``goes_on``: also where a run before stopped in the middle, and nobody said anything new.
         Whoever is cancelled stops the run, waits for its end, and leaves a wake: it goes on later.
         """
-        work = partial(self._woken, self._equipment, goes_on=goes_on)
+
+        async def reachable() -> WakeEnd:
+            with served(self.window):
+                return (await self._woken(self._equipment, goes_on=goes_on))[0]
+
         try:
-            return (await self._runs.result(work))[0]
+            return await self._runs.result(reachable)
         except get_cancelled_exc_class():
             with CancelScope(shield=True):
                 await self.go_on_later()
@@ -202,7 +206,7 @@ class AgentSession(SessionQuestions):
         run = CancelScope()
         self._watch = watch = RunWatch(self._log, self._abort, run)
         try:
-            with served(self.window), run:
+            with run:
                 await self._log.begin_run()
                 if self._parts.own.tasks.waiting:
                     await waiting_below.hear_below(await self._log.journal(), self.id)
@@ -241,13 +245,14 @@ class AgentSession(SessionQuestions):
             self._watch.look()
 
     def _tell(self, one: Told) -> None:
-        if isinstance(one, Event) and isinstance(one.payload, _WHOLE):
+        said = one.payload if isinstance(one, Event) else None
+        if isinstance(said, _WHOLE):
             self._live.whole()  # before the event that tells it again
-        if isinstance(one, Event) and isinstance(one.payload, ChildIdle):
-            if one.payload.summary == LOST:
-                self._lost.append(one.payload.child_session_id)
+        elif isinstance(said, ChildIdle):
+            if said.summary == LOST:
+                self._lost.append(said.child_session_id)
             if self.spending is not None:
-                self.spending.charge_child(one.payload)
+                self.spending.charge_child(said)
         for listener in tuple(self._listeners):
             listener(one)
 

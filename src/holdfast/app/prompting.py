@@ -36,16 +36,25 @@ def system_of(
     instructions = _instructions(session)
     environment = _environment(session)
 
-    def system() -> tuple[str, ...]:
+    def made(instructed: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
         parts = PromptParts(
             manifest=manifest,
-            instructions=instructions(),
-            skills=skills(),
+            instructions=instructed,
+            skills=skills,
             environment=environment,
             managed=agent.profile == "managed",
         )
         text = system_prompt(parts)
         return (text,) if text else ()
+
+    last = ("", (), made("", ()))
+
+    def system() -> tuple[str, ...]:
+        nonlocal last
+        instructed, known = instructions(), skills()
+        if (instructed, known) != last[:2]:
+            last = (instructed, known, made(instructed, known))
+        return last[2]
 
     return system
 

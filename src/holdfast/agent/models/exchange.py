@@ -65,10 +65,9 @@ class Exchange:
     async def ask(self, body: bytes, reading: Reading) -> None:
         """Send it, and hand the reply over; ModelError."""
         scope = anyio.CancelScope()
-        waiting = _Waiting(scope, self._to.patience)
+        waiting = _Waiting(scope, self._to.patience, anyio.current_time())
         pieces = _Pieces(reading, waiting, self._to.most_bytes)
         with scope:
-            waiting.for_first_byte()
             async with await self._sent(body) as response:
                 if response.status != 200:
                     waiting.for_a_reason()
@@ -135,15 +134,14 @@ class Exchange:
 class _Waiting:
     """How long is still waited, and for what."""
 
-    def __init__(self, scope: anyio.CancelScope, patience: Patience) -> None:
+    def __init__(self, scope: anyio.CancelScope, patience: Patience, now: float) -> None:
+        """For the first byte, from now on."""
         self._scope = scope
         self._patience = patience
         self._has_begun = False
-        self._seconds = 0.0
-        self._end = anyio.current_time() + patience.whole
-
-    def for_first_byte(self) -> None:
-        self._wait(self._patience.first_byte)
+        self._seconds = patience.first_byte
+        self._end = now + patience.whole
+        scope.deadline = min(now + self._seconds, self._end)
 
     def for_next(self) -> None:
         self._has_begun = True
@@ -266,6 +264,8 @@ class _Pieces:
 async def _run_out(response: aiohttp.ClientResponse) -> None:
     """Read to the end of a body whose reply is there: then the connection can be used again. It is
     not worth much time, and no error."""
+    if response.content.at_eof():
+        return
     rest = 0
     try:
         with anyio.move_on_after(_LAST_SECONDS):
