@@ -5,6 +5,7 @@ can be killed without hitting anybody else.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import traceback
@@ -86,5 +87,6 @@ def serve(kind: type[_JobT], run: Callable[[_JobT], None]) -> None:
                 traceback.print_exc()
             os._exit(status)
         os.write(1, f"{number}\n".encode())
-        sys.stdin.readline()
+        if not sys.stdin.readline():
+            os.kill(number, signal.SIGKILL)  # nobody asks any more
         os.write(1, f"{os.waitpid(number, 0)[1]}\n".encode())

@@ -37,9 +37,11 @@ async def test_an_answer_around_the_word_that_it_is_waited_for(
         assert log is not None
         usual, journal = log.append, await log.journal()
 
-        async def answered(payloads: Sequence[Payload]) -> tuple[Event, ...]:
+        async def answered(
+            payloads: Sequence[Payload], *, behind: int | None = None
+        ) -> tuple[Event, ...]:
             if not any(isinstance(one, ToolUse) for one in payloads):
-                return await usual(payloads)
+                return await usual(payloads, behind=behind)
             monkeypatch.setattr(log, "append", usual)
             (question,) = await desk.holdfast.questions()
             said = ApprovalAnswered(

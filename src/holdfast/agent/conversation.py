@@ -201,23 +201,31 @@ class Conversation:
         if not self.reply.calls:
             self._flush()
 
-    def settled(self, event: Event, said: CallSettled) -> None:
+    def answer(self, said: CallSettled, sequence: int) -> None:
         """An answer finds its place once the others of its turn are there."""
         call = next((one for one in self.open_calls if one.id == said.call_id), None)
         if call is None or self.reply is None:
+            self._place_answer(said.call_id, sequence)
             return
         content = bytes(said.envelope).decode()
         if call.name == "task" and (child := _background_child(said)) is not None:
-            _handed_over(self, child, event.sequence)
+            _handed_over(self, child, sequence)
         row = ToolResultChunk(call.model_call_id, call.name, content)
-        self._answers[call.id] = Entry(
-            row=row, sequence=event.sequence, call_id=call.id, tool=call.name
-        )
+        self._answers[call.id] = Entry(row=row, sequence=sequence, call_id=call.id, tool=call.name)
         if not self.open_calls:
             for one in self.reply.calls:
                 self._append(self._answers[one.id])
             self.unseen = True
             self._flush()
+
+    def _place_answer(self, call_id: str, sequence: int) -> None:
+        """One that was foreseen stands behind what somebody else wrote."""
+        known = self._answers.get(call_id)
+        if known is None or known.sequence == sequence:
+            return
+        placed = msgspec.structs.replace(known, sequence=sequence)
+        self._answers[call_id] = placed
+        self.entries = [placed if one is known else one for one in self.entries]
 
 
 def _message(talk: Conversation, event: Event, said: UserMessage) -> None:
@@ -276,6 +284,10 @@ def _child_ended(talk: Conversation, event: Event, said: ChildIdle) -> None:
 def _child_waits(talk: Conversation, _event: Event, said: ChildWaits) -> None:
     """It cannot be lost: the call that waits for it goes on with it."""
     talk.children.discard(said.child_session_id)
+
+
+def _settled(talk: Conversation, event: Event, said: CallSettled) -> None:
+    talk.answer(said, event.sequence)
 
 
 def _custom_result(talk: Conversation, event: Event, said: CustomToolResult) -> None:
@@ -353,7 +365,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     ModelFailed: Conversation.failed,
     ModelBrokenOff: Conversation.failed,
     ModelReplied: Conversation.replied,
-    CallSettled: Conversation.settled,
+    CallSettled: _settled,
     ChildCreated: _child_begun,
     ChildIdle: _child_ended,
     ChildWaits: _child_waits,

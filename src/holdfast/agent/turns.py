@@ -31,6 +31,9 @@ from holdfast.runtime.trail import Approved
 ENDS_TURN = frozenset({"complete", "clarify"})
 """A turn that holds one of these stops behind it."""
 
+BEGINS_WORK = "task"
+"""Its answer may tell of more than itself, and is told where it stands."""
+
 TurnEnd = Literal["answered", "waits", "refused", "completed"]
 """All calls are answered; one waits for somebody; a person refused one and said no more; the agent
 says that it is done."""
@@ -183,10 +186,13 @@ class Turn:
             return held
         approved = self._begun_before(call)
         self._guide.begins(call)
+        managed = self._equipment.managed
         taking = self._place.pipeline.take(
-            self._call(call), self._abort, approved, self._progress(call)
+            self._call(call),
+            *(self._abort, approved, self._progress(call)),
+            owes=not managed and call.name != BEGINS_WORK,
         )
-        if not self._equipment.managed:
+        if not managed:
             return await taking
         tool = self._place.tool(call.name)
         await self._place.log.append([span_begun(call, tool, self._place.log.wake_id)])

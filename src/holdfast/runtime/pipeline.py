@@ -146,10 +146,19 @@ class Pipeline:
         abort: AbortSignal,
         approved: Approved | None = None,
         progress: ProgressSink | None = None,
+        *,
+        owes: bool = False,
     ) -> Envelope | Postponed:
-        """The same for whoever can wait: a call that a person has to decide over stays open."""
+        """The same for whoever can wait: a call that a person has to decide over stays open.
+
+        ``owes``: whoever asks writes down at once what follows from its answer, and that with it.
+        """
         admitted = await self.admit(call, abort, approved, progress)
-        return await self.run(admitted) if isinstance(admitted, Admitted) else admitted
+        if not isinstance(admitted, Admitted):
+            return admitted
+        if owes and admitted.trail is not None:
+            admitted.trail.owes_its_end()
+        return await self.run(admitted)
 
     async def admit(
         self,

@@ -17,6 +17,7 @@ from holdfast.contract.journal import (
     JournalUnavailable,
     Lease,
     LeaseHeld,
+    Moved,
     NotFitting,
 )
 from holdfast.contract.ports import Clock
@@ -63,47 +64,70 @@ class SessionLog:
         """Each is told of everything that is appended here, until it fails; not of how the session
         itself begins and ends."""
         self._failed: list[Listener] = []
-        self._held: list[Payload] = []
+        self._owed: list[Payload] = []
         """What is written down with whatever comes next, before it."""
 
     def open(self) -> None:
         """Write again, after it was closed."""
         self._closed = False
 
-    def hold(self, payloads: Sequence[Payload]) -> None:
+    def owe(self, payloads: Sequence[Payload]) -> None:
         """Write these down with what is appended next, before it: that is about to come.
 
-        For what may be lost together with whatever follows from it, as nothing has happened yet.
+        Whoever owes something appends before anything else happens or is waited for.
         """
-        self._held += payloads
+        self._owed += payloads
 
-    async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
-        """Append as the one who runs the session; JournalError."""
-        if not self._held:
-            return await self._append(payloads)
-        held, self._held = self._held, []
+    @property
+    def owed(self) -> Sequence[Payload]:
+        """What is to be written down with whatever comes next."""
+        return self._owed
+
+    async def append(
+        self, payloads: Sequence[Payload], *, behind: int | None = None
+    ) -> tuple[Event, ...]:
+        """Append as the one who runs the session; JournalError.
+
+        With ``behind``, only while the event of that number is the last one: Moved; what is owed
+        is written down all the same.
+        """
+        if not self._owed:
+            return await self._append(payloads, behind)
+        owed, self._owed = self._owed, []
         try:
-            events = await self._append([*held, *payloads])
-        except NotFitting:  # all or none: what was held is not to blame
-            await self._append(held)
+            return (await self._kept(owed, payloads, behind))[len(owed) :]
+        except (NotFitting, Moved) as problem:  # all or none: what is owed is not to blame
+            await self._kept(owed)
+            if isinstance(problem, Moved):
+                raise
             return await self._append(payloads)
-        except JournalError:
-            self._held = held + self._held
-            raise
-        return events[len(held) :]
 
     async def flush(self) -> None:
-        """Write down what is held, if anything is; JournalError."""
-        if self._held:
+        """Write down what is owed, if anything is; JournalError."""
+        if self._owed:
             await self.append(())
 
-    async def _append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
+    async def _kept(
+        self, owed: list[Payload], payloads: Sequence[Payload] = (), behind: int | None = None
+    ) -> tuple[Event, ...]:
+        """Append what is owed, with more; what cannot be written now is owed on."""
+        try:
+            return await self._append([*owed, *payloads], behind)
+        except (NotFitting, Moved):
+            raise
+        except JournalError:
+            self._owed = owed + self._owed
+            raise
+
+    async def _append(
+        self, payloads: Sequence[Payload], behind: int | None = None
+    ) -> tuple[Event, ...]:
         journal, right = self._journal, self._right
         lease = right.lease
         if journal is None or lease is None or self._clock.unix_ns() > right.renew_at:
             journal, lease = await self._running()
         events = await journal.append(
-            self.session_id, payloads, epoch=lease.epoch, wake_id=self.wake_id
+            self.session_id, payloads, epoch=lease.epoch, wake_id=self.wake_id, behind=behind
         )
         if self.listeners:
             self._tell(events)

@@ -7,7 +7,7 @@ a piece belongs to is decided here, and nowhere twice for the same piece.
 import msgspec
 
 from holdfast.agent.models.assembling import Draft, OpenCall
-from holdfast.agent.models.wire import encoded, is_given, small_object, text_in
+from holdfast.agent.models.wire import NOTHING, encoded, is_given, small_object, text_in
 from holdfast.contract.json_value import JsonObject, JsonValue
 
 _MOST_EXTRA_BYTES = 256 * 1024
@@ -17,7 +17,7 @@ class Function(msgspec.Struct):
     """What is to be called, and with what."""
 
     name: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
+    arguments: msgspec.Raw = NOTHING
 
 
 class CallPiece(msgspec.Struct):
@@ -26,7 +26,7 @@ class CallPiece(msgspec.Struct):
     index: int | None = None
     id: str | None = None
     function: Function | None = None
-    extra_content: msgspec.Raw = msgspec.Raw()
+    extra_content: msgspec.Raw = NOTHING
 
 
 class ChatCalls:
@@ -75,9 +75,10 @@ class ChatCalls:
             call.name = name
         if is_named_now or arguments:
             self._draft.write(call, arguments)
-        extra = small_object(piece.extra_content, _MOST_EXTRA_BYTES)
-        if extra:
-            self._extras[call.index] = extra
+        if piece.extra_content is not NOTHING:
+            extra = small_object(piece.extra_content, _MOST_EXTRA_BYTES)
+            if extra:
+                self._extras[call.index] = extra
 
     def _known(self, piece: CallPiece, place: int | None) -> OpenCall | None:
         """The call that a piece seems to belong to; None: one that was not there."""

@@ -27,14 +27,13 @@ class EventStream:
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         """The events that end in this piece."""
-        if self._after_return and piece.startswith(b"\n"):
-            piece = piece[1:]
-            self._after_return = False
+        piece = self._with_plain_ends(piece)
         if not piece:
             return
-        self._after_return = piece.endswith(b"\r")
-        if b"\r" in piece:
-            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self._has_begun = self._has_begun or not (self._open or piece[:1] == _BOM[:1])
+        if self._has_begun and not self.is_open and piece.endswith(b"\n\n"):
+            yield from self._whole_events(piece)
+            return
         if b"\n" not in piece:
             self._open.append(piece)
             return
@@ -45,11 +44,7 @@ class EventStream:
         rest = lines.pop()
         if rest:
             self._open.append(rest)
-        if (said := self._line(first)) is not None:
-            yield said
-        for line in lines:
-            if (said := self._line(line)) is not None:
-                yield said
+        yield from self._events_of([first, *lines])
 
     def end(self) -> Iterator[bytes]:
         """What is left when the stream has ended: some servers forget the last empty line."""
@@ -59,6 +54,31 @@ class EventStream:
         if self._said:
             yield b"\n".join(self._said)
             self._said = []
+
+    def _with_plain_ends(self, piece: bytes) -> bytes:
+        """A piece whose lines all end in the same way; a carriage return may be half of an end."""
+        if self._after_return and piece.startswith(b"\n"):
+            piece = piece[1:]
+            self._after_return = False
+        if not piece:
+            return b""
+        self._after_return = piece.endswith(b"\r")
+        if b"\r" in piece:
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return piece
+
+    def _whole_events(self, piece: bytes) -> Iterator[bytes]:
+        """Those of a piece that holds whole events only, as nearly all do."""
+        for event in piece[:-2].split(b"\n\n"):
+            if event.startswith(b"data: ") and b"\n" not in event:
+                yield event[6:]
+            else:
+                yield from self._events_of([*event.split(b"\n"), b""])
+
+    def _events_of(self, lines: list[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            if (said := self._line(line)) is not None:
+                yield said
 
     def _line(self, line: bytes) -> bytes | None:
         if not self._has_begun:

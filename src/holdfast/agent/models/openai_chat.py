@@ -11,6 +11,7 @@ from holdfast.agent.models.counting import UNREPORTED, count, counts_in, part, r
 from holdfast.agent.models.form import Form, Surrounding
 from holdfast.agent.models.troubles import MOST_ERROR_BYTES, malformed, told_inside
 from holdfast.agent.models.wire import (
+    NOTHING,
     Halves,
     decoded,
     is_given,
@@ -41,7 +42,7 @@ def bearer(key: str) -> dict[str, str]:
 class _Message(msgspec.Struct):
     """A whole message, or what is new of it."""
 
-    content: msgspec.Raw = msgspec.Raw()
+    content: msgspec.Raw = NOTHING
     reasoning_content: str | None = None
     reasoning: str | None = None
     refusal: str | None = None
@@ -61,8 +62,8 @@ class _Sent(msgspec.Struct):
     """A whole reply, or a piece of one."""
 
     choices: list[_Choice] | None = None
-    usage: msgspec.Raw = msgspec.Raw()
-    error: msgspec.Raw = msgspec.Raw()
+    usage: msgspec.Raw = NOTHING
+    error: msgspec.Raw = NOTHING
 
 
 _decoder: msgspec.json.Decoder[_Sent] = msgspec.json.Decoder(_Sent)
@@ -145,12 +146,14 @@ class ChatReading:
         if message.reasoning_content is not None:
             self._has_thoughts = True
             self._thoughts.append(message.reasoning_content)
-        draft.say(text_in(message.content))
-        if bytes(message.content).startswith(b"["):
-            self._add_parts(message.content)
+        if message.content is not NOTHING:
+            draft.say(text_in(message.content))
+            if bytes(message.content).startswith(b"["):
+                self._add_parts(message.content)
         draft.say(message.refusal or "")
-        self._has_tool_calls = self._has_tool_calls or bool(message.tool_calls)
-        self._calls.add(message.tool_calls or [])
+        if message.tool_calls:
+            self._has_tool_calls = True
+            self._calls.add(message.tool_calls)
         if message.function_call is not None and not self._has_tool_calls:
             self._calls.add([CallPiece(function=message.function_call)])
 

@@ -25,7 +25,10 @@ _HALF = re.compile(
 """Every escape of a JSON text; the groups are the first half of a character, the second half that
 follows it, and a second half alone."""
 
+NOTHING = msgspec.Raw()
+"""What a field holds that is not there."""
 _encoder = msgspec.json.Encoder()
+_decode = msgspec.json.Decoder().decode
 
 Sent = Any
 """A struct of what a provider sends."""
@@ -89,7 +92,7 @@ def object_in(text: str | bytes) -> JsonObject | None:
 
 def is_given(raw: msgspec.Raw) -> bool:
     """Whether a field is there, and not null."""
-    return bytes(raw) not in {b"", b"null"}
+    return raw is not NOTHING and bytes(raw) not in {b"", b"null"}
 
 
 def text_in(raw: msgspec.Raw) -> str:
@@ -114,6 +117,6 @@ def small_value(raw: msgspec.Raw, most_bytes: int) -> JsonValue:
 
 def _read(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return msgspec.json.decode(text)
+        return _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
