@@ -186,7 +186,7 @@ async def test_what_is_owed_is_written_before_what_comes_next(
     heard: list[int] = []
     log = log_on(journal, clock)
     log.listeners.append(lambda event: heard.append(event.sequence))
-    log.owe([HELLO])
+    log.owed += [HELLO]
     assert "append" not in journal.asked
     (told,) = await log.append([OTHERS])
     assert told.payload == OTHERS
@@ -194,7 +194,7 @@ async def test_what_is_owed_is_written_before_what_comes_next(
     assert heard == [2, 3]
     await log.flush()
     assert journal.asked.count("append") == 1
-    log.owe([HELLO])
+    log.owed += [HELLO]
     await log.flush()
     assert heard == [2, 3, 4]
 
@@ -203,7 +203,7 @@ async def test_what_is_owed_is_not_lost_by_what_does_not_fit(
     journal: Shaky, clock: FakeClock
 ) -> None:
     log = log_on(journal, clock)
-    log.owe([HELLO])
+    log.owed += [HELLO]
     unknown = ApprovalAnswered(approval_id="apr_1", call_id="cal_1", allowed=True, by="me")
     with pytest.raises(NotFitting):
         await log.append([unknown])
@@ -215,7 +215,7 @@ async def test_what_is_owed_waits_for_a_store_that_comes_back(
 ) -> None:
     log = log_on(journal, clock)
     await log.append([HELLO])
-    log.owe([OTHERS])
+    log.owed += [OTHERS]
     journal.fails["append"] = ["before"]
     with pytest.raises(JournalUnavailable):
         await log.append([HELLO])
@@ -229,7 +229,7 @@ async def test_what_is_owed_is_written_also_where_what_comes_next_is_refused_for
     log = log_on(journal, clock)
     await log.append([HELLO])
     await journal.append("ses_1", [OTHERS])
-    log.owe([HELLO])
+    log.owed += [HELLO]
     with pytest.raises(Moved):
         await log.append([HELLO], behind=2)
     assert [one.payload for one in (await journal.events("ses_1"))[1:]] == [HELLO, OTHERS, HELLO]
@@ -244,7 +244,7 @@ async def test_what_is_owed_waits_on_when_the_store_fails_behind_a_refusal(
     log = log_on(journal, clock)
     await log.append([HELLO])
     await journal.append("ses_1", [OTHERS])
-    log.owe([HELLO])
+    log.owed += [HELLO]
     journal.fails["append"] = ["never", "before"]
     with pytest.raises(JournalUnavailable):
         await log.append([HELLO], behind=2)

@@ -214,7 +214,7 @@ class Wake:
         if (ended := self._pieces.note(reply)) is not None:
             return ended
         if reply.calls:
-            self._place.log.owe(self._untold)
+            self._place.log.owed += self._untold
             self._untold, self._asked_for = [], reply.calls
             self._keeper.as_written = {call.id: call for call in reply.calls}
             return None

@@ -64,24 +64,15 @@ class SessionLog:
         """Each is told of everything that is appended here, until it fails; not of how the session
         itself begins and ends."""
         self._failed: list[Listener] = []
-        self._owed: list[Payload] = []
-        """What is written down with whatever comes next, before it."""
+        self.owed: list[Payload] = []
+        """What is written down with whatever comes next, before it.
+
+        Whoever owes something appends before anything else happens or is waited for.
+        """
 
     def open(self) -> None:
         """Write again, after it was closed."""
         self._closed = False
-
-    def owe(self, payloads: Sequence[Payload]) -> None:
-        """Write these down with what is appended next, before it: that is about to come.
-
-        Whoever owes something appends before anything else happens or is waited for.
-        """
-        self._owed += payloads
-
-    @property
-    def owed(self) -> Sequence[Payload]:
-        """What is to be written down with whatever comes next."""
-        return self._owed
 
     async def append(
         self, payloads: Sequence[Payload], *, behind: int | None = None
@@ -91,9 +82,9 @@ class SessionLog:
         With ``behind``, only while the event of that number is the last one: Moved; what is owed
         is written down all the same.
         """
-        if not self._owed:
+        if not self.owed:
             return await self._append(payloads, behind)
-        owed, self._owed = self._owed, []
+        owed, self.owed = self.owed, []
         try:
             return (await self._kept(owed, payloads, behind))[len(owed) :]
         except (NotFitting, Moved) as problem:  # all or none: what is owed is not to blame
@@ -104,7 +95,7 @@ class SessionLog:
 
     async def flush(self) -> None:
         """Write down what is owed, if anything is; JournalError."""
-        if self._owed:
+        if self.owed:
             await self.append(())
 
     async def _kept(
@@ -116,7 +107,7 @@ class SessionLog:
         except (NotFitting, Moved):
             raise
         except JournalError:
-            self._owed = owed + self._owed
+            self.owed = owed + self.owed
             raise
 
     async def _append(

@@ -340,7 +340,7 @@ class Trail:
         tool = self._clean(clean_text(self._call.tool))
         settlement = CallSettled(call_id=self._call.id, tool=tool, envelope=answer)
         if self._owes and self._runs:
-            self._log.owe([*self._untold, settlement])
+            self._log.owed += [*self._untold, settlement]
             self._untold.clear()
             return
         try:
