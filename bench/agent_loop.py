@@ -29,6 +29,7 @@ PATHS = (
     "limit",
     "aiohttp_client",
     "holdfast",
+    "holdfast_reading",
     "holdfast_whole",
     "pydantic_ai",
     "openai_agents",
@@ -36,7 +37,7 @@ PATHS = (
     "inspect_model",
     "smolagents_agent",
 )
-WITHOUT_PEERS = PATHS[:4]
+WITHOUT_PEERS = PATHS[:5]
 WARMING = 20
 QUIET = {
     "OPENAI_AGENTS_DISABLE_TRACING": "1",

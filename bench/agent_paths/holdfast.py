@@ -29,10 +29,15 @@ async def add(a: int, b: int) -> int:
     return task.added(a, b)
 
 
+@tool(name="add", read_only=True)
+async def sum_of(a: int, b: int) -> int:
+    """Add two numbers."""
+    return task.added(a, b)
+
+
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[task.Loop]:
-    async with holdfast_at(url) as hf:
-        sessions = _Sessions(hf)
+    async with holdfast_at(url) as hf, _sessions(hf) as sessions:
         yield task.Loop(
             "holdfast, a wake of an open session (journal on)",
             "ours",
@@ -41,18 +46,27 @@ async def opened(url: str) -> AsyncIterator[task.Loop]:
             prepare=sessions.prepare,
             idle_bytes=lambda: _idle_bytes(hf),
         )
-        await sessions.close()
 
 
 @asynccontextmanager
-async def holdfast_at(url: str) -> AsyncIterator[Holdfast]:
+async def opened_reading(url: str) -> AsyncIterator[task.Loop]:
+    """The same with a tool that says that it changes nothing."""
+    async with holdfast_at(url, sum_of) as hf, _sessions(hf) as sessions:
+        name = "holdfast, the same with a tool that only reads"
+        yield task.Loop(
+            name, "also ours", sessions.once, many=sessions.many, prepare=sessions.prepare
+        )
+
+
+@asynccontextmanager
+async def holdfast_at(url: str, adds: object = add) -> AsyncIterator[Holdfast]:
     """With the model of this address, in a home of its own."""
     model = ModelSettings(kind="openai", model=task.MODEL, base_url=url)
     settings = Settings(model={task.MODEL: model})
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as work:
         around = Surroundings(data_home=Path(home))
         async with Holdfast(
-            tools=[add], workspace=work, settings=settings, surroundings=around
+            tools=[adds], workspace=work, settings=settings, surroundings=around
         ) as hf:
             yield hf
 
@@ -82,6 +96,13 @@ class _Sessions:
         for session in (*self._waiting, *self._done):
             await session.close()
         self._waiting, self._done = [], []
+
+
+@asynccontextmanager
+async def _sessions(hf: Holdfast) -> AsyncIterator[_Sessions]:
+    sessions = _Sessions(hf)
+    yield sessions
+    await sessions.close()
 
 
 async def whole(hf: Holdfast) -> str:

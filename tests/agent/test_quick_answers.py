@@ -37,11 +37,9 @@ async def test_an_answer_around_the_word_that_it_is_waited_for(
         assert log is not None
         usual, journal = log.append, await log.journal()
 
-        async def answered(
-            payloads: Sequence[Payload], *, behind: int | None = None
-        ) -> tuple[Event, ...]:
+        async def answered(payloads: Sequence[Payload]) -> tuple[Event, ...]:
             if not any(isinstance(one, ToolUse) for one in payloads):
-                return await usual(payloads, behind=behind)
+                return await usual(payloads)
             monkeypatch.setattr(log, "append", usual)
             (question,) = await desk.holdfast.questions()
             said = ApprovalAnswered(

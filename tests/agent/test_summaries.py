@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
-from agents_at_work import at_work
+from agents_at_work import Desk, at_work, calls
 
-from holdfast.contract.chunks import AssistantChunk, UserChunk
+from holdfast import tool
+from holdfast.contract.chunks import AssistantChunk, SystemChunk, UserChunk
+from holdfast.contract.events import UserMessage
 from holdfast.contract.tokens import tokens_of
 from holdfast.contract.wake_events import ContextCompacted
 
@@ -48,3 +50,34 @@ async def test_the_last_two_turns_stay_if_they_are_no_more_than_a_fourth(
         assert after[: len(before)] == before, "the log itself is never shortened"
         assert desk.session.last is not None
         assert desk.session.last.response == "fourth"
+
+
+async def test_words_during_a_call_whose_answer_is_summarised_stay_and_the_answer_does_not(
+    tmp_path: Path,
+) -> None:
+    """They have a lower number than the answer, and stand behind it."""
+    spoken: list[Desk] = []
+
+    @tool
+    async def build(what: str) -> str:
+        """Build something."""
+        if spoken:
+            desk = spoken.pop()
+            log = desk.holdfast.parts.log
+            assert log is not None
+            journal = await log.journal()
+            await journal.append(desk.session.id, [UserMessage(message="Use staging!")])
+        return f"{what} " * 6_000
+
+    turns = [calls(("build", '{"what": "boat"}')), "the summary", "done"]
+    async with at_work(
+        tmp_path, turns, tools=[build], window=8_000, max_output_tokens=1_000
+    ) as desk:
+        spoken.append(desk)
+        await desk.told("Build a boat.")
+        (compacted,) = await desk.payloads(ContextCompacted)
+        assert len(desk.model.requests) == 3
+        rows = desk.rows()
+        assert [type(row) for row in rows] == [SystemChunk, UserChunk, UserChunk]
+        assert rows[-1] == UserChunk("Use staging!")
+        assert "the summary" in compacted.summary

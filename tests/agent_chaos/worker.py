@@ -150,13 +150,11 @@ class StandStill:
     def prepare(self) -> None:
         append, moment = SessionLog.append, self._job.moment
 
-        async def appended(
-            log: SessionLog, payloads: Sequence[Payload], *, behind: int | None = None
-        ) -> tuple[Event, ...]:
+        async def appended(log: SessionLog, payloads: Sequence[Payload]) -> tuple[Event, ...]:
             counts = self._counts(log, payloads)
             if counts and moment.at == "before":
                 self._one_more()
-            events = await append(log, payloads, behind=behind)
+            events = await append(log, payloads)
             if counts and moment.at == "after":
                 self._one_more()
             return events

@@ -264,13 +264,11 @@ def prepare_to_die(job: Job) -> None:
 
     append = SessionLog.append
 
-    async def appended(
-        log: SessionLog, payloads: Sequence[Payload], *, behind: int | None = None
-    ) -> tuple[Event, ...]:
+    async def appended(log: SessionLog, payloads: Sequence[Payload]) -> tuple[Event, ...]:
         is_it = any(one.__struct_config__.tag == job.die_of for one in payloads)
         if is_it and job.die == "before":
             die()
-        events = await append(log, payloads, behind=behind)
+        events = await append(log, payloads)
         if is_it and job.die == "after":
             die()
         return events

@@ -38,15 +38,12 @@ class Shaky(FakeJournal):
         epoch: int | None = None,
         wake_id: str | None = None,
         ids: Sequence[str] | None = None,
-        behind: int | None = None,
     ) -> tuple[Event, ...]:
         for intruding in filter(None, map(self.intruder, payloads)):
             await FakeJournal.append(self, session_id, [intruding])
-
-        def asked() -> Awaitable[tuple[Event, ...]]:
-            return FakeJournal.append(self, session_id, payloads, epoch=epoch, behind=behind)
-
-        return await self._failing("append", asked)
+        return await self._failing(
+            "append", lambda: FakeJournal.append(self, session_id, payloads, epoch=epoch)
+        )
 
     async def lease(self, session_id: str, holder: str, seconds: float, /) -> Lease:
         return await self._failing(

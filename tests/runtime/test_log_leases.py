@@ -13,7 +13,6 @@ from holdfast.contract.journal import (
     JournalUnavailable,
     Lease,
     LeaseHeld,
-    Moved,
     NotFitting,
     StaleEpoch,
 )
@@ -180,13 +179,13 @@ async def test_a_lease_that_holds_is_kept_when_a_run_begins(
     assert journal.asked.count("lease") == 1
 
 
-async def test_what_is_owed_is_written_before_what_comes_next(
+async def test_what_is_held_is_written_before_what_comes_next(
     journal: Shaky, clock: FakeClock
 ) -> None:
     heard: list[int] = []
     log = log_on(journal, clock)
     log.listeners.append(lambda event: heard.append(event.sequence))
-    log.owed += [HELLO]
+    log.hold([HELLO])
     assert "append" not in journal.asked
     (told,) = await log.append([OTHERS])
     assert told.payload == OTHERS
@@ -194,60 +193,30 @@ async def test_what_is_owed_is_written_before_what_comes_next(
     assert heard == [2, 3]
     await log.flush()
     assert journal.asked.count("append") == 1
-    log.owed += [HELLO]
+    log.hold([HELLO])
     await log.flush()
     assert heard == [2, 3, 4]
 
 
-async def test_what_is_owed_is_not_lost_by_what_does_not_fit(
+async def test_what_is_held_is_not_lost_by_what_does_not_fit(
     journal: Shaky, clock: FakeClock
 ) -> None:
     log = log_on(journal, clock)
-    log.owed += [HELLO]
+    log.hold([HELLO])
     unknown = ApprovalAnswered(approval_id="apr_1", call_id="cal_1", allowed=True, by="me")
     with pytest.raises(NotFitting):
         await log.append([unknown])
     assert [one.payload for one in (await journal.events("ses_1"))[1:]] == [HELLO]
 
 
-async def test_what_is_owed_waits_for_a_store_that_comes_back(
+async def test_what_is_held_waits_for_a_store_that_comes_back(
     journal: Shaky, clock: FakeClock
 ) -> None:
     log = log_on(journal, clock)
     await log.append([HELLO])
-    log.owed += [OTHERS]
+    log.hold([OTHERS])
     journal.fails["append"] = ["before"]
     with pytest.raises(JournalUnavailable):
         await log.append([HELLO])
     await log.append([HELLO])
-    assert [one.payload for one in (await journal.events("ses_1"))[1:]] == [HELLO, OTHERS, HELLO]
-
-
-async def test_what_is_owed_is_written_also_where_what_comes_next_is_refused_for_its_place(
-    journal: Shaky, clock: FakeClock
-) -> None:
-    log = log_on(journal, clock)
-    await log.append([HELLO])
-    await journal.append("ses_1", [OTHERS])
-    log.owed += [HELLO]
-    with pytest.raises(Moved):
-        await log.append([HELLO], behind=2)
-    assert [one.payload for one in (await journal.events("ses_1"))[1:]] == [HELLO, OTHERS, HELLO]
-    assert log.owed == []
-    await log.append([OTHERS], behind=4)
-    assert len(await journal.events("ses_1")) == 5
-
-
-async def test_what_is_owed_waits_on_when_the_store_fails_behind_a_refusal(
-    journal: Shaky, clock: FakeClock
-) -> None:
-    log = log_on(journal, clock)
-    await log.append([HELLO])
-    await journal.append("ses_1", [OTHERS])
-    log.owed += [HELLO]
-    journal.fails["append"] = ["never", "before"]
-    with pytest.raises(JournalUnavailable):
-        await log.append([HELLO], behind=2)
-    assert log.owed == [HELLO]
-    await log.flush()
     assert [one.payload for one in (await journal.events("ses_1"))[1:]] == [HELLO, OTHERS, HELLO]

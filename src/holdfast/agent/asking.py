@@ -128,12 +128,23 @@ class Asking:
         purpose: Purpose,
     ) -> Heard | Unheard | Stopped:
         """Each attempt tells what is known by then, words that came meanwhile among it."""
+        model, talk = self._equipment.model, self._keeper.talk
         untold = list(before)
         attempt = 0
         while True:
             attempt += 1
             request_id = self._place.ids.new("msg")
-            request, seen = await self._written(request_id, request_with, untold, purpose)
+            request = request_with(untold)
+            seen = tuple(talk.pending)
+            asked = ModelRequested(
+                request_id=request_id,
+                model=model.name,
+                request_hash=request_hash(request, model.name),
+                through=talk.sequence,
+                purpose=purpose,
+                notices=request.notices,
+            )
+            await self._keeper.tell([*untold, asked])
             untold = []
             found = await self._attempt(request, request_id, purpose)
             if isinstance(found, Heard):
@@ -155,29 +166,6 @@ class Asking:
                 return Unheard(found)
             if await self._place.waited(pause, self._abort):
                 return Stopped("")
-
-    async def _written(
-        self,
-        request_id: str,
-        request_with: Callable[[Sequence[Payload]], ModelRequest],
-        untold: Sequence[Payload],
-        purpose: Purpose,
-    ) -> tuple[ModelRequest, tuple[str, ...]]:
-        """Write down what is asked, made anew where somebody wrote just then; with it, the events
-        of people that it holds."""
-        name = self._equipment.model.name
-        while True:
-            request, seen = request_with(untold), tuple(self._keeper.talk.pending)
-            asked = ModelRequested(
-                request_id=request_id,
-                model=name,
-                request_hash=request_hash(request, name),
-                through=self._keeper.told,
-                purpose=purpose,
-                notices=request.notices,
-            )
-            if await self._keeper.ask([*untold, asked]):
-                return request, seen
 
     async def _broken_off(self, request_id: str, found: Stopped, purpose: Purpose) -> None:
         """What the model had said by then, it is told that it said."""

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from holdfast.agent.context.budget import Frame, frame_of
-from holdfast.agent.context.compaction import summary_row
-from holdfast.agent.context.entries import Entry, row_tokens
+from holdfast.agent.context.compaction import kept_behind, summary_row
+from holdfast.agent.context.entries import NO_EVENT, Entry, row_tokens
 from holdfast.agent.context.pruning import pruned
 from holdfast.agent.directive import Learning, learning_key
 from holdfast.agent.replies import KeptReply, TurnCall, read_reply
@@ -201,31 +201,23 @@ class Conversation:
         if not self.reply.calls:
             self._flush()
 
-    def answer(self, said: CallSettled, sequence: int) -> None:
+    def settled(self, event: Event, said: CallSettled) -> None:
         """An answer finds its place once the others of its turn are there."""
         call = next((one for one in self.open_calls if one.id == said.call_id), None)
         if call is None or self.reply is None:
-            self._place_answer(said.call_id, sequence)
             return
         content = bytes(said.envelope).decode()
         if call.name == "task" and (child := _background_child(said)) is not None:
-            _handed_over(self, child, sequence)
+            _handed_over(self, child, event.sequence)
         row = ToolResultChunk(call.model_call_id, call.name, content)
-        self._answers[call.id] = Entry(row=row, sequence=sequence, call_id=call.id, tool=call.name)
+        self._answers[call.id] = Entry(
+            row=row, sequence=event.sequence, call_id=call.id, tool=call.name
+        )
         if not self.open_calls:
             for one in self.reply.calls:
                 self._append(self._answers[one.id])
             self.unseen = True
             self._flush()
-
-    def _place_answer(self, call_id: str, sequence: int) -> None:
-        """One that was foreseen stands behind what somebody else wrote."""
-        known = self._answers.get(call_id)
-        if known is None or known.sequence == sequence:
-            return
-        placed = msgspec.structs.replace(known, sequence=sequence)
-        self._answers[call_id] = placed
-        self.entries = [placed if one is known else one for one in self.entries]
 
 
 def _message(talk: Conversation, event: Event, said: UserMessage) -> None:
@@ -286,10 +278,6 @@ def _child_waits(talk: Conversation, _event: Event, said: ChildWaits) -> None:
     talk.children.discard(said.child_session_id)
 
 
-def _settled(talk: Conversation, event: Event, said: CallSettled) -> None:
-    talk.answer(said, event.sequence)
-
-
 def _custom_result(talk: Conversation, event: Event, said: CustomToolResult) -> None:
     """What a directive asked for; the output of a call is told by its answer."""
     calls = () if talk.reply is None else talk.reply.calls
@@ -335,8 +323,8 @@ def _learned(talk: Conversation, _event: Event, said: LearningCaptured) -> None:
 
 def _compacted(talk: Conversation, _event: Event, said: ContextCompacted) -> None:
     """A summary stands for what was before."""
-    kept = [entry for entry in talk.entries if entry.sequence >= said.kept_from]
-    talk.put([Entry(row=summary_row(said.summary), sequence=said.kept_from - 1), *kept])
+    kept = kept_behind(talk.entries, said.kept_from)
+    talk.put([Entry(row=summary_row(said.summary), sequence=NO_EVENT), *kept])
 
 
 def _pruned(talk: Conversation, _event: Event, said: OutputsPruned) -> None:
@@ -365,7 +353,7 @@ _TAKINGS: Mapping[type[Payload], _Taking] = {
     ModelFailed: Conversation.failed,
     ModelBrokenOff: Conversation.failed,
     ModelReplied: Conversation.replied,
-    CallSettled: _settled,
+    CallSettled: Conversation.settled,
     ChildCreated: _child_begun,
     ChildIdle: _child_ended,
     ChildWaits: _child_waits,

@@ -9,8 +9,8 @@ from operator import attrgetter
 
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.replies import TurnCall
-from holdfast.contract.events import CallSettled, Event, Payload
-from holdfast.contract.journal import MOST_EVENTS, Moved
+from holdfast.contract.events import Event, Payload
+from holdfast.contract.journal import MOST_EVENTS
 from holdfast.runtime.session_log import SessionLog
 
 _sequence = attrgetter("sequence")
@@ -37,29 +37,6 @@ class Keeper:
         events = await self._log.append(payloads)
         await self.catch_up()
         return events
-
-    def foresee(self) -> None:
-        """Count answers that are owed as told already: the next request is made of them."""
-        for number, said in enumerate(self._log.owed, self.talk.sequence + 1):
-            if isinstance(said, CallSettled):
-                self.talk.answer(said, number)
-
-    @property
-    def told(self) -> int:
-        """The number of the last event that a request holds which is made now."""
-        return self.talk.sequence + len(self._log.owed)
-
-    async def ask(self, payloads: Sequence[Payload]) -> bool:
-        """Write a request down, and take it in; JournalError. False: somebody else wrote something
-        before answers that it was made of, and it is to be made anew, behind all of that."""
-        behind = self.talk.sequence if self._log.owed else None
-        try:
-            await self._log.append(payloads, behind=behind)
-        except Moved:
-            await self.catch_up()
-            return False
-        await self.catch_up()
-        return True
 
     async def catch_up(self) -> None:
         """Take in what was written since, by whomever."""

@@ -68,11 +68,8 @@ class Calls(Protocol[_ReadyT]):
         abort: AbortSignal,
         approved: Approved | None = None,
         progress: ProgressSink | None = None,
-        *,
-        owes: bool = False,
     ) -> Envelope | Postponed:
-        """Take a call to its answer, or to where it waits for somebody. ``owes``: its answer may
-        be owed, as what follows from it is written down at once."""
+        """Take a call to its answer, or to where it waits for somebody."""
         ...
 
     async def admit(

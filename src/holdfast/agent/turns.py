@@ -31,9 +31,6 @@ from holdfast.runtime.trail import Approved
 ENDS_TURN = frozenset({"complete", "clarify"})
 """A turn that holds one of these stops behind it."""
 
-BEGINS_WORK = "task"
-"""Its answer may tell of more than itself, and is told where it stands."""
-
 TurnEnd = Literal["answered", "waits", "refused", "completed"]
 """All calls are answered; one waits for somebody; a person refused one and said no more; the agent
 says that it is done."""
@@ -186,13 +183,10 @@ class Turn:
             return held
         approved = self._begun_before(call)
         self._guide.begins(call)
-        managed = self._equipment.managed
         taking = self._place.pipeline.take(
-            self._call(call),
-            *(self._abort, approved, self._progress(call)),
-            owes=not managed and call.name != BEGINS_WORK,
+            self._call(call), self._abort, approved, self._progress(call)
         )
-        if not managed:
+        if not self._equipment.managed:
             return await taking
         tool = self._place.tool(call.name)
         await self._place.log.append([span_begun(call, tool, self._place.log.wake_id)])

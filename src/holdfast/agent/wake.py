@@ -8,10 +8,8 @@ a limit and an interrupt are ends of a run, not exceptions. When a wake is run i
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 
 import msgspec
-from anyio import CancelScope, get_cancelled_exc_class
 
 from holdfast.agent.asking import Asking, Heard, Stopped, Unheard
 from holdfast.agent.beginning import Beginning, looked_at, reason_to_run
@@ -79,7 +77,6 @@ class Wake:
         """Run it, if there is anything to do. ``goes_on``: also where nobody said anything new."""
         session_id = self._place.session_id
         journal = await self._place.log.journal()
-        await self._place.log.flush()  # what the run before could not write
         state, self._standing = await looked_at(self._keeper, journal, session_id)
         self._talk.begin_run()
         beginning = Beginning(self._place, self._equipment, self._talk, state, self._standing)
@@ -99,10 +96,6 @@ class Wake:
             if ended.ending in _BROKEN_OFF:
                 await self._leave_no_call(journal)
             await rest(ended, self._untold)
-        except get_cancelled_exc_class():
-            with CancelScope(shield=True), suppress(JournalError):
-                await self._place.log.flush()  # what calls have done is known, and stays so
-            raise
         finally:
             self._place.log.wake_id = None
         return WakeEnd(
@@ -214,7 +207,7 @@ class Wake:
         if (ended := self._pieces.note(reply)) is not None:
             return ended
         if reply.calls:
-            self._place.log.owed += self._untold
+            self._place.log.hold(self._untold)
             self._untold, self._asked_for = [], reply.calls
             self._keeper.as_written = {call.id: call for call in reply.calls}
             return None
@@ -227,7 +220,6 @@ class Wake:
         """What the model says, with room made for it, once more where its provider wants it."""
         if self._room.is_needed():
             await self._flush()
-            await self._place.log.flush()
             made = await self._room()
             if not isinstance(made, bool):
                 return made
@@ -256,7 +248,6 @@ class Wake:
         finally:
             self._turn = None
         await self._keeper.catch_up()
-        self._keeper.foresee()
         for call in calls:
             if call.id in turn.answers:
                 self._guide.record(call, turn.answers[call.id])

@@ -98,7 +98,6 @@ class LedJournal(StoreJournal):
         epoch: int | None = None,
         wake_id: str | None = None,
         ids: Sequence[str] | None = None,  # noqa: ARG002 - the recorded ones count
-        behind: int | None = None,  # noqa: ARG002 - so is the recorded order
     ) -> tuple[Event, ...]:
         """Take what the run writes, if it was written; RunDiverged."""
         if self.comparison.divergence is not None:

@@ -177,8 +177,6 @@ class PlayedCalls:
         abort: AbortSignal,
         approved: Approved | None = None,
         progress: ProgressSink | None = None,
-        *,
-        owes: bool = False,  # noqa: ARG002 - it is put in where it was recorded
     ) -> Envelope | Postponed:
         """What came of the call."""
         admitted = await self.admit(call, abort, approved, progress)

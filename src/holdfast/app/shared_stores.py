@@ -152,12 +152,10 @@ class SharedJournal:
         epoch: int | None = None,
         wake_id: str | None = None,
         ids: Sequence[str] | None = None,
-        behind: int | None = None,
     ) -> tuple[Event, ...]:
         """Append, all or none; what does not fit is refused by NotFitting."""
-        return await self._open().append(
-            session_id, payloads, epoch=epoch, wake_id=wake_id, ids=ids, behind=behind
-        )
+        journal = self._open()
+        return await journal.append(session_id, payloads, epoch=epoch, wake_id=wake_id, ids=ids)
 
     async def events(
         self, session_id: str, /, *, after: int = 0, limit: int = MOST_EVENTS

@@ -38,10 +38,6 @@ class NotFitting(JournalError):
     """An answer nobody waits for, or a step of a call out of its order: nothing was kept."""
 
 
-class Moved(JournalError):
-    """Somebody else wrote something since: nothing was kept of what was to stand right behind."""
-
-
 class JournalUnavailable(JournalError):
     """The store cannot be written or read: full, damaged, read-only or gone."""
 
@@ -116,13 +112,11 @@ class Journal(Protocol):
         epoch: int | None = None,
         wake_id: str | None = None,
         ids: Sequence[str] | None = None,
-        behind: int | None = None,
     ) -> tuple[Event, ...]:
         """Append, all or none; what does not fit is refused by NotFitting.
 
         With an epoch, only while it is the newest one: StaleEpoch. With ids of one's own, an event
-        whose id is there already is left out: it can be tried again. With ``behind``, only while
-        the event of that number is the last one: Moved.
+        whose id is there already is left out: it can be tried again.
         """
         ...
 

@@ -14,7 +14,6 @@ from holdfast.contract.journal import (
     JournalError,
     Lease,
     LeaseHeld,
-    Moved,
     StaleEpoch,
     UnknownSession,
 )
@@ -39,8 +38,6 @@ class Appending(msgspec.Struct, frozen=True):
     """Whoever appends gave the ids: an event that is there already is left out."""
     beginning: bytes = GENESIS
     """What the first event of a session follows that is created."""
-    behind: int | None = None
-    """The event that has to be the last one."""
 
     def __call__(self, desk: Desk) -> Sequence[Stored]:
         """Do it."""
@@ -66,8 +63,6 @@ def append(wanted: Appending, desk: Desk) -> Sequence[Stored]:
             f"session {row.id} is run by another since: this is epoch"
             f" {wanted.epoch}, the newest is {row.epoch}"
         )
-    if wanted.behind is not None and wanted.behind != row.sequence:
-        raise Moved(f"session {row.id} has come to event {row.sequence}, not {wanted.behind}")
     events = wanted.events
     if wanted.named:
         once = {event.id: event for event in reversed(events)}

@@ -93,18 +93,16 @@ class StoreJournal:
         epoch: int | None = None,
         wake_id: str | None = None,
         ids: Sequence[str] | None = None,
-        behind: int | None = None,
     ) -> tuple[Event, ...]:
         """Append, all or none; what does not fit is refused by NotFitting.
 
         With an epoch, only while it is the newest one: StaleEpoch. With ids of one's own, an event
-        whose id is there already is left out: it can be tried again. With ``behind``, only while
-        the event of that number is the last one: Moved.
+        whose id is there already is left out: it can be tried again.
         """
         events = _unwritten(self._parts, payloads, wake_id, ids)
-        named, chain = ids is not None, self._parts.chain
+        named = ids is not None
         return await self._append(
-            Appending(session_id, events, chain, epoch, named=named, behind=behind)
+            Appending(session_id, events, self._parts.chain, epoch, named=named)
         )
 
     async def events(

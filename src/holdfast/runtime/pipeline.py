@@ -146,19 +146,10 @@ class Pipeline:
         abort: AbortSignal,
         approved: Approved | None = None,
         progress: ProgressSink | None = None,
-        *,
-        owes: bool = False,
     ) -> Envelope | Postponed:
-        """The same for whoever can wait: a call that a person has to decide over stays open.
-
-        ``owes``: whoever asks writes down at once what follows from its answer, and that with it.
-        """
+        """The same for whoever can wait: a call that a person has to decide over stays open."""
         admitted = await self.admit(call, abort, approved, progress)
-        if not isinstance(admitted, Admitted):
-            return admitted
-        if owes and admitted.trail is not None:
-            admitted.trail.owes_its_end()
-        return await self.run(admitted)
+        return await self.run(admitted) if isinstance(admitted, Admitted) else admitted
 
     async def admit(
         self,

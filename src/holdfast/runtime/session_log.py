@@ -17,7 +17,6 @@ from holdfast.contract.journal import (
     JournalUnavailable,
     Lease,
     LeaseHeld,
-    Moved,
     NotFitting,
 )
 from holdfast.contract.ports import Clock
@@ -64,61 +63,47 @@ class SessionLog:
         """Each is told of everything that is appended here, until it fails; not of how the session
         itself begins and ends."""
         self._failed: list[Listener] = []
-        self.owed: list[Payload] = []
-        """What is written down with whatever comes next, before it.
-
-        Whoever owes something appends before anything else happens or is waited for.
-        """
+        self._held: list[Payload] = []
+        """What is written down with whatever comes next, before it."""
 
     def open(self) -> None:
         """Write again, after it was closed."""
         self._closed = False
 
-    async def append(
-        self, payloads: Sequence[Payload], *, behind: int | None = None
-    ) -> tuple[Event, ...]:
-        """Append as the one who runs the session; JournalError.
+    def hold(self, payloads: Sequence[Payload]) -> None:
+        """Write these down with what is appended next, before it: that is about to come.
 
-        With ``behind``, only while the event of that number is the last one: Moved; what is owed
-        is written down all the same.
+        For what may be lost together with whatever follows from it, as nothing has happened yet.
         """
-        if not self.owed:
-            return await self._append(payloads, behind)
-        owed, self.owed = self.owed, []
-        try:
-            return (await self._kept(owed, payloads, behind))[len(owed) :]
-        except (NotFitting, Moved) as problem:  # all or none: what is owed is not to blame
-            await self._kept(owed)
-            if isinstance(problem, Moved):
-                raise
+        self._held += payloads
+
+    async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
+        """Append as the one who runs the session; JournalError."""
+        if not self._held:
             return await self._append(payloads)
+        held, self._held = self._held, []
+        try:
+            events = await self._append([*held, *payloads])
+        except NotFitting:  # all or none: what was held is not to blame
+            await self._append(held)
+            return await self._append(payloads)
+        except JournalError:
+            self._held = held + self._held
+            raise
+        return events[len(held) :]
 
     async def flush(self) -> None:
-        """Write down what is owed, if anything is; JournalError."""
-        if self.owed:
+        """Write down what is held, if anything is; JournalError."""
+        if self._held:
             await self.append(())
 
-    async def _kept(
-        self, owed: list[Payload], payloads: Sequence[Payload] = (), behind: int | None = None
-    ) -> tuple[Event, ...]:
-        """Append what is owed, with more; what cannot be written now is owed on."""
-        try:
-            return await self._append([*owed, *payloads], behind)
-        except (NotFitting, Moved):
-            raise
-        except JournalError:
-            self.owed = owed + self.owed
-            raise
-
-    async def _append(
-        self, payloads: Sequence[Payload], behind: int | None = None
-    ) -> tuple[Event, ...]:
+    async def _append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
         journal, right = self._journal, self._right
         lease = right.lease
         if journal is None or lease is None or self._clock.unix_ns() > right.renew_at:
             journal, lease = await self._running()
         events = await journal.append(
-            self.session_id, payloads, epoch=lease.epoch, wake_id=self.wake_id, behind=behind
+            self.session_id, payloads, epoch=lease.epoch, wake_id=self.wake_id
         )
         if self.listeners:
             self._tell(events)

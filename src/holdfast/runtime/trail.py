@@ -163,8 +163,6 @@ class Trail:
         self._untold: list[Payload] = []
         self._at_once = False
         """Its intent is written down together with its end: there is nothing to come before."""
-        self._runs = self._owes = False
-        """Its intent stands; its end is written down together with what follows from it."""
         self._last_event: str | None = None
         if approved is None:
             named = call.model_call_id
@@ -271,11 +269,7 @@ class Trail:
         )
         tool = permit.prepared.tool
         self._at_once = not self._begun and tool.is_pure and tool.body.style in IN_PLACE
-        if self._at_once:
-            return None
-        unwritten = await self._told("run")
-        self._runs = unwritten is None
-        return unwritten
+        return None if self._at_once else await self._told("run")
 
     async def waits(self, begun: Begun) -> Failure | None:
         """It did not end at once: others may see that it runs, before it goes on."""
@@ -290,10 +284,6 @@ class Trail:
         if unwritten is not None:
             give_up(begun)
         return unwritten
-
-    def owes_its_end(self) -> None:
-        """Somebody writes down at once what follows from its end."""
-        self._owes = True
 
     async def settled(self, envelope: Envelope) -> Envelope:
         """Its answer; with a warning where that could not be written down."""
@@ -319,7 +309,6 @@ class Trail:
         if self._in_doubt:
             # It was written or is refused before this is: if it was not, nothing has happened.
             self._untold.clear()
-        self._owes = False  # nobody follows
         if self._begun:
             failure = cancelled(self._call.tool)
             await self.settled(Envelope(failure=failure, tool=self._call.tool))
@@ -339,10 +328,6 @@ class Trail:
         answer = msgspec.Raw(render(envelope).encode())
         tool = self._clean(clean_text(self._call.tool))
         settlement = CallSettled(call_id=self._call.id, tool=tool, envelope=answer)
-        if self._owes and self._runs:
-            self._log.owed += [*self._untold, settlement]
-            self._untold.clear()
-            return
         try:
             await self._write(settlement)
         except NotFitting:

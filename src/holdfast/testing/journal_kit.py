@@ -18,7 +18,6 @@ from holdfast.contract.journal import (
     Journal,
     JournalError,
     LeaseHeld,
-    Moved,
     StaleEpoch,
     UnknownSession,
 )
@@ -53,12 +52,6 @@ async def _check_order(journal: Journal, name: str) -> None:
     head = await journal.session(name)
     _expect((head.sequence, head.hash, head.epoch) == (3, kept[-1].hash, 0), f"head is {head}")
     _expect(await journal.append(name, []) == (), "nothing appended is not nothing")
-    said = [UserMessage(message="c")]
-    await _refused(journal.append(name, said, behind=2), Moved)
-    await _refused(journal.append(name, said, behind=4), Moved)
-    _expect(len(await journal.events(name)) == 3, "an append behind another event left something")
-    (last,) = await journal.append(name, said, behind=3)
-    _expect(last.sequence == 4, "an append behind the last event was not made")
 
 
 async def _check_refusals(journal: Journal, name: str) -> None:

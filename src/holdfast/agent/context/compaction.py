@@ -101,6 +101,18 @@ def split(entries: Sequence[Entry], room: Room, *, manual: bool = False) -> Spli
     return Split(to_summarise=whole[:place], kept=whole[place:])
 
 
+def kept_behind(entries: Sequence[Entry], kept_from: int) -> Sequence[Entry]:
+    """What is still told of a conversation whose beginning gave way to a summary.
+
+    By place, not by number: what a person said while a call ran has a lower number than the answer
+    of that call, and stands behind it.
+    """
+    for place, entry in enumerate(entries):
+        if entry.sequence == kept_from and not isinstance(entry.row, ToolResultChunk):
+            return entries[place:]
+    return [entry for entry in entries if entry.sequence >= kept_from]
+
+
 def _unanswered(entries: Sequence[Entry]) -> int:
     """Where the words begin that have no reply yet."""
     place = len(entries)

@@ -9,6 +9,10 @@ from holdfast.contract.json_value import encode_json
 from holdfast.contract.tokens import tokens_of
 
 
+NO_EVENT = 0
+"""The number of a row that no event has told: events are counted from 1."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A row, and the event it came from."""
 
