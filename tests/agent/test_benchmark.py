@@ -25,4 +25,5 @@ def test_each_loop_that_needs_no_peer_asks_twice_and_calls_once() -> None:
         "floor",
         "ours",
         "also ours",
+        "also ours",
     ]
