@@ -8,7 +8,6 @@ from holdfast.contract.chunks import AssistantChunk, Chunk, ToolResultChunk
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.tokens import tokens_of
 
-
 NO_EVENT = 0
 """The number of a row that no event has told: events are counted from 1."""
 
