@@ -66,6 +66,7 @@ test: system suite ## every check there is
 
 compiled: setup # once, before several workers would all do it at the same time
 	@$(BIN)/python -m pytest -q --collect-only $(ALL) >/dev/null
+	@$(BIN)/python tests/hypothesis_once.py
 
 battery: setup ## the bypass batteries, in parallel: they attack and measure nothing
 	@$(BIN)/python -m pytest -q -n auto tests/battery

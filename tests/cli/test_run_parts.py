@@ -221,6 +221,7 @@ async def test_asked_to_end_once_more_the_run_is_not_waited_for(
             await anyio.sleep(0.01)
 
     monkeypatch.setattr(stopping, "_LAST_SECONDS", 0.0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
     said: list[str] = []
     hung_up = int(first == signal.SIGHUP)
     stops = Stops(said.append, lambda: done.append("ended"), lambda: done.append("hung up"))
