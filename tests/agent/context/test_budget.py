@@ -19,11 +19,12 @@ from holdfast.agent.context.budget import (
     whole_budget,
 )
 from holdfast.agent.context.entries import Entry
-from holdfast.agent.context.harness_note import NextStep, harness_note
+from holdfast.agent.context.harness_note import harness_note
 from holdfast.agent.context.history import conversation, runtime_note, select
 from holdfast.agent.context.pressure import pressure_note, pressure_of, pressure_words
 from holdfast.contract.chunks import UserChunk
 from holdfast.contract.model import ModelTool
+from holdfast.contract.steps import Step
 
 ROOM = Room(window=100_000, max_output=8_000)
 
@@ -242,7 +243,7 @@ def test_a_crowded_context_is_told_with_the_tool_that_shows_it(
 
 
 def test_a_note_is_one_line_of_names_and_values_that_ends_with_the_next_call() -> None:
-    step = NextStep(tool="skills_read", args={"name": "a b"}, why="it fits")
+    step = Step(tool="skills_read", args={"name": "a b"}, rationale="it fits")
     note = harness_note("skill-candidate", {"skill": "x\ny", "score": 3, "sure": True}, step)
     assert note == (
         '[skill-candidate] skill="x\\ny" score=3 sure=true'
@@ -252,7 +253,7 @@ def test_a_note_is_one_line_of_names_and_values_that_ends_with_the_next_call() -
 
 @given(st.text(), st.text())
 def test_no_value_breaks_out_of_its_note_and_all_can_be_read_from_it(value: str, why: str) -> None:
-    step = NextStep(tool="read", args={"path": value}, why=why)
+    step = Step(tool="read", args={"path": value}, rationale=why)
     note = harness_note("read-first", {"value": value}, step)
     assert note.isprintable()
     decoder, place = json.JSONDecoder(), len("[read-first] value=")

@@ -28,7 +28,9 @@ def _name(form: Form) -> str:
 
 
 def _model(url: str, form: Form, *, stream: bool = True, key: str = KEY) -> HttpModel:
-    return HttpModel(ModelSetup(model="smollm2", url=url, key=key, stream=stream), form)
+    # The likeliest words: chance must not decide whether anything is said.
+    setup = ModelSetup(model="smollm2", url=url, key=key, stream=stream, temperature=0.0)
+    return HttpModel(setup, form)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ async def test_a_text(weights: str, form: Form, stream: bool) -> None:
     assert reply.text == "".join(one.text for one in heard if isinstance(one, TextDelta))
     assert reply.usage.input_tokens > 0
     assert 0 < reply.usage.output_tokens <= 12
-    assert reply.finish in {"stop", "length", "tool_calls"}
+    assert reply.finish in {"stop", "length"}
     if stream:
         assert len(heard) > 1
 
@@ -76,7 +78,7 @@ async def test_a_conversation_with_a_call_behind_it(weights: str, form: Form) ->
     model = _model(weights, form)
     reply = await model.complete(ModelRequest(rows=rows, tools=(KIT_TOOL,), max_output_tokens=8))
     await model.close()
-    assert reply.finish in {"stop", "length", "tool_calls"}
+    assert reply.text
     assert reply.usage.input_tokens > first.usage.output_tokens
 
 

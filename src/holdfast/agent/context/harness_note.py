@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
-import msgspec
-
-from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
+from holdfast.contract.json_value import JsonValue, encode_json
 from holdfast.contract.late_pattern import late_pattern
+from holdfast.contract.steps import Step
 
 _PLAIN = late_pattern(r"[A-Za-z0-9_./:@+-]+")
 
@@ -25,20 +24,12 @@ NoteKind = Literal[
 ]
 
 
-class NextStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that can be made as it stands, and why."""
-
-    tool: str
-    args: JsonObject = {}
-    why: str
-
-
-def harness_note(kind: NoteKind, facts: Mapping[str, JsonValue], step: NextStep) -> str:
+def harness_note(kind: NoteKind, facts: Mapping[str, JsonValue], step: Step) -> str:
     """``[kind] key=value ... next_tool=... next_args=... next_why=...``, in one line.
 
     A text with blanks in it, and whatever is no text, stands there as JSON.
     """
-    said = {**facts, "next_tool": step.tool, "next_args": step.args, "next_why": step.why}
+    said = {**facts, "next_tool": step.tool, "next_args": step.args, "next_why": step.rationale}
     return " ".join((f"[{kind}]", *(f"{key}={_value(value)}" for key, value in said.items())))
 
 

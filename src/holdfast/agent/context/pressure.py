@@ -5,8 +5,9 @@ from typing import Literal
 import msgspec
 
 from holdfast.agent.context.budget import ContextBudget
-from holdfast.agent.context.harness_note import NextStep, harness_note
+from holdfast.agent.context.harness_note import harness_note
 from holdfast.contract.json_value import JsonValue
+from holdfast.contract.steps import Step
 
 PressureLevel = Literal["low", "moderate", "high"]
 
@@ -97,4 +98,4 @@ def pressure_note(budget: ContextBudget | None) -> str | None:
         "dropped": budget.history.dropped,
     }
     why = "see what was left out before relying on memory"
-    return harness_note("context-pressure", facts, NextStep(tool=DESCRIBES, why=why))
+    return harness_note("context-pressure", facts, Step(tool=DESCRIBES, rationale=why))
