@@ -91,7 +91,7 @@ async def test_after_a_kill_open_calls_are_closed_and_questions_stay_open(tmp_pa
         assert await hf.resume() == ()
         (owed,) = hf.owed
         assert (owed.tool, owed.ok) == ("forever", False)
-    async with store_of(tmp_path) as (journal, archive, _upkeep):
+    async with store_of(tmp_path) as (journal, archive, *_):
         state = (await journal.session(session)).state
         assert [call.stage for call in state.calls.values()] == ["waiting"]
         aborted = [

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from msgspec import Raw
 
-from holdfast.contract import events, wake_events
+from holdfast.contract import events, managed_events, outcomes, wake_events
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import AskedCall, AssistantChunk, Lineage, ToolResultChunk
 from holdfast.contract.envelope import Repair
@@ -132,4 +132,32 @@ SAMPLES: tuple[Payload, ...] = (
     events.ApprovalWithdrawn(approval_id="apr_1", call_id="cal_1", reason="allowed by a rule"),
     events.ChildWaits(call_id="cal_1", child_session_id="ses_2", summary="waits for leave"),
     events.ChildAnswered(call_id="cal_1", child_session_id="ses_2"),
+    managed_events.SetupDescribed(
+        fingerprint="ab" * 32,
+        resource_contract_fingerprint="cd" * 32,
+        environment_fingerprint="ef" * 32,
+        setup={"model": {"provider": "scripted"}},
+    ),
+    managed_events.ContextMeasured(budget={"window_tokens": 8000}),
+    managed_events.OutcomeEvaluated(
+        record=outcomes.EvaluationRecord(
+            evaluated_at="2026-01-02T03:04:05+00:00",
+            wake_id="wak_1",
+            iteration=0,
+            outcome_title="Green",
+            outcome_fingerprint="12" * 32,
+            grade_status="in_progress",
+            evaluation=outcomes.Evaluation(
+                status="not_ready", confidence="low", summary="It is under way."
+            ),
+        )
+    ),
+    managed_events.ShellChanged(cwd="/ws/src", set_env=(("LEVEL", "3"),), unset_env=("OLD",)),
+    managed_events.ResourceStaged(
+        source_path="plan.md", target_path="plan.md", source_hash="aa", target_hash="aa"
+    ),
+    managed_events.ResourcePromoted(
+        target_path="plan.md", version_id="ver_1", content_hash="bb", source_path="plan.md"
+    ),
+    managed_events.NotesPromoted(version_id="ver_2", content_hash="cc", overridden=True),
 )

@@ -119,6 +119,18 @@ async def in_time(work: Coroutine[object, object, object], seconds: float | None
     return await driven(work, seconds, None)
 
 
+class Surveying(Protocol):
+    """Knows where a session of the managed profile stands, and writes that down."""
+
+    async def begins(self, reason: str, /) -> tuple[str, ...]:
+        """A run begins: what the model is told with its first step, a line each."""
+        ...
+
+    async def rested(self) -> None:
+        """A run has come to rest."""
+        ...
+
+
 class Workplace(msgspec.Struct, frozen=True, kw_only=True):
     """The session as its runner has it."""
 
@@ -158,6 +170,8 @@ class Workplace(msgspec.Struct, frozen=True, kw_only=True):
     """Takes a run to its end: its own, or that of its time."""
     guide: Callable[[], Guiding] | None = None
     """Who advises a run; None: whoever usually does."""
+    surveying: Surveying | None = None
+    """Of the managed profile."""
 
 
 class Equipment(msgspec.Struct, frozen=True, kw_only=True):

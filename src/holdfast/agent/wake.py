@@ -72,6 +72,8 @@ class Wake:
         """What is written down with the next step."""
         self._words: set[str] = set()
         """What people said that a turn was begun for."""
+        self._notes: tuple[str, ...] = ()
+        """What goes along with the first step."""
 
     async def __call__(self, *, goes_on: bool = False) -> WakeEnd:
         """Run it, if there is anything to do. ``goes_on``: also where nobody said anything new."""
@@ -87,7 +89,10 @@ class Wake:
         self._continues = state.continues
         self._place.log.wake_id = wake_id = self._place.ids.new("wak")
         self._hear_words()
+        surveying = self._place.surveying
         try:
+            if surveying is not None:
+                self._notes = await surveying.begins(reason)
             self._untold += beginning.told(reason, wake_id)
             heard = any(isinstance(one, _HEARD) for one in self._untold)
             if heard and beginning.interrupt is None:  # an interrupt comes before all of it
@@ -96,6 +101,8 @@ class Wake:
             if ended.ending in _BROKEN_OFF:
                 await self._leave_no_call(journal)
             await rest(ended, self._untold)
+            if surveying is not None:
+                await surveying.rested()
         finally:
             self._place.log.wake_id = None
         return WakeEnd(
@@ -223,7 +230,8 @@ class Wake:
             made = await self._room()
             if not isinstance(made, bool):
                 return made
-        notices = (*self._guide.notices(self.spent), *self._pieces.notices)
+        notices = (*self._notes, *self._guide.notices(self.spent), *self._pieces.notices)
+        self._notes = ()
         if (equipped := self._place.outfit.changed(self._talk.equipped)) is not None:
             self._untold.append(equipped)
         told, self._untold = self._untold, []

@@ -290,4 +290,5 @@ def _workplace(
         new_turn=partial(_new_turn, parts),
         clean=lambda text: redactor.text(text) if redactor.active else text,
         clean_json=clean_json,
+        surveying=parts.own.managed,
     )

@@ -26,7 +26,7 @@ from holdfast.contract.journal import LeaseHeld
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal, ProgressSink
 from holdfast.contract.session_state import is_bound
-from holdfast.policy.explain import Explanation
+from holdfast.policy import explain
 from holdfast.runtime import recovery
 from holdfast.runtime.abort import Abort, Either
 from holdfast.runtime.session_log import SessionLog
@@ -184,7 +184,9 @@ class Holdfast(SessionAnswers):
             self._agents = agent_sessions.OpenedAgents(self.parts, Holdfast)
         return self._agents
 
-    async def explain(self, tool: str, arguments: RawArguments = None) -> Explanation | Failure:
+    async def explain(
+        self, tool: str, arguments: RawArguments = None
+    ) -> "explain.Explanation | Failure":
         """Tell how a call would be judged; a failure when it would not even get that far."""
         call = ToolCall(
             id=self._ids.new("cal"), tool=tool, arguments=arguments, session_id=self._session.id

@@ -23,12 +23,13 @@ from holdfast.contract.events import (
     UserInterrupt,
 )
 from holdfast.contract.journal import MOST_EVENTS, JournalError, Session
+from holdfast.contract.managed_events import MANAGED_KINDS
 from holdfast.contract.ports import IdPrefix
 from holdfast.record.journal import StoreJournal
 from holdfast.record.memory import memory_parts
 from holdfast.runtime.replaying import ReplayClock
 
-_NOBODYS = (ChildCreated, ChildIdle, AgentChunk)
+_NOBODYS = (ChildCreated, ChildIdle, AgentChunk, *MANAGED_KINDS)
 """What others write under the name of the run that is under way."""
 
 

@@ -1,7 +1,7 @@
 """What stands behind the ports that tools name: an entry for each, made for one session."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 import msgspec
 
@@ -9,6 +9,7 @@ from holdfast.app import language_servers
 from holdfast.app.after_edit import hooks_of
 from holdfast.app.file_bounds import bounds_of
 from holdfast.app.later_hand import LaterHand
+from holdfast.app.managed import session as managed_session
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.after_edit import AfterEdit
@@ -119,18 +120,17 @@ class SessionPorts:
 
     def __init__(self, parts: PortParts) -> None:
         self.parts = parts
+        new_session = partial(parts.ids.new, "ses")
         self.todos = SessionTodos()
         self.commanding = form_of(parts.profile.commands or "any")
         self.outputs = SessionOutputs(parts.surroundings.data_home / "sessions", parts.session.id)
         self.offered = OfferedTools(parts.catalog, parts.on_demand)
-        self.tasks = Delegations(
-            parts.agents, parts.depth, self._new_session, parts.log, parts.redactor
-        )
+        self.tasks = Delegations(parts.agents, parts.depth, new_session, parts.log, parts.redactor)
         self.left: Callable[[], RunLimits | None] = lambda: None
         """What the run under way may still use; None: nobody counts it."""
         self.is_paused = False
         """Its agent waits for a person, and whoever runs it comes back later."""
-        self.below = SessionsBelow(parts, self._new_session, self.tasks)
+        self.below = SessionsBelow(parts, new_session, self.tasks)
         self._is_open = False
         self._search = parts.search
         self._hooks = hooks_of(parts.settings)
@@ -141,8 +141,28 @@ class SessionPorts:
         if parts.settings.lsp:
             _ = self._servers  # what does not fit is told before a call is made
 
-    def _new_session(self) -> str:
-        return self.parts.ids.new("ses")
+    @cached_property
+    def managed(self) -> "managed_session.ManagedSession | None":
+        """What stands behind the managed tools; None: the profile has none of them."""
+        parts = self.parts
+        if "managed" not in (parts.profile.toolsets or ()):
+            return None
+        return managed_session.ManagedSession(
+            managed_session.ManagedParts(
+                session=parts.session,
+                settings=parts.settings,
+                surroundings=parts.surroundings,
+                catalog=parts.catalog,
+                hand=parts.hand,
+                sidecars=parts.sidecars,
+                clock=parts.clock,
+                ids=parts.ids,
+                redactor=parts.redactor,
+                log=parts.log,
+                created=parts.created,
+                skills=self.all_skills,
+            )
+        )
 
     @cached_property
     def applications(self) -> "applications.Applications":
@@ -186,6 +206,7 @@ class SessionPorts:
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {
+            **({} if self.managed is None else self.managed.ports()),
             TodoList: lambda _call: self.todos,
             Commanding: lambda _call: self.commanding,
             LanguageServers: self._language_servers,
@@ -242,3 +263,5 @@ class SessionPorts:
         self._is_open = False
         if "_parsers" in vars(self):
             await self._parsers.close()
+        if self.managed is not None:
+            await self.managed.close()

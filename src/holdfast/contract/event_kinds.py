@@ -36,6 +36,7 @@ from holdfast.contract.events import (
     UserInterrupt,
     UserMessage,
 )
+from holdfast.contract.managed_events import MANAGED_KINDS
 from holdfast.contract.wake_events import WAKE_KINDS
 
 KINDS: tuple[type[Payload], ...] = (
@@ -49,6 +50,7 @@ KINDS: tuple[type[Payload], ...] = (
     *WAKE_KINDS,
     ApprovalWithdrawn,
     *(ChildWaits, ChildAnswered),
+    *MANAGED_KINDS,
 )
 """Every kind there is."""
 

@@ -4,11 +4,13 @@ Values only. A *grade* says where the session stands, an *evaluation* whether wh
 written where others see it; the records of evaluations, one for a wake, tell the trend.
 """
 
+import hashlib
 from typing import Literal
 
 import msgspec
 
 from holdfast.contract.events import StopReason, WantedOutcome
+from holdfast.contract.json_value import encode_json
 from holdfast.contract.steps import Step
 
 MOST_RECORDS = 12
@@ -111,3 +113,9 @@ class EvaluationRecord(msgspec.Struct, frozen=True, kw_only=True):
     outcome_fingerprint: str
     grade_status: GradeStatus
     evaluation: Evaluation
+
+
+def outcome_fingerprint(outcome: WantedOutcome) -> str:
+    """What stands for an outcome: the same title, detail and criteria are the same outcome."""
+    said = [outcome.title, outcome.detail, list(outcome.success_criteria)]
+    return hashlib.sha256(encode_json(said)).hexdigest()

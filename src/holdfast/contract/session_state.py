@@ -11,6 +11,7 @@ import msgspec
 from holdfast.contract.delegation import DELEGATED
 from holdfast.contract.events import SessionStatus, StopReason
 from holdfast.contract.json_value import JsonObject, JsonValue
+from holdfast.contract.managed_events import ManagedState
 from holdfast.contract.wake_events import PARKED_UNTIL, Priority, QueuedWake
 
 ReportedStatus = Literal[
@@ -124,6 +125,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """How many runs in a row have failed."""
     continues: int = 0
     """How many runs in a row wanted to go on by themselves."""
+    managed: ManagedState | None = None
+    """Its setup and its outcome, once it has either."""
 
 
 def reported(state: SessionState, runner: Runner = "nobody") -> ReportedStatus:

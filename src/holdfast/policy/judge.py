@@ -19,9 +19,8 @@ from holdfast.contract.ports import Answer, GrantStore
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.tool import PERSON_NAMES, Tool
 from holdfast.contract.watchdog import NOTHING_AGAINST_IT, Inspection, Opinion
-from holdfast.policy import offers, words
+from holdfast.policy import explain, offers, words
 from holdfast.policy.bounds import Bounds
-from holdfast.policy.explain import Explanation, exact_allow, explained
 from holdfast.policy.globs import LONGEST_PATTERN
 from holdfast.policy.grants import granted_by
 from holdfast.policy.powers import AgentRules, Capabilities, Considered, Looked, Powers
@@ -68,13 +67,13 @@ class PolicyJudge:
         considered = self.consider(prepared)
         return self._judged(prepared, considered, headless=self._powers.headless)
 
-    async def explain(self, prepared: Prepared) -> Explanation:
+    async def explain(self, prepared: Prepared) -> "explain.Explanation":
         """Tell step by step how the call is judged where a person is present. Nobody is asked."""
         considered = self.consider(prepared)
         judged = self._judged(prepared, considered, headless=False)
         verdict = judged if isinstance(judged, Permit | Ask | Deny) else await judged
         lifted = _lifted(self._scales, prepared.tool, considered)
-        return explained(prepared, considered, verdict, lifted)
+        return explain.explained(prepared, considered, verdict, lifted)
 
     def _judged(
         self, prepared: Prepared, considered: Considered, *, headless: bool
@@ -243,7 +242,7 @@ class PolicyJudge:
 
 def _lifted(scales: Scales, tool: Tool, considered: Considered) -> list[bool]:
     """Of each use, whether a rule that fits it exactly would allow it, as far as rules go."""
-    rules = [exact_allow(tool.name, one.use) for one in considered.looked]
+    rules = [explain.exact_allow(tool.name, one.use) for one in considered.looked]
     wider = scales.with_more([rule for rule in rules if len(rule.pattern) <= LONGEST_PATTERN])
     return [wider.weigh(tool, one).action == "allow" for one in considered.looked]
 

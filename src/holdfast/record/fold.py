@@ -32,6 +32,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.session_state import ConfirmationRequest, CustomRequest, SessionState
 from holdfast.record.codec import Stored
+from holdfast.record.managed_fold import MANAGED_FOLDS, run_rested, with_outcome
 from holdfast.record.waiting import WAITING_FOLDS, Fold, run_ended, with_word, without_words
 
 TITLE_CHARACTERS = 80
@@ -68,6 +69,10 @@ def _runnable(state: SessionState, row: Stored, _said: Payload) -> SessionState:
     if state.status in {"running", "terminated", "rescheduling"}:
         return state
     return replace(state, status="rescheduling", stop_reason="rescheduling")
+
+
+def _outcome_defined(state: SessionState, row: Stored, said: OutcomeDefined) -> SessionState:
+    return _runnable(with_outcome(state, row, said.outcome), row, said)
 
 
 def _confirmed(state: SessionState, row: Stored, said: ToolConfirmation) -> SessionState:
@@ -164,11 +169,11 @@ def _closed(state: SessionState, _row: Stored, _said: SessionClosed) -> SessionS
     return replace(state, status="terminated", stop_reason="terminated")
 
 
-def _span(state: SessionState, _row: Stored, said: SpanCompleted) -> SessionState:
+def _span(state: SessionState, row: Stored, said: SpanCompleted) -> SessionState:
     if said.span_kind != "wake":
         return state
     state = replace(state, turns=state.turns + 1, failed=said.result == "error")
-    return run_ended(state, said)
+    return run_rested(run_ended(state, said), row, said)
 
 
 def _replied(state: SessionState, _row: Stored, said: ModelReplied) -> SessionState:
@@ -180,7 +185,7 @@ def _replied(state: SessionState, _row: Stored, said: ModelReplied) -> SessionSt
 FOLDS: Mapping[type[Payload], Fold] = {
     SessionCreated: _created,
     UserMessage: _message,
-    OutcomeDefined: _runnable,
+    OutcomeDefined: _outcome_defined,
     UserInterrupt: _interrupted,
     ToolConfirmation: _confirmed,
     CustomToolResult: _custom_result,
@@ -198,5 +203,6 @@ FOLDS: Mapping[type[Payload], Fold] = {
     SpanCompleted: _span,
     ModelReplied: _replied,
     **WAITING_FOLDS,
+    **MANAGED_FOLDS,
 }
 """By kind. What is not here leaves the state as it is."""

@@ -74,8 +74,10 @@ class StoreParts(msgspec.Struct, frozen=True):
 class StoreJournal:
     """Opened when it is made; closed once."""
 
-    def __init__(self, parts: StoreParts) -> None:
+    def __init__(self, parts: StoreParts, also: Callable[[], None] | None = None) -> None:
+        """``also``: closes what was opened beside it. Blocking."""
         self._parts = parts
+        self._also = also
         self._closing: threading.Thread | None = None
         self.writer = GroupCommit(parts.committer, at_once=parts.quick)
 
@@ -163,7 +165,7 @@ class StoreJournal:
         """Wait for what was begun, and let go of the store. Given up, it goes on by itself."""
         if self._closing is None:
             self._closing = threading.Thread(
-                target=_let_go, args=(self.writer, self._parts), name="holdfast closing"
+                target=_let_go, args=(self.writer, self._parts, self._also), name="holdfast closing"
             )
             self._closing.start()
         await to_thread.run_sync(self._closing.join)
@@ -185,10 +187,12 @@ class StoreJournal:
         return tuple([event_of(row, sql.processed_at(row), event.payload) for row, event in pairs])
 
 
-def _let_go(writer: GroupCommit[Desk], parts: StoreParts) -> None:
+def _let_go(writer: GroupCommit[Desk], parts: StoreParts, also: Callable[[], None] | None) -> None:
     writer.close()
     parts.reader.close()
     parts.anchors.close()
+    if also is not None:
+        also()
 
 
 def _unwritten(

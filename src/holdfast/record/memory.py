@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import NoReturn
 
 from holdfast.contract.archive import Found
 from holdfast.contract.journal import JournalUnavailable
@@ -31,7 +32,11 @@ _ALL_EVENTS = (
 def memory_store(clock: Clock, ids: IdSource) -> Store:
     """An empty one. Its events vouch for nothing outside of it."""
     parts = memory_parts(clock, ids)
-    return store_of(parts, PlainIndex(parts.reader), NothingToSweep())
+    return store_of(parts, PlainIndex(parts.reader), NothingToSweep(), _no_versions)
+
+
+def _no_versions() -> NoReturn:
+    raise JournalUnavailable("nothing that is gone with its process has versions")
 
 
 def memory_parts(clock: Clock, ids: IdSource) -> StoreParts:

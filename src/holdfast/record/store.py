@@ -1,4 +1,4 @@
-"""An opened store: the journal that is written, the archive that is read, and its upkeep."""
+"""An opened store: the journal that is written, the archive that is read, versions, upkeep."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,10 @@ import msgspec
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.upkeep import Upkeep
+from holdfast.contract.versions import VersionedStore
 from holdfast.record.archive import Index, StoreArchive
 from holdfast.record.journal import StoreJournal, StoreParts
+from holdfast.record.later_versions import LaterVersions, Opening
 from holdfast.record.upkeep import Broom, StoreUpkeep
 
 
@@ -18,6 +20,8 @@ class Store(NamedTuple):
     journal: Journal
     archive: Archive
     upkeep: Upkeep
+    versions: VersionedStore
+    """Opened when they are first asked for."""
 
 
 class StoreHealth(msgspec.Struct, frozen=True):
@@ -31,11 +35,12 @@ class StoreHealth(msgspec.Struct, frozen=True):
     """The version that this program makes."""
 
 
-def store_of(parts: StoreParts, index: Index, broom: Broom) -> Store:
+def store_of(parts: StoreParts, index: Index, broom: Broom, versions: Opening) -> Store:
     """Put a store together."""
-    journal = StoreJournal(parts)
+    later = LaterVersions(versions)
+    journal = StoreJournal(parts, later.let_go)
     archive = StoreArchive(parts, journal.writer, index)
-    return Store(journal, archive, StoreUpkeep(parts.reader, broom))
+    return Store(journal, archive, StoreUpkeep(parts.reader, broom), later)
 
 
 class NoTables(JournalUnavailable):

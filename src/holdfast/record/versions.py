@@ -143,7 +143,11 @@ class Versions:
 
     async def close(self) -> None:
         """Wait for what was begun, and let go of the store."""
-        await to_thread.run_sync(self._tables.close)
+        await to_thread.run_sync(self.let_go)
+
+    def let_go(self) -> None:
+        """The same. Blocking."""
+        self._tables.close()
 
     async def _write(self, writing: Writing) -> Version:
         check_writing(writing)

@@ -77,16 +77,24 @@ class SessionLog:
         """
         self._held += payloads
 
-    async def append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
-        """Append as the one who runs the session; JournalError."""
+    async def append(
+        self, payloads: Sequence[Payload], *, in_run: bool = True
+    ) -> tuple[Event, ...]:
+        """Append as the one who runs the session; JournalError.
+
+        ``in_run``: not what was found of the session beside its run, which belongs to none.
+        """
+        run = self.wake_id
+        if not in_run:
+            return await self._append(payloads, None)
         if not self._held:
-            return await self._append(payloads)
+            return await self._append(payloads, run)
         held, self._held = self._held, []
         try:
-            events = await self._append([*held, *payloads])
+            events = await self._append([*held, *payloads], run)
         except NotFitting:  # all or none: what was held is not to blame
-            await self._append(held)
-            return await self._append(payloads)
+            await self._append(held, run)
+            return await self._append(payloads, run)
         except JournalError:
             self._held = held + self._held
             raise
@@ -97,14 +105,12 @@ class SessionLog:
         if self._held:
             await self.append(())
 
-    async def _append(self, payloads: Sequence[Payload]) -> tuple[Event, ...]:
+    async def _append(self, payloads: Sequence[Payload], run: str | None) -> tuple[Event, ...]:
         journal, right = self._journal, self._right
         lease = right.lease
         if journal is None or lease is None or self._clock.unix_ns() > right.renew_at:
             journal, lease = await self._running()
-        events = await journal.append(
-            self.session_id, payloads, epoch=lease.epoch, wake_id=self.wake_id
-        )
+        events = await journal.append(self.session_id, payloads, epoch=lease.epoch, wake_id=run)
         if self.listeners:
             self._tell(events)
         return events

@@ -15,6 +15,7 @@ from holdfast.contract.outcomes import (
     LastWake,
     Pending,
     Standing,
+    outcome_fingerprint,
 )
 from holdfast.contract.steps import Step
 from holdfast.runtime.managed.evaluating import (
@@ -24,7 +25,7 @@ from holdfast.runtime.managed.evaluating import (
     recorded,
     refused_by_gate,
 )
-from holdfast.runtime.managed.grading import fingerprint, grade
+from holdfast.runtime.managed.grading import grade
 
 OUTCOME = WantedOutcome(
     title="The till adds up",
@@ -222,7 +223,7 @@ def test_another_outcome_has_a_history_of_its_own() -> None:
     known = msgspec.structs.replace(past("fail", "fail"), outcome=other)
     found = evaluate(CANDIDATE, WELL, known)
     assert found.trend == "first_iteration"
-    assert fingerprint(other) != fingerprint(OUTCOME)
+    assert outcome_fingerprint(other) != outcome_fingerprint(OUTCOME)
     assert recorded(found, CANDIDATE, known, "now")[-1].iteration == 0
 
 

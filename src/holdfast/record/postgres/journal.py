@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.record import sql
@@ -16,7 +17,9 @@ from holdfast.record.postgres.schema import check_up_to_date
 from holdfast.record.postgres.search import PostgresIndex
 from holdfast.record.postgres.statements import query
 from holdfast.record.postgres.upkeep import PostgresBroom
+from holdfast.record.postgres.versions import PostgresVersionTables
 from holdfast.record.store import Store, store_of
+from holdfast.record.versions import Versions
 
 
 def open_postgres(
@@ -31,7 +34,12 @@ def open_postgres(
         raise
     reader = PostgresReader(connections)
     parts = StoreParts(committer, reader, chain, clock, ids, quick=False, anchors=anchors)
-    return store_of(parts, PostgresIndex(connections), PostgresBroom(connections))
+    versions = partial(_versions, url, clock, ids)
+    return store_of(parts, PostgresIndex(connections), PostgresBroom(connections), versions)
+
+
+def _versions(url: str, clock: Clock, ids: IdSource) -> Versions:
+    return Versions(PostgresVersionTables(url), clock, ids)
 
 
 def read_postgres(url: str) -> "PostgresReader":

@@ -10,8 +10,10 @@ from holdfast.contract.ports import Clock, IdSource
 from holdfast.record.anchors import NO_ANCHORS, Anchors
 from holdfast.record.codec import Chain
 from holdfast.record.journal import StoreParts
+from holdfast.record.later_versions import ClosedAnywhere
 from holdfast.record.owner import Owner
 from holdfast.record.sql import Row
+from holdfast.record.sqlite import versions
 from holdfast.record.sqlite.connection import Durability, open_reader, told
 from holdfast.record.sqlite.legible import fetched
 from holdfast.record.sqlite.schema import check_up_to_date
@@ -40,7 +42,11 @@ def open_sqlite(
         quick=durability == "process",
         anchors=anchors,
     )
-    return store_of(parts, SqliteIndex(path), SqliteBroom(path))
+
+    def opened() -> ClosedAnywhere:
+        return versions.open_versions(path, clock, ids, durability)
+
+    return store_of(parts, SqliteIndex(path), SqliteBroom(path), opened)
 
 
 class SqliteReader:

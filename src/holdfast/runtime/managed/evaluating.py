@@ -18,9 +18,9 @@ from holdfast.contract.outcomes import (
     Grade,
     LastWake,
     Trend,
+    outcome_fingerprint,
 )
 from holdfast.contract.steps import Step
-from holdfast.runtime.managed.grading import fingerprint
 
 _POINTS: dict[EvaluationStatus, int] = {
     "pass": 5,
@@ -57,7 +57,7 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def of_outcome(self) -> list[EvaluationRecord]:
         """Those for the same outcome."""
-        known = None if self.outcome is None else fingerprint(self.outcome)
+        known = None if self.outcome is None else outcome_fingerprint(self.outcome)
         return [one for one in self.records if one.outcome_fingerprint == known]
 
 
@@ -130,7 +130,7 @@ def recorded(found: Evaluation, graded: Grade, past: Past, at: str) -> tuple[Eva
     outcome, wake_id = past.outcome, past.wake_id
     if outcome is None or wake_id is None:
         return past.records
-    known = fingerprint(outcome)
+    known = outcome_fingerprint(outcome)
     kept = [
         one for one in past.records if (one.outcome_fingerprint, one.wake_id) != (known, wake_id)
     ]

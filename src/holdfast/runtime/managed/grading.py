@@ -4,11 +4,10 @@ A criterion is met when a text fits it well enough that tells of what happened; 
 the outcome again shows nothing. Where the texts come from is not known here.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from holdfast.contract.events import WantedOutcome
-from holdfast.contract.json_value import JsonObject, encode_json
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.outcomes import (
     Confidence,
     Evidence,
@@ -77,12 +76,6 @@ def _leading_on(standing: Standing, status: GradeStatus) -> Step:
             rationale="It shows when the session goes on, and with what.",
         )
     return _reread(standing)
-
-
-def fingerprint(outcome: WantedOutcome) -> str:
-    """What stands for an outcome: the same title, detail and criteria are the same outcome."""
-    said = [outcome.title, outcome.detail, list(outcome.success_criteria)]
-    return hashlib.sha256(encode_json(said)).hexdigest()
 
 
 def without_echo(text: str, outcome: WantedOutcome) -> str:

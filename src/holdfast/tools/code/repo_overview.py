@@ -14,9 +14,8 @@ from holdfast.contract.files import FileFacts
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.source_folders import NOT_SOURCE
 from holdfast.contract.tool import Limits
-from holdfast.tools.code.ignore_rules import GivenUp, IgnoreRule, ignored, read_rules
+from holdfast.tools.code import ignore_rules, overview_tree
 from holdfast.tools.code.languages import MarkerKind, language_of, marker_of
-from holdfast.tools.code.overview_tree import Folder, tree_of
 
 MOST_ENTRIES = 150_000
 MOST_SECONDS = 30.0
@@ -102,7 +101,7 @@ def repo_overview(
     """
     walk = _Walk(rt)
     walk.look(path)
-    shown = tree_of(walk.top, depth)
+    shown = overview_tree.tree_of(walk.top, depth)
     counts = walk.skipped
     sizes = walk.bytes_by_language
     languages = sorted(sizes, key=lambda name: (-sizes[name], name))
@@ -136,8 +135,8 @@ class _Waiting(msgspec.Struct, frozen=True):
     """As a tool writes it."""
     below: str
     """The same, from the top of the walk; empty: the top."""
-    folder: Folder
-    layers: tuple[tuple[str, Sequence[IgnoreRule]], ...]
+    folder: "overview_tree.Folder"
+    layers: "tuple[tuple[str, Sequence[ignore_rules.IgnoreRule]], ...]"
 
 
 class _Walk:
@@ -148,7 +147,7 @@ class _Walk:
         self._seen = 0
         self._rules = 0
         self._until = monotonic() + MOST_SECONDS
-        self.top = Folder("")
+        self.top = overview_tree.Folder("")
         self.byte_count = 0
         self.files_by_language: Counter[str] = Counter()
         self.bytes_by_language: Counter[str] = Counter()
@@ -201,12 +200,18 @@ class _Walk:
         return found
 
     def _ignored_by(
-        self, layers: tuple[tuple[str, Sequence[IgnoreRule]], ...], path: str, *, is_directory: bool
+        self,
+        layers: "tuple[tuple[str, Sequence[ignore_rules.IgnoreRule]], ...]",
+        path: str,
+        *,
+        is_directory: bool,
     ) -> str | None:
         """Why an entry is skipped for its rules; None: it is not."""
         try:
-            found = ignored(layers, path, is_directory=is_directory, go_on=self._may_go_on)
-        except GivenUp:
+            found = ignore_rules.ignored(
+                layers, path, is_directory=is_directory, go_on=self._may_go_on
+            )
+        except ignore_rules.GivenUp:
             return "over_limit"
         return "ignored" if found else None
 
@@ -218,7 +223,7 @@ class _Walk:
 
     def _layers(
         self, one: _Waiting, entries: Sequence[FileFacts]
-    ) -> tuple[tuple[str, Sequence[IgnoreRule]], ...]:
+    ) -> "tuple[tuple[str, Sequence[ignore_rules.IgnoreRule]], ...]":
         """The rules that count here, those of this directory first."""
         for entry in entries:
             small = entry.byte_count <= _LONGEST_IGNORE_FILE
@@ -227,7 +232,7 @@ class _Walk:
                     self.skipped["over_limit"] += 1
                     return one.layers
                 with suppress(ToolError):
-                    rules = read_rules(self._rt.fs.read_text(entry.path).text)
+                    rules = ignore_rules.read_rules(self._rt.fs.read_text(entry.path).text)
                     self._rules += len(rules)
                     return ((one.below, rules), *one.layers)
         return one.layers

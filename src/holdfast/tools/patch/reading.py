@@ -3,8 +3,7 @@
 from functools import lru_cache
 
 from holdfast.contract.errors import InvalidArguments
-from holdfast.tools.patch import sections
-from holdfast.tools.patch.diff import read_diff
+from holdfast.tools.patch import diff, sections
 from holdfast.tools.patch.model import FilePatch, bad_patch, lines_of, sources, targets
 
 
@@ -26,7 +25,7 @@ def _read(text: str) -> tuple[FilePatch, ...] | InvalidArguments:
     lines = lines_of(ended.encode("utf-8", "surrogatepass"))
     try:
         found = tuple(
-            sections.read_sections(lines) if sections.has_sections(lines) else read_diff(lines)
+            sections.read_sections(lines) if sections.has_sections(lines) else diff.read_diff(lines)
         )
     except InvalidArguments as problem:
         return problem.with_traceback(None)

@@ -1,0 +1,1 @@
+"""Putting together what stands behind the managed tools of a session."""

@@ -1,0 +1,1 @@
+"""Ports and values of the managed tools: a module for each group of them."""

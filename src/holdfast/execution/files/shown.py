@@ -1,0 +1,67 @@
+"""A file put where a session's hand can read it: as a whole, through no link, for its owner alone.
+
+The folders it is in are made on the way, and are ignored by Git. Whether it may be shown, and what
+it says, is not known here.
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from holdfast.execution.files.opening import FOLDER, open_physical
+from holdfast.execution.files.placing import aside_name
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_STEP = FOLDER | os.O_NOFOLLOW | os.O_CLOEXEC
+_IGNORED = b"*\n"
+"""What a `.gitignore` says that ignores its whole folder."""
+
+
+def show(root: Path, folders: Sequence[str], name: str, content: bytes) -> None:
+    """Write a file below a folder that is there. Blocking; OSError."""
+    place = _made(root, folders)
+    try:
+        _put(place, name, content)
+    finally:
+        os.close(place)
+
+
+def _made(root: Path, folders: Sequence[str]) -> int:
+    """The innermost folder, open."""
+    place = open_physical(str(root.resolve()), FOLDER)
+    for depth, folder in enumerate(folders):
+        inner = _entered(place, folder)
+        if depth == 0:
+            _ignore(inner)
+        place = inner
+    return place
+
+
+def _entered(place: int, folder: str) -> int:
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700, dir_fd=place)
+        return os.open(folder, _STEP, dir_fd=place)
+    finally:
+        os.close(place)
+
+
+def _ignore(place: int) -> None:
+    try:
+        os.stat(".gitignore", dir_fd=place, follow_symlinks=False)
+    except FileNotFoundError:
+        _put(place, ".gitignore", _IGNORED)
+
+
+def _put(place: int, name: str, content: bytes) -> None:
+    aside = aside_name()
+    handle = os.open(aside, _NEW, 0o600, dir_fd=place)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.rename(aside, name, src_dir_fd=place, dst_dir_fd=place)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(aside, dir_fd=place)
+        raise
