@@ -36,6 +36,7 @@ NAMES = frozenset(
         "holdfast.app.doubts",
         "holdfast.app.inquiring",
         "holdfast.app.language_servers",
+        "holdfast.app.managed.basis",
         "holdfast.app.managed.session",
         "holdfast.app.manifests",
         "holdfast.app.opened_under",

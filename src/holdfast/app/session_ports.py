@@ -9,6 +9,7 @@ from holdfast.app import language_servers
 from holdfast.app.after_edit import hooks_of
 from holdfast.app.file_bounds import bounds_of
 from holdfast.app.later_hand import LaterHand
+from holdfast.app.managed import basis as managed_basis
 from holdfast.app.managed import session as managed_session
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
@@ -148,7 +149,7 @@ class SessionPorts:
         if "managed" not in (parts.profile.toolsets or ()):
             return None
         return managed_session.ManagedSession(
-            managed_session.ManagedParts(
+            managed_basis.ManagedParts(
                 session=parts.session,
                 settings=parts.settings,
                 surroundings=parts.surroundings,
@@ -160,7 +161,7 @@ class SessionPorts:
                 redactor=parts.redactor,
                 log=parts.log,
                 created=parts.created,
-                skills=self.all_skills,
+                skills=lambda: self.skills,
             )
         )
 

@@ -25,6 +25,7 @@ class ContextMeasured(Payload, frozen=True, kw_only=True, tag="context.measured"
     """How much of its context the model was given of what, when a run came to rest."""
 
     budget: JsonObject
+    pressure: JsonObject | None = None
 
 
 class OutcomeEvaluated(Payload, frozen=True, kw_only=True, tag="outcome.evaluated"):

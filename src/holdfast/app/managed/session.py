@@ -5,49 +5,37 @@ whose profile has the managed tools is opened. Nothing is opened before it is as
 """
 
 from collections.abc import Callable
-from functools import cached_property
 
-import msgspec
 from anyio import Lock
 
-from holdfast.app.later_hand import LaterHand
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.agent_settings import DEFAULT_AGENT
+from holdfast.app.managed import (
+    memory,
+    outcomes,
+    permissions,
+    resources,
+    retrieval,
+    sandbox,
+    sessions,
+    setup,
+    shell,
+    skills,
+)
+from holdfast.app.managed.basis import ManagedParts
 from holdfast.app.store import shared_store
-from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import JournalUnavailable
-from holdfast.contract.json_value import JsonObject
-from holdfast.contract.mounts import Mount
-from holdfast.contract.ports import Clock, IdSource
-from holdfast.contract.runtime import Ports, SessionFacts
-from holdfast.contract.skills import Skill
-from holdfast.envelope.redact import Redactor
-from holdfast.execution.sidecars import SidecarFiles
+from holdfast.contract.managed.crowding import Crowding
+from holdfast.contract.managed.shell_views import ShellView
+from holdfast.contract.runtime import Ports
 from holdfast.record.store import Store
-from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
-from holdfast.runtime.session_log import SessionLog
 
-ARTIFACTS = ".holdfast-runtime"
-"""The folder in the workspace below which each session has one of its own."""
-
-
-class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one session."""
-
-    session: SessionFacts
-    settings: Settings
-    surroundings: Surroundings
-    catalog: Catalog
-    hand: LaterHand
-    sidecars: SidecarFiles
-    clock: Clock
-    ids: IdSource
-    redactor: Redactor
-    log: SessionLog | None
-    created: SessionCreated
-    skills: Callable[[], tuple[Skill, ...]]
-    mounts: tuple[Mount, ...] = ()
+_GROUPS = (
+    *(outcomes, permissions, sessions, memory, retrieval),
+    *(skills, shell, sandbox, resources, setup),
+)
 
 
 class ManagedSession:
@@ -55,39 +43,18 @@ class ManagedSession:
 
     def __init__(self, parts: ManagedParts) -> None:
         self.parts = parts
-        self.budget: Callable[[], JsonObject | None] = lambda: None
+        self.crowding: Callable[[], Crowding | None] = lambda: None
         """How much of its context the model is given of what; set by whoever runs the agent."""
         self._opening = Lock()
         self._store: Store | None = None
-
-    @cached_property
-    def ground(self) -> Ground:
-        """What all of it stands on."""
-        parts = self.parts
-        redactor = parts.redactor
-        return Ground(
-            session_id=parts.session.id,
-            agent_id=parts.created.agent_id,
-            log=parts.log,
-            stores=self._stores,
-            clock=parts.clock,
-            ids=parts.ids,
-            tools=lambda: tuple(parts.catalog),
-            clean=lambda text: redactor.text(text) if redactor.active else text,
-            mounts=parts.mounts,
-            artifacts=None,
-            live_shell=lambda: None,
-            budget=lambda: self.budget(),
-        )
-
-    @cached_property
-    def judging(self) -> Judging:
-        """Who knows how far it came with its outcome."""
-        return Judging(self.ground)
+        self.ground = self._ground()
+        self.judging = Judging(self.ground)
+        self.gate = Gate(self.judging)
+        self.shell: ShellView = shell.shell_of(self)
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
-        return {}
+        return {port: made for group in _GROUPS for port, made in group.ports_of(self).items()}
 
     async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the notes will
         """A run begins: what the model is told with its first step, a line each."""
@@ -104,7 +71,8 @@ class ManagedSession:
         if store is not None:
             await store.journal.close()
 
-    async def _stores(self) -> Stores:
+    async def stores(self) -> Stores:
+        """The stores of all sessions; JournalUnavailable."""
         parts = self.parts
         if parts.log is None:
             raise JournalUnavailable("store.kind is none: no sessions are kept")
@@ -115,3 +83,22 @@ class ManagedSession:
                 )
             store = self._store
         return Stores(journal=store.journal, archive=store.archive, versions=store.versions)
+
+    def _ground(self) -> Ground:
+        parts = self.parts
+        redactor = parts.redactor
+        return Ground(
+            session_id=parts.session.id,
+            agent_id=parts.created.agent_id or DEFAULT_AGENT,
+            usual_agent=DEFAULT_AGENT,
+            log=parts.log,
+            stores=self.stores,
+            clock=parts.clock,
+            ids=parts.ids,
+            tools=lambda: tuple(parts.catalog),
+            clean=lambda text: redactor.text(text) if redactor.active else text,
+            mounts=parts.mounts,
+            artifacts=None,
+            live_shell=lambda: None,
+            crowding=lambda: self.crowding(),
+        )

@@ -11,7 +11,7 @@ import msgspec
 from holdfast.contract.archive import Archive
 from holdfast.contract.errors import PolicyDenied, Unavailable
 from holdfast.contract.journal import Journal, JournalError, Session, UnknownSession
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.shell import PersistentFacts
@@ -36,8 +36,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     """Of one session."""
 
     session_id: str
-    agent_id: str | None
-    """Whose sessions it may look at; None: nobody's but itself."""
+    agent_id: str
+    """Whose sessions it may look at. One without an agent counts as the default agent's."""
     log: SessionLog | None
     stores: Callable[[], Awaitable[Stores]]
     """JournalUnavailable."""
@@ -53,8 +53,10 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     no workspace."""
     live_shell: Callable[[], PersistentFacts | None]
     """The persistent shell that lives in this process; None: there is none."""
-    budget: Callable[[], JsonObject | None]
+    crowding: Callable[[], Crowding | None]
     """How much of its context the model is given of what, now; None: no run was made yet."""
+    usual_agent: str
+    """Whose a session without an agent is."""
 
     async def session(self, session_id: str | None = None) -> Session:
         """Where a session of the same agent stands; without an id, this one. PolicyDenied tells the
@@ -75,12 +77,11 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_ours(self, session: Session) -> bool:
         """Whether a session belongs to the same agent."""
-        return self.agent_id is not None and session.state.agent_id == self.agent_id
+        return (session.state.agent_id or self.usual_agent) == self.agent_id
 
     def not_available(self, session_id: str) -> PolicyDenied:
         """What is said of a session that is not the agent's."""
-        whom = self.agent_id or "of this session"
-        return PolicyDenied(f"Session {session_id} is not available to agent {whom}")
+        return PolicyDenied(f"Session {session_id} is not available to agent {self.agent_id}")
 
     def tool(self, name: str) -> Tool | None:
         """A tool that can be called now."""
