@@ -35,6 +35,7 @@ from holdfast.contract.events import (
     ChildIdle,
     Event,
     ModelReplied,
+    Payload,
     UserInterrupt,
     UserMessage,
 )
@@ -50,7 +51,7 @@ _NO_JOURNAL = (
 )
 
 
-_WHOLE = (ModelReplied, ModelFailed, ModelBrokenOff)
+_HEEDED = frozenset({ModelReplied, ModelFailed, ModelBrokenOff, ChildIdle})
 _GOES_ON = frozenset({"final_response", "cancelled"})
 """Ends behind which words that came meanwhile are heard at once; of others a person hears first."""
 
@@ -245,16 +246,19 @@ class AgentSession(SessionQuestions):
             self._watch.look()
 
     def _tell(self, one: Told) -> None:
-        said = one.payload if isinstance(one, Event) else None
-        if isinstance(said, _WHOLE):
-            self._live.whole()  # before the event that tells it again
-        elif isinstance(said, ChildIdle):
-            if said.summary == LOST:
-                self._lost.append(said.child_session_id)
-            if self.spending is not None:
-                self.spending.charge_child(said)
+        if isinstance(one, Event) and type(one.payload) in _HEEDED:
+            self._heed(one.payload)
         for listener in tuple(self._listeners):
             listener(one)
+
+    def _heed(self, said: Payload) -> None:
+        if not isinstance(said, ChildIdle):
+            self._live.whole()  # before the event that tells it again
+            return
+        if said.summary == LOST:
+            self._lost.append(said.child_session_id)
+        if self.spending is not None:
+            self.spending.charge_child(said)
 
 
 def _new_turn(parts: Whole) -> None:
