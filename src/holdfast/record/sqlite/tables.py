@@ -39,5 +39,6 @@ def write(desk: Desk, connection: sqlite3.Connection) -> None:
     Bytes go as bytearrays: for every single value that is bytes, Python's module asks around how it
     is to be adapted, which costs more than a copy.
     """
+    cursor = connection.cursor()
     for statement, rows in sql.writes(desk, bytearray):
-        connection.executemany(statement, rows)
+        cursor.executemany(statement, rows)
