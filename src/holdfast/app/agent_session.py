@@ -35,7 +35,6 @@ from holdfast.contract.events import (
     ChildIdle,
     Event,
     ModelReplied,
-    Payload,
     UserInterrupt,
     UserMessage,
 )
@@ -247,18 +246,15 @@ class AgentSession(SessionQuestions):
 
     def _tell(self, one: Told) -> None:
         if isinstance(one, Event) and type(one.payload) in _HEEDED:
-            self._heed(one.payload)
+            if not isinstance(one.payload, ChildIdle):
+                self._live.whole()  # before the event that tells it again
+            else:
+                if one.payload.summary == LOST:
+                    self._lost.append(one.payload.child_session_id)
+                if self.spending is not None:
+                    self.spending.charge_child(one.payload)
         for listener in tuple(self._listeners):
             listener(one)
-
-    def _heed(self, said: Payload) -> None:
-        if not isinstance(said, ChildIdle):
-            self._live.whole()  # before the event that tells it again
-            return
-        if said.summary == LOST:
-            self._lost.append(said.child_session_id)
-        if self.spending is not None:
-            self.spending.charge_child(said)
 
 
 def _new_turn(parts: Whole) -> None:

@@ -225,7 +225,7 @@ def _is_small(events: Sequence[Unwritten]) -> bool:
     """Whether it is written so quickly that an event loop may wait for it."""
     if len(events) > MOST_AT_ONCE:
         return False
-    return sum([len(event.body or b"") for event in events]) <= _MOST_BYTES_AT_ONCE
+    return sum(len(event.body or b"") for event in events) <= _MOST_BYTES_AT_ONCE
 
 
 def session_of(row: SessionRow) -> Session:
