@@ -44,6 +44,10 @@ class Keeper:
             return
         heard = sorted(self._heard, key=_sequence)
         self._heard.clear()
+        first = self.talk.sequence + 1
+        if [event.sequence for event in heard] == list(range(first, first + len(heard))):
+            self.talk.take(heard)
+            return
         for event in heard:
             if event.sequence > self.talk.sequence + 1:
                 await self._read_up_to(event.sequence)

@@ -50,7 +50,7 @@ _NO_JOURNAL = (
 )
 
 
-_WHOLE = (ModelReplied, ModelFailed, ModelBrokenOff)
+_HEEDED = frozenset({ModelReplied, ModelFailed, ModelBrokenOff, ChildIdle})
 _GOES_ON = frozenset({"final_response", "cancelled"})
 """Ends behind which words that came meanwhile are heard at once; of others a person hears first."""
 
@@ -245,14 +245,14 @@ class AgentSession(SessionQuestions):
             self._watch.look()
 
     def _tell(self, one: Told) -> None:
-        said = one.payload if isinstance(one, Event) else None
-        if isinstance(said, _WHOLE):
-            self._live.whole()  # before the event that tells it again
-        elif isinstance(said, ChildIdle):
-            if said.summary == LOST:
-                self._lost.append(said.child_session_id)
-            if self.spending is not None:
-                self.spending.charge_child(said)
+        if isinstance(one, Event) and type(one.payload) in _HEEDED:
+            if not isinstance(one.payload, ChildIdle):
+                self._live.whole()  # before the event that tells it again
+            else:
+                if one.payload.summary == LOST:
+                    self._lost.append(one.payload.child_session_id)
+                if self.spending is not None:
+                    self.spending.charge_child(one.payload)
         for listener in tuple(self._listeners):
             listener(one)
 

@@ -50,6 +50,8 @@ class Runs:
     async def end(self) -> None:
         """Stop the run under way, and wait until it has ended."""
         self.leaving.set()
+        if not self._tasks:
+            return
         with CancelScope(shield=True):  # it was told to stop: nobody leaves while it runs
             await self._tasks.rest()
 

@@ -72,7 +72,7 @@ class ChunkTable(msgspec.Struct, frozen=True):
 
     def to_messages(self) -> list[JsonObject]:
         """As a chat completion takes them; the name of a result's tool is not among it."""
-        return [_message(row) for row in self.rows]
+        return [message_of(row) for row in self.rows]
 
     def __iter__(self) -> Iterator[Chunk]:
         return iter(self.rows)
@@ -84,7 +84,8 @@ class ChunkTable(msgspec.Struct, frozen=True):
         return self.rows[place]
 
 
-def _message(row: Chunk) -> JsonObject:
+def message_of(row: Chunk) -> JsonObject:
+    """A row as a chat completion takes it."""
     match row:
         case SystemChunk():
             return {"role": "system", "content": row.content}

@@ -134,6 +134,8 @@ def _copy_container(value: object, above: tuple[int, ...]) -> JsonValue:
 
 def clean_text(value: object) -> str:
     """Text as valid Unicode; anything else as its ``str()``."""
+    if type(value) is str and value.isascii():
+        return value  # as nearly all of it is
     text = value if isinstance(value, str) else text_of(value)
     return str.encode(text, "utf-8", "replace").decode("utf-8")
 

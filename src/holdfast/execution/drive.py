@@ -52,6 +52,11 @@ class Wakeup:
         await self._event.wait()
 
 
+def this_loop() -> object:
+    """The loop that runs here, to tell it from another one."""
+    return asyncio.get_running_loop()
+
+
 def _running_loop() -> asyncio.AbstractEventLoop | None:
     """The loop of this thread, if one runs."""
     try:

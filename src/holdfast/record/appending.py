@@ -18,7 +18,7 @@ from holdfast.contract.journal import (
     UnknownSession,
 )
 from holdfast.record.chat import project
-from holdfast.record.codec import GENESIS, Chain, Stored, Unwritten, placed_id, stored
+from holdfast.record.codec import GENESIS, Chain, Stored, Unwritten, placed_id, stored_as
 from holdfast.record.fold import folded
 from holdfast.record.ingress import check
 from holdfast.record.rows import Desk, Draft, SessionRow, fresh
@@ -73,17 +73,15 @@ def append(wanted: Appending, desk: Desk) -> Sequence[Stored]:
             desk.put_session(row)
         return ()
     draft = Draft(desk, row)
-    sequence, previous = row.sequence, row.hash
+    session_id, sequence, previous, chain = row.id, row.sequence, row.hash, wanted.chain
     for event in events:
-        event_id, micros, wake_id, payload, body = event
-        check(draft, payload)
+        check(draft, event.payload)
         sequence += 1
-        if not wanted.named:
-            event = Unwritten(placed_id(event_id, sequence), micros, wake_id, payload, body)
-        written = stored(event, row.id, sequence, previous, wanted.chain)
+        event_id = event.id if wanted.named else placed_id(event.id, sequence)
+        written = stored_as(event_id, event, session_id, sequence, previous, chain)
         previous = written.hash
         draft.events.append(written)
-        applied(draft, written, payload)
+        applied(draft, written, event.payload)
     draft.kept(events[-1].micros)
     return draft.events
 

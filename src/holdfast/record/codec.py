@@ -10,6 +10,7 @@ import string
 import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 import msgspec
@@ -80,6 +81,7 @@ class Chain:
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
 _PAIRS = [high + low for high in _DIGITS for low in _DIGITS]
+_PAIR_COUNT = len(_PAIRS)
 _PLACE_DIGITS = 6
 _ID_LENGTH = 30
 
@@ -89,8 +91,8 @@ def placed_id(fresh_id: str, sequence: int) -> str:
 
     The last digits of a fresh id, which are noise, give way to its number.
     """
-    rest, low = divmod(sequence, len(_PAIRS))
-    high, middle = divmod(rest, len(_PAIRS))
+    rest, low = divmod(sequence, _PAIR_COUNT)
+    high, middle = divmod(rest, _PAIR_COUNT)
     return f"{fresh_id[:-_PLACE_DIGITS]}{_PAIRS[high]}{_PAIRS[middle]}{_PAIRS[low]}"
 
 
@@ -105,7 +107,7 @@ def place_in(event_id: str) -> int | None:
     return place
 
 
-class Unwritten(NamedTuple):
+class Unwritten(msgspec.Struct, frozen=True):
     """What is known of an event before the journal has given it a place."""
 
     id: str
@@ -125,12 +127,19 @@ def stored(
     event: Unwritten, session_id: str, sequence: int, previous: bytes, chain: Chain
 ) -> Stored:
     """Give an event its place behind another one."""
-    event_id, micros, wake_id, payload, body = event
-    kind = type(payload)
-    name, version = _TAGS[kind], kind.VERSION
-    if body is None:
-        body = text_of(payload)
-    facts = (session_id, sequence, event_id, micros, wake_id, name, version, body, previous)
+    return stored_as(event.id, event, session_id, sequence, previous, chain)
+
+
+def stored_as(
+    event_id: str, event: Unwritten, session_id: str, sequence: int, previous: bytes, chain: Chain
+) -> Stored:
+    """The same under another id."""
+    kind = type(event.payload)
+    body = text_of(event.payload) if event.body is None else event.body
+    facts = (
+        *(session_id, sequence, event_id, event.micros, event.wake_id),
+        *(_TAGS[kind], kind.VERSION, body, previous),
+    )
     return Stored(*facts, chain.link(vouched(facts)))
 
 
@@ -169,8 +178,9 @@ def event_of(
     )
 
 
+@lru_cache(maxsize=64)
 def moment_of(micros: int) -> datetime:
-    """The moment that many microseconds after 1970 began."""
+    """The moment that many microseconds after 1970 began. Events of one append share theirs."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
@@ -216,13 +226,20 @@ Facts = tuple[str, int, str, int, str | None, str, int, bytes, bytes]
 def vouched(facts: Facts) -> bytes:
     """All that must not change, each part with its length, so that nothing can be shifted."""
     session_id, sequence, event_id, micros, wake_id, name, version, body, previous = facts
-    session, event, kind = session_id.encode(), event_id.encode(), name.encode()
+    event = event_id.encode()
     numbers = b"%d %d %d" % (sequence, micros, version)
-    wake = b"" if wake_id is None else b"+" + wake_id.encode()
+    wake = "" if wake_id is None else "+" + wake_id
     return b"".join(
         (
-            *(previous, _length(len(session)), session, _length(len(numbers)), numbers),
-            *(_length(len(event)), event, _length(len(wake)), wake, _length(len(kind)), kind),
+            *(previous, _repeated(session_id), _length(len(numbers)), numbers),
+            *(_length(len(event)), event, _repeated(wake), _repeated(name)),
             *(_length(len(body)), body),
         )
     )
+
+
+@lru_cache(maxsize=256)
+def _repeated(text: str) -> bytes:
+    """Text that many events share, with its length."""
+    told = text.encode()
+    return _length(len(told)) + told

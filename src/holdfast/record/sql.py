@@ -3,7 +3,7 @@
 A value's place is written `?`; a store that writes it otherwise changes that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -59,8 +59,8 @@ SESSION_CHANGED = (
     "UPDATE chat_sessions SET updated_at = ?, sequence = ?, hash = ?, state_json = ?,"
     " epoch = ?, holder = ?, until = ? WHERE id = ?"
 )
-SESSION_DUE = "UPDATE chat_sessions SET due = ? WHERE id = ?"
-"""By itself, as it seldom changes: whatever else does then touches no index."""
+SESSION_MOVED = SESSION_CHANGED.replace(" WHERE", ", due = ? WHERE")
+"""Where it has to be run at another time. That is seldom: all other changes touch no index."""
 NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_MESSAGE = f"INSERT INTO chat_messages ({_MESSAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 NEW_PART = f"INSERT INTO chat_parts ({_PART_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -131,6 +131,8 @@ _decode = msgspec.json.Decoder(SessionState).decode
 
 Row: TypeAlias = tuple[Any, ...]
 """As a store gives it: the columns of a statement."""
+Blob: TypeAlias = Callable[[bytes], object]
+"""How a store wants to be given bytes."""
 
 
 def session_of(row: Row) -> SessionRow:
@@ -155,9 +157,13 @@ def processed_at(row: Stored) -> int | None:
     return None if row.type in _PENDING else row.micros
 
 
-def event_values(row: Stored, number: int) -> Row:
+def event_values(row: Stored, number: int, blob: Blob = bytes) -> Row:
     """The values of NEW_EVENT."""
-    return (number * SPAN + row.sequence, *row[2:], processed_at(row))
+    _, sequence, event_id, micros, wake_id, kind, version, body, previous, own = row
+    return (
+        *(number * SPAN + sequence, event_id, micros, wake_id, kind, version),
+        *(blob(body), blob(previous), blob(own), processed_at(row)),
+    )
 
 
 def session_values(row: SessionRow) -> Row:
@@ -165,13 +171,25 @@ def session_values(row: SessionRow) -> Row:
     return (*row[:5], _encode(row.state).decode(), *row[6:])
 
 
-def session_changes(row: SessionRow) -> Row:
-    """The values of SESSION_CHANGED."""
+def _changes(row: SessionRow, blob: Blob = bytes) -> Row:
+    """The values of SESSION_CHANGED, but for its id."""
     state = _encode(row.state).decode()
-    return (
-        *(row.updated_at, row.sequence, row.hash, state),
-        *(row.epoch, row.holder, row.until, row.id),
-    )
+    return (row.updated_at, row.sequence, blob(row.hash), state, row.epoch, row.holder, row.until)
+
+
+def _moved(row: SessionRow, blob: Blob = bytes) -> Row:
+    """The values of SESSION_MOVED."""
+    return (*_changes(row, blob), row.due, row.id)
+
+
+def _session_writes(desk: Desk, blob: Blob) -> Iterator[tuple[str, Sequence[Row]]]:
+    """Of sessions that were there before."""
+    sessions = desk.sessions.values()
+    if desk.due:
+        yield SESSION_MOVED, [_moved(row, blob) for row in sessions if row.id in desk.due]
+        sessions = [row for row in sessions if row.id not in desk.due]
+    if sessions:
+        yield SESSION_CHANGED, [(*_changes(row, blob), row.id) for row in sessions]
 
 
 def part_changes(row: PartRow) -> Row:
@@ -187,29 +205,26 @@ def _removals(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
     for session_id, again in desk.rebuilt.items():
         yield _NO_PARTS, [(session_id,)]
         yield _NO_MESSAGES, [(session_id,)]
-        yield SESSION_CHANGED, [session_changes(again.session)]
-        yield SESSION_DUE, [(again.session.due, session_id)]
+        yield SESSION_MOVED, [_moved(again.session)]
         yield NEW_MESSAGE, again.messages
         yield NEW_PART, again.parts
         first = again.session.number * SPAN
         yield REMARKED, [(at, first + sequence) for sequence, at in again.processed.values()]
 
 
-def writes(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
+def writes(desk: Desk, blob: Blob = bytes) -> Iterator[tuple[str, Sequence[Row]]]:
     """The statements that write what is on a desk, each with its values."""
     if desk.deleted or desk.rebuilt:
         yield from _removals(desk)
     if desk.new_sessions:
         yield NEW_SESSION, [session_values(row) for row in desk.new_sessions.values()]
     if desk.sessions:
-        yield SESSION_CHANGED, [session_changes(row) for row in desk.sessions.values()]
-    if desk.due:
-        yield SESSION_DUE, [(due, session_id) for session_id, due in desk.due.items()]
+        yield from _session_writes(desk, blob)
     if desk.events:
         numbers = {
             row.id: row.number for row in (*desk.new_sessions.values(), *desk.sessions.values())
         }
-        yield NEW_EVENT, [event_values(row, numbers[row.session_id]) for row in desk.events]
+        yield NEW_EVENT, [event_values(row, numbers[row.session_id], blob) for row in desk.events]
     if desk.messages:
         yield NEW_MESSAGE, desk.messages
     if desk.new_parts:

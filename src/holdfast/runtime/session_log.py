@@ -200,7 +200,9 @@ class SessionLog:
                 await journal.close()
 
     def _tell(self, events: tuple[Event, ...]) -> None:
-        for listener in [one for one in self.listeners if one not in self._failed]:
+        for listener in tuple(self.listeners):
+            if self._failed and listener in self._failed:
+                continue
             try:
                 for event in events:
                     listener(event)

@@ -9,7 +9,7 @@ from typing import cast
 
 from holdfast.agent.models.history import offered, sent_arguments, sent_name
 from holdfast.agent.models.setup import ModelSetup
-from holdfast.contract.chunks import AssistantChunk, ChunkTable
+from holdfast.contract.chunks import AssistantChunk, message_of
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json
 from holdfast.contract.model import ModelRequest, ModelTool
 
@@ -29,10 +29,11 @@ def chat_tool(tool: ModelTool) -> JsonObject:
 def chat_messages(setup: ModelSetup, request: ModelRequest) -> list[JsonValue]:
     """The rows as messages, and what is only for this step behind them."""
     known = offered(request)
-    messages: list[JsonValue] = []
-    for row, message in zip(request.rows, ChunkTable(request.rows).to_messages(), strict=True):
-        is_answer = isinstance(row, AssistantChunk)
-        messages.append(_answer(row, setup.origin, known) if is_answer else message)
+    origin = setup.origin
+    messages: list[JsonValue] = [
+        _answer(row, origin, known) if isinstance(row, AssistantChunk) else message_of(row)
+        for row in request.rows
+    ]
     if request.notices:
         messages.append({"role": setup.notices_as, "content": "\n\n".join(request.notices)})
     return messages

@@ -32,6 +32,8 @@ def part(counts: JsonObject, name: str) -> JsonObject:
 
 def number(value: JsonValue) -> int | None:
     """A whole number that can be added to others; None for what is no count at all."""
+    if type(value) is int and 0 <= value <= MOST_COUNTED:
+        return value  # as nearly all are
     if type(value) is not int and (type(value) is not float or math.isnan(value)):
         return None
     return int(min(max(value, 0), MOST_COUNTED))

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 import aiohttp
 import anyio
 import msgspec
-from anyio.lowlevel import current_token
 from yarl import URL
 
 from holdfast._version import __version__
@@ -22,6 +21,7 @@ from holdfast.agent.models.setup import Patience
 from holdfast.agent.models.troubles import MOST_ERROR_BYTES, malformed, moved, refusal
 from holdfast.agent.models.wire import is_whole
 from holdfast.contract.model import ModelError
+from holdfast.runtime.driving import this_loop
 
 _LARGE_BODY = 1 << 20
 """From here on a body is written piece by piece."""
@@ -114,8 +114,8 @@ class Exchange:
         raise refusal(response.status, said[:MOST_ERROR_BYTES], response.headers, secret)
 
     def _opened(self) -> aiohttp.ClientSession:
-        here = current_token()
-        if self._session is None or self._session.closed or self._loop != here:
+        here = this_loop()
+        if self._session is None or self._session.closed or self._loop is not here:
             self._loop = here
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_SECONDS),

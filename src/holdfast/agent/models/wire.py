@@ -43,7 +43,8 @@ class Halves:
 
     def joined(self, said: bytes) -> bytes:
         """The same JSON, with whole characters only."""
-        if b"\\ud" not in said and b"\\uD" not in said:
+        # Not `in`, which makes an error of bytes first, as they are no number.
+        if said.find(b"\\ud") < 0 and said.find(b"\\uD") < 0:
             return said
         return said if len(said) > _MOST_JOINED_BYTES else _HALF.sub(self._whole, said)
 
@@ -68,7 +69,7 @@ def encoded(value: JsonObject) -> bytes:
 
 def decoded(decoder: "msgspec.json.Decoder[Sent]", said: bytes) -> Sent:
     """What a provider says, in the shape it should have; ModelError."""
-    if said.count(b"{") + said.count(b"[") > MOST_PARTS:
+    if len(said) > MOST_PARTS and said.count(b"{") + said.count(b"[") > MOST_PARTS:
         raise malformed("sent more parts than a reply can have")
     try:
         return decoder.decode(said)

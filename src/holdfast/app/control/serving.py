@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anyio import CancelScope, Event, create_task_group, move_on_after
+from anyio import CancelScope, create_task_group, move_on_after
 from anyio.abc import SocketListener, SocketStream
 from anyio.lowlevel import RunVar
 
@@ -19,6 +19,7 @@ from holdfast.app.control.window import Window
 from holdfast.app.settings import Surroundings
 from holdfast.execution.drive import Delayed
 from holdfast.execution.local_sockets import SocketFolder, is_confined, is_same_user, peer_of
+from holdfast.runtime.abort import Abort
 from holdfast.runtime.clock import SystemClock
 
 _log = logging.getLogger("holdfast")
@@ -67,7 +68,7 @@ class Serving:
         self._windows: dict[str, Window] = {}
         self._counts: dict[str, int] = {}
         self._connections: set[Connection] = set()
-        self._ended, self._all_left = Event(), Event()
+        self._ended, self._all_left = Abort(), Abort()
         self._serving = Delayed(FIRST_SECONDS, self._serve)
 
     def enter(self, window: Window) -> None:
@@ -147,5 +148,5 @@ class Serving:
             await connection()
         finally:
             self._connections.discard(connection)
-            if self._ended.is_set() and not self._connections:
+            if self._ended.aborted and not self._connections:
                 self._all_left.set()

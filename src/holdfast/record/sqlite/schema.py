@@ -72,6 +72,9 @@ CREATE TABLE chat_parts (
 
 _DUE = "ALTER TABLE chat_sessions ADD COLUMN due INTEGER"
 _DUE_INDEX = "CREATE INDEX sessions_due ON chat_sessions (due) WHERE due IS NOT NULL"
+_NO_WAKES = "DROP INDEX events_of_wake;\n"
+"""Nearly every event of an agent went into it, for a question that is seldom asked: who wants the
+events of a wake looks through its session, as for those of a type."""
 
 
 def _add_due(connection: sqlite3.Connection) -> None:
@@ -90,7 +93,10 @@ def _add_due(connection: sqlite3.Connection) -> None:
 Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 """Statements, or what does more than statements can."""
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES, _add_due)
+MIGRATIONS: tuple[Step, ...] = (
+    *(_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES, _add_due),
+    _NO_WAKES,
+)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 

@@ -34,6 +34,11 @@ def loads_from(connection: sqlite3.Connection) -> Loads:
 
 
 def write(desk: Desk, connection: sqlite3.Connection) -> None:
-    """Write what is on a desk."""
-    for statement, rows in sql.writes(desk):
-        connection.executemany(statement, rows)
+    """Write what is on a desk.
+
+    Bytes go as bytearrays: for every single value that is bytes, Python's module asks around how it
+    is to be adapted, which costs more than a copy.
+    """
+    cursor = connection.cursor()
+    for statement, rows in sql.writes(desk, bytearray):
+        cursor.executemany(statement, rows)
