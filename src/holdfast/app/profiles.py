@@ -55,6 +55,8 @@ class _Toolsets(Mapping[str, tuple[Builtin, ...]]):
         return len(self._FOUND)
 
 
+MANAGED_TOOLSET = "managed"
+
 TOOLSETS: Mapping[str, tuple[Builtin, ...]] = _Toolsets()
 
 _READS_ANYTHING_HERE = msgspec.convert(
@@ -65,6 +67,8 @@ _ASKS_ABOUT_CLONES = (
     RuleSettings(permission="repo_clone", pattern="*", action="ask", capability="net.fetch"),
 )
 
+_spelled: dict[str, tuple[Tool, Tool]] = {}
+"""By the name of a built-in tool: as it is declared, and as it is taken beside the managed ones."""
 _plans: dict[str, Plan] = {}
 """By the name of a built-in tool: the plan that was used last."""
 
@@ -131,9 +135,15 @@ def catalog_of(
     policy = profile.commands or "any"
     shipped = (built_in(one) for one in built_in_tools(profile, names))
     provided = (with_provider(one, settings.web, session_id) for one in shipped)
-    built = (_planned(limited(fitted(one, settings.commands, policy), limits)) for one in provided)
+    spelled = map(_in_both_spellings, provided) if is_managed(profile) else provided
+    built = (_planned(limited(fitted(one, settings.commands, policy), limits)) for one in spelled)
     catalog = Catalog((limited(tool, limits) for tool in own), built_in=built)
     return visible(catalog, profile.tools)
+
+
+def is_managed(profile: ProfileSettings) -> bool:
+    """Whether a profile has the managed tools, and with them all that stands behind them."""
+    return MANAGED_TOOLSET in (profile.toolsets or ())
 
 
 def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Builtin, ...]:
@@ -171,6 +181,14 @@ def profiles_with(name: str) -> list[str]:
         for profile, settings in PROFILES.items()
         if any(name == one.name for toolset in settings.toolsets or () for one in TOOLSETS[toolset])
     ]
+
+
+def _in_both_spellings(tool: Tool) -> Tool:
+    """With the managed tools, also the others take their arguments in camelCase."""
+    known = _spelled.get(tool.name)
+    if known is None or known[0] is not tool:
+        known = _spelled[tool.name] = (tool, msgspec.structs.replace(tool, camel_case=True))
+    return known[1]
 
 
 def _planned(tool: Tool) -> Plan:
