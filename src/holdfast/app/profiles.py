@@ -7,6 +7,7 @@ of the user's own has the toolsets that it names, and may leave the locked one o
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import cast
 
@@ -72,6 +73,12 @@ _spelled: dict[str, tuple[Tool, Tool]] = {}
 _plans: dict[str, Plan] = {}
 """By the name of a built-in tool: the plan that was used last."""
 
+_MANAGED_NAMES = (
+    *("environment_*", "agent_*", "vault_*", "permissions_*", "session_*", "outcome_*"),
+    *("memory_*", "learning_*", "retrieval_*", "skills_*", "shell_*", "sandbox_*", "resources_*"),
+)
+"""What the managed tools are called, so that none has to be loaded to name them."""
+
 PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
     {
         "bare": ProfileSettings(toolsets=()),
@@ -83,7 +90,10 @@ PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
             toolsets=("locked", "host"), rules=_ASKS_ABOUT_HOSTS, commands_per_turn=10
         ),
         "managed": ProfileSettings(
-            toolsets=("locked", "managed"), rules=_ASKS_ABOUT_HOSTS, commands="managed"
+            toolsets=("locked", "managed"),
+            rules=_ASKS_ABOUT_HOSTS,
+            commands="managed",
+            on_demand=_MANAGED_NAMES,
         ),
         "readonly": ProfileSettings(
             toolsets=("locked",),
@@ -113,6 +123,7 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
         rules=(*_told_apart(shipped.rules, name), *own.rules),
         ceiling=own.ceiling,
         commands=own.commands or shipped.commands or "any",
+        on_demand=shipped.on_demand if own.on_demand is None else own.on_demand,
         commands_per_turn=own.commands_per_turn or shipped.commands_per_turn,
     )
 
@@ -139,6 +150,12 @@ def catalog_of(
     built = (_planned(limited(fitted(one, settings.commands, policy), limits)) for one in spelled)
     catalog = Catalog((limited(tool, limits) for tool in own), built_in=built)
     return visible(catalog, profile.tools)
+
+
+def on_demand(profile: ProfileSettings, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names that a profile has offered on demand."""
+    patterns = profile.on_demand or ()
+    return tuple(one for one in names if any(fnmatchcase(one, pattern) for pattern in patterns))
 
 
 def is_managed(profile: ProfileSettings) -> bool:

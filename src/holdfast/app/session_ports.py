@@ -163,6 +163,7 @@ class SessionPorts:
                 log=parts.log,
                 created=parts.created,
                 skills=lambda: self.skills,
+                offer=self.offered.found,
             )
         )
 
