@@ -15,19 +15,22 @@ def encoded(value: object) -> bytes:
     return msgspec.json.encode(value)
 
 
+ANSWERS: list[tuple[JsonValue, tuple[str, ...]]] = [
+    ({"ok": True, "result": {"next_step": STEP}}, ("outcome_define",)),
+    (
+        {"a": [{"b": STEP}, {"c": {"tool": "read", "args": {}, "rationale": "why"}}, STEP]},
+        ("outcome_define", "read"),
+    ),
+    ({"next_step": None}, ()),
+    ({"tool": "read", "args": {}}, ()),
+    ({"tool": 3, "args": {}, "rationale": ""}, ()),
+    ({"text": 'the "rationale" of it'}, ()),
+]
+
+
 @pytest.mark.parametrize(
     ("answer", "names"),
-    [
-        ({"ok": True, "result": {"next_step": STEP}}, ("outcome_define",)),
-        (
-            {"a": [{"b": STEP}, {"c": {"tool": "read", "args": {}, "rationale": "why"}}, STEP]},
-            ("outcome_define", "read"),
-        ),
-        ({"next_step": None}, ()),
-        ({"tool": "read", "args": {}}, ()),
-        ({"tool": 3, "args": {}, "rationale": ""}, ()),
-        ({"text": 'the "rationale" of it'}, ()),
-    ],
+    ANSWERS,
     ids=["one", "several, each once", "none", "no reason", "no name", "only words"],
 )
 def test_steps_are_found_wherever_they_stand_in_an_answer(
