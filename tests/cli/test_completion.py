@@ -54,7 +54,7 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
         (["conformance", "envelope", "--j"], ["--json"]),
         (["policy", "r"], ["revoke"]),
         (["se"], ["sessions"]),
-        (["sessions", "e"], ["events", "export"]),
+        (["sessions", "e"], ["events", "event", "export"]),
         (["sessions", "show", "la"], ["last"]),
         (["sessions", "la"], [""]),
         (["sessions", "show", "s"], [""]),

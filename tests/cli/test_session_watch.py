@@ -12,7 +12,12 @@ from app.control.owners import Place, Running
 from command import Cli
 
 from holdfast.contract import events
-from holdfast.contract.events import ApprovalAsked, UserInterrupt, UserMessage
+from holdfast.contract.events import (
+    ApprovalAsked,
+    OutcomeDefined,
+    UserInterrupt,
+    UserMessage,
+)
 
 ME = pwd.getpwuid(os.getuid()).pw_name
 LAUNCH: dict[str, object] = {
@@ -205,3 +210,21 @@ def test_where_no_command_runs_that_is_said(place: Place, here: Cli) -> None:
         anyio.run(listening, running)
         told = here("sessions", "commands", running.session_id)
         assert (told.status, told.out) == (0, "No command runs.\n")
+
+
+async def test_an_event_of_a_person_is_given_as_json_by_either_spelling(place: Place) -> None:
+    with place.running(HELD) as running:
+        await listening(running)
+        wanted = {"title": "Tea", "successCriteria": ["hot"]}
+        sent = json.dumps({"type": "user.define_outcome", "outcome": wanted})
+        status, out, _ = place.said("event", running.session_id, sent, "--json")
+        told = json.loads(out)
+        assert (status, told["heard"]) == (0, True)
+        assert told["repairs"] == ["successCriteria was taken for outcome.success_criteria"]
+        for odd in ("{", "[]", '{"type": "agent.message"}'):
+            status, out, err = place.said("event", running.session_id, odd)
+            assert status != 0
+            assert "event" in err
+    (said,) = await said_to(place, running, OutcomeDefined)
+    assert isinstance(said, OutcomeDefined)
+    assert said.outcome.success_criteria == ("hot",)

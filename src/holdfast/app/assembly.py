@@ -35,7 +35,7 @@ from holdfast.app.options import (
 )
 from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.profiles import catalog_of, profile_settings
+from holdfast.app.profiles import catalog_of, on_demand, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import Settings, Surroundings
@@ -173,7 +173,10 @@ def assembled(wanted: Wanted) -> Whole:
             asker=asker_of(options, log),
             skills=skill_places(configuration, surroundings, session.workspace, bundled),
             search=search,
-            on_demand=_known(tuple(options.get("on_demand", ())), catalog, above),
+            on_demand=(
+                *_known(tuple(options.get("on_demand", ())), catalog, above),
+                *on_demand(chosen, [one.name for one in catalog]),
+            ),
             agents=agents_of(
                 under.subagents,
                 lambda child, metadata: Above(

@@ -13,9 +13,11 @@ from holdfast.app.answering import checked_answer, confirmation, write_answer
 from holdfast.contract.events import (
     CustomToolResult,
     Event,
+    OutcomeDefined,
     Payload,
     UserInterrupt,
     UserMessage,
+    WantedOutcome,
 )
 from holdfast.contract.journal import Journal, NotFitting
 from holdfast.contract.json_value import clean_text
@@ -62,6 +64,12 @@ async def interrupt(
     await _going_on(journal, session_id)
     said = UserInterrupt(note=None if note is None else _clean(note, redactor))
     return await _written(journal, session_id, said)
+
+
+async def define_outcome(journal: Journal, session_id: str, outcome: WantedOutcome) -> Event:
+    """Say what is to come of a session; NotFitting when it is over. Secrets are out already."""
+    await _going_on(journal, session_id)
+    return await _written(journal, session_id, OutcomeDefined(outcome=outcome))
 
 
 async def custom_result(

@@ -7,6 +7,7 @@ of the user's own has the toolsets that it names, and may leave the locked one o
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import cast
 
@@ -55,6 +56,8 @@ class _Toolsets(Mapping[str, tuple[Builtin, ...]]):
         return len(self._FOUND)
 
 
+MANAGED_TOOLSET = "managed"
+
 TOOLSETS: Mapping[str, tuple[Builtin, ...]] = _Toolsets()
 
 _READS_ANYTHING_HERE = msgspec.convert(
@@ -65,8 +68,16 @@ _ASKS_ABOUT_CLONES = (
     RuleSettings(permission="repo_clone", pattern="*", action="ask", capability="net.fetch"),
 )
 
+_spelled: dict[str, tuple[Tool, Tool]] = {}
+"""By the name of a built-in tool: as it is declared, and as it is taken beside the managed ones."""
 _plans: dict[str, Plan] = {}
 """By the name of a built-in tool: the plan that was used last."""
+
+_MANAGED_NAMES = (
+    *("environment_*", "agent_*", "vault_*", "permissions_*", "session_*", "outcome_*"),
+    *("memory_*", "learning_*", "retrieval_*", "skills_*", "shell_*", "sandbox_*", "resources_*"),
+)
+"""What the managed tools are called, so that none has to be loaded to name them."""
 
 PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
     {
@@ -79,7 +90,10 @@ PROFILES: Mapping[str, ProfileSettings] = MappingProxyType(
             toolsets=("locked", "host"), rules=_ASKS_ABOUT_HOSTS, commands_per_turn=10
         ),
         "managed": ProfileSettings(
-            toolsets=("locked", "managed"), rules=_ASKS_ABOUT_HOSTS, commands="managed"
+            toolsets=("locked", "managed"),
+            rules=_ASKS_ABOUT_HOSTS,
+            commands="managed",
+            on_demand=_MANAGED_NAMES,
         ),
         "readonly": ProfileSettings(
             toolsets=("locked",),
@@ -109,6 +123,7 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
         rules=(*_told_apart(shipped.rules, name), *own.rules),
         ceiling=own.ceiling,
         commands=own.commands or shipped.commands or "any",
+        on_demand=shipped.on_demand if own.on_demand is None else own.on_demand,
         commands_per_turn=own.commands_per_turn or shipped.commands_per_turn,
     )
 
@@ -131,9 +146,21 @@ def catalog_of(
     policy = profile.commands or "any"
     shipped = (built_in(one) for one in built_in_tools(profile, names))
     provided = (with_provider(one, settings.web, session_id) for one in shipped)
-    built = (_planned(limited(fitted(one, settings.commands, policy), limits)) for one in provided)
+    spelled = map(_in_both_spellings, provided) if is_managed(profile) else provided
+    built = (_planned(limited(fitted(one, settings.commands, policy), limits)) for one in spelled)
     catalog = Catalog((limited(tool, limits) for tool in own), built_in=built)
     return visible(catalog, profile.tools)
+
+
+def on_demand(profile: ProfileSettings, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names that a profile has offered on demand."""
+    patterns = profile.on_demand or ()
+    return tuple(one for one in names if any(fnmatchcase(one, pattern) for pattern in patterns))
+
+
+def is_managed(profile: ProfileSettings) -> bool:
+    """Whether a profile has the managed tools, and with them all that stands behind them."""
+    return MANAGED_TOOLSET in (profile.toolsets or ())
 
 
 def built_in_tools(profile: ProfileSettings, given: Iterable[str]) -> tuple[Builtin, ...]:
@@ -171,6 +198,14 @@ def profiles_with(name: str) -> list[str]:
         for profile, settings in PROFILES.items()
         if any(name == one.name for toolset in settings.toolsets or () for one in TOOLSETS[toolset])
     ]
+
+
+def _in_both_spellings(tool: Tool) -> Tool:
+    """With the managed tools, also the others take their arguments in camelCase."""
+    known = _spelled.get(tool.name)
+    if known is None or known[0] is not tool:
+        known = _spelled[tool.name] = (tool, msgspec.structs.replace(tool, camel_case=True))
+    return known[1]
 
 
 def _planned(tool: Tool) -> Plan:

@@ -15,6 +15,7 @@ from holdfast.contract.events import CallAsked, CallSettled, Event
 from holdfast.contract.failure import Failure
 from holdfast.contract.journal import EventQuery, Journal, JournalError
 from holdfast.contract.todos import Todo
+from holdfast.contract.wake_events import AgentEquipped
 
 _log = logging.getLogger("holdfast")
 
@@ -73,9 +74,16 @@ async def _restore(
         if page[0].id == before:
             break  # the same again: its id is damaged
         before = page[0].id
-    own.offered.found(reversed(found))
+    own.offered.found([*reversed(found), *await _offered(journal, session_id)])
     if last is not None:
         own.todos.replace(await _todos(journal, session_id, last, prepare))
+
+
+async def _offered(journal: Journal, session_id: str) -> list[str]:
+    """What its agent was offered last: found, or led to by a hint."""
+    query = EventQuery(types=("agent.equipped",), limit=1)
+    said = [one.payload for one in await journal.find(session_id, query)]
+    return [one.name for told in said if isinstance(told, AgentEquipped) for one in told.tools]
 
 
 def _settled(event: Event, wanted: set[str]) -> CallSettled | None:

@@ -11,6 +11,7 @@ from holdfast.app.file_bounds import bounds_of
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.managed import basis as managed_basis
 from holdfast.app.managed import session as managed_session
+from holdfast.app.profiles import is_managed
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
 from holdfast.contract.after_edit import AfterEdit
@@ -146,7 +147,7 @@ class SessionPorts:
     def managed(self) -> "managed_session.ManagedSession | None":
         """What stands behind the managed tools; None: the profile has none of them."""
         parts = self.parts
-        if "managed" not in (parts.profile.toolsets or ()):
+        if not is_managed(parts.profile):
             return None
         return managed_session.ManagedSession(
             managed_basis.ManagedParts(
@@ -162,6 +163,7 @@ class SessionPorts:
                 log=parts.log,
                 created=parts.created,
                 skills=lambda: self.skills,
+                offer=self.offered.found,
             )
         )
 

@@ -123,6 +123,9 @@ class ProfileSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """What no tool of the profile gets more than, processes included."""
     commands: CommandPolicy | None = None
     """Which commands it runs; None: as the profile of this name that ships, or any."""
+    on_demand: tuple[str, ...] | None = None
+    """Tools that are offered once `tool_search` found them, or a hint led to them: names, or
+    patterns with `*`. None: as it ships, or none."""
     commands_per_turn: Count | None = None
     """How many calls that run commands a turn may make; None: as it ships, or as many as it likes.
     """

@@ -203,6 +203,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """``mcp:<server>:<tool>``: another name rules may use."""
     keep_empty: frozenset[str] = frozenset()
     """Fields for which the empty string has a meaning."""
+    camel_case: bool = False
+    """Its own arguments are taken in camelCase as well, the optional ones, too. Its schema has to
+    be closed, or such a key would be taken for another property."""
     withheld: Mapping[str, str] = {}
     """Arguments that this host does not give, with the reason: not in the schema, and refused."""
     guard: Guard | None = None

@@ -52,7 +52,7 @@ class Plan:
         self.remarks = effective.remarks
         self._schema = effective.schema
         self._validator = compile_validator(effective.schema)
-        self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty)
+        self._shape = shape_of(effective.schema, keep_empty=tool.keep_empty, camel=tool.camel_case)
         clean = clean_schema(effective.schema, tool.keep_empty)
         if tool.withheld and effective.schema.get("additionalProperties") is not False:
             clean = None  # it would let pass what is withheld

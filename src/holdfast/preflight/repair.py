@@ -125,6 +125,11 @@ def _wrapper_in(shape: Shape, value: JsonObject) -> tuple[str, JsonObject] | Non
 
 
 def _correct_keys(shape: Shape, value: JsonObject, path: str, done: list[Repair]) -> None:
+    for sent in [key for key in value if key in shape.camel]:
+        name = shape.camel[sent]
+        if sent not in shape.properties and name not in value:
+            value[name] = value.pop(sent)
+            done.append(Repair("renamed_key", _at(path, name), sent))
     missing = [name for name in shape.required if name in shape.properties and name not in value]
     if not missing:
         return

@@ -21,6 +21,7 @@ class Shape:
 
     __slots__ = (
         "by_spelling",
+        "camel",
         "enum",
         "enum_spelling",
         "items",
@@ -40,14 +41,30 @@ class Shape:
         self.properties: dict[str, Shape] = {}
         self.required: tuple[str, ...] = ()
         self.by_spelling: dict[str, list[str]] = {}
+        self.camel: dict[str, str] = {}
+        """Declared names by their camelCase spelling, where it is accepted for optional ones."""
         self.items: Shape | None = None
         self.prefix: tuple[Shape, ...] = ()
         self.keep_empty: frozenset[str] = frozenset()
 
 
-def shape_of(schema: JsonObject, *, keep_empty: frozenset[str] = frozenset()) -> Shape:
-    """Compile the shape of a tool's arguments from its effective schema."""
-    return _Compiler(schema, keep_empty).compile(schema)
+def shape_of(
+    schema: JsonObject, *, keep_empty: frozenset[str] = frozenset(), camel: bool = False
+) -> Shape:
+    """Compile the shape of a tool's arguments from its effective schema.
+
+    ``camel``: its own arguments, and no others, may be spelled in camelCase.
+    """
+    shape = _Compiler(schema, keep_empty).compile(schema)
+    if camel:
+        shape.camel = {camel_of(name): name for name in shape.properties if "_" in name.strip("_")}
+    return shape
+
+
+def camel_of(name: str) -> str:
+    """A snake_case name in camelCase."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def spelling(key: str) -> str:

@@ -14,6 +14,13 @@ from holdfast.contract.skills import Skill
 DESCRIBED_SKILLS = 8
 """In the managed profile; those after it stand there by name alone."""
 _LONGEST_DESCRIPTION = 300
+STANDING = """\
+# Where you stand
+tool_search finds tools that tell where you stand and lead on: sessions, traces, outcomes,
+permissions, memory, retrieval, skills, shell, sandbox, resources, setup. A hint
+{tool, args, rationale} is a call that can be made as it stands; what a search tells is confirmed by
+reading it again."""
+"""In the managed profile."""
 
 
 class PromptParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +43,7 @@ def prompt_sections(parts: PromptParts) -> tuple[tuple[str, str], ...]:
     found = (
         ("manifest", parts.manifest.strip()),
         ("project_instructions", parts.instructions.strip()),
+        ("standing", STANDING if parts.managed else ""),
         ("skills", skill_index(parts.skills, managed=parts.managed)),
         ("environment", _environment(parts.environment)),
         ("tools", _catalogue(parts.tools)),

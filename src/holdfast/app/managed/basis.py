@@ -3,7 +3,7 @@
 Each part is made when somebody first asks for it. What they do is not known here.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -40,6 +40,8 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     log: SessionLog | None
     created: SessionCreated
     skills: Callable[[], Skills]
+    offer: Callable[[Iterable[str]], None] = lambda _names: None
+    """Has tools of these names offered to the model from its next request on."""
     mounts: tuple[Mount, ...] = ()
 
 

@@ -23,6 +23,7 @@ from holdfast.app.managed import (
 )
 from holdfast.app.managed.basis import ManagedParts
 from holdfast.app.store import shared_store
+from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.shell_views import ShellView
@@ -31,6 +32,7 @@ from holdfast.record.store import Store
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.leading import led_to
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
@@ -51,6 +53,8 @@ class ManagedSession:
         self.judging = Judging(self.ground)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
+        if parts.log is not None:
+            parts.log.listeners.append(self._hear)
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
@@ -63,6 +67,11 @@ class ManagedSession:
     async def rested(self) -> None:
         """A run has come to rest: how far it came is written down."""
         await self.judging.record()
+
+    def _hear(self, event: Event) -> None:
+        said = event.payload
+        if isinstance(said, CallSettled):
+            self.parts.offer(led_to(bytes(said.envelope)))
 
     async def close(self) -> None:
         """Let go of what was opened."""

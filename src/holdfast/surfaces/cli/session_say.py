@@ -1,4 +1,4 @@
-"""`holdfast sessions send`, `interrupt`, `commands` and `terminate`: steering from another window.
+"""`holdfast sessions send`, `event`, `interrupt`, `commands`, `terminate`: from another window.
 
 What is said is written down, and whoever runs the session is told to look. Commands are ended by
 the process that runs them: where nobody answers for a session there are none.
@@ -14,7 +14,9 @@ from holdfast.app import ingress
 from holdfast.app.control.client import Owner, Unreachable, owner_of, poke
 from holdfast.app.session_store import runner_of
 from holdfast.app.surroundings import surroundings_of_this_process
+from holdfast.app.user_events import take_user_event
 from holdfast.contract.events import Event
+from holdfast.contract.json_value import JsonObject, decode_json
 from holdfast.contract.shell import LiveCommand
 from holdfast.envelope.redact import Redactor
 from holdfast.runtime.clock import SystemClock
@@ -30,6 +32,7 @@ _T = TypeVar("_T")
 _FAILED = 1
 _COLUMN = 60
 _HEADINGS = ("COMMAND", "STATE", "TEXT", "PRINTS")
+_AN_EVENT = """write: holdfast sessions event ID '{"type": "user.message", "message": "go on"}'"""
 _LATER = "It is written down: whoever runs the session finds it there, now or when it is run next."
 
 
@@ -46,6 +49,36 @@ async def send(arguments: Namespace, screen: Screen) -> int:
         heard = await poke(session_id, store.journal, around)
     now = "The agent takes it into account in its next step."
     return _said(event, screen, f"Sent. {now if heard else _LATER}", arguments, heard=heard)
+
+
+async def event(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    name, text = arguments.words
+    sent = _object_in(text)
+    around = surroundings_of_this_process(settings_in(arguments))
+    async with store_in(arguments) as store:
+        session_id = await session_meant(store.archive, name, arguments)
+        read = await take_user_event(store.journal, session_id, sent, Redactor(around.secrets))
+        heard = await poke(session_id, store.journal, around)
+    now = "The agent takes it into account in its next step." if heard else _LATER
+    repairs = [f"{one.was} was taken for {one.field}" for one in read.repairs]
+    if arguments.json:
+        screen.document({"session_id": session_id, "heard": heard, "repairs": repairs, "next": now})
+        return 0
+    for one in repairs:
+        screen.remark(one)
+    screen.raw(f"Taken. {now}")
+    return 0
+
+
+def _object_in(text: str) -> JsonObject:
+    try:
+        sent = decode_json(text)
+    except ValueError as problem:
+        raise UsageError(f"the event is no JSON ({problem}); {_AN_EVENT}") from None
+    if not isinstance(sent, dict):
+        raise UsageError(f"the event is no JSON object; {_AN_EVENT}")
+    return sent
 
 
 async def interrupt(arguments: Namespace, screen: Screen) -> int:

@@ -22,7 +22,7 @@ from holdfast.surfaces.cli.session_compact import compact
 from holdfast.surfaces.cli.session_events import TYPES, show_events
 from holdfast.surfaces.cli.session_keeping import delete, export, import_, rebuild
 from holdfast.surfaces.cli.session_list import STATUSES, list_sessions, search
-from holdfast.surfaces.cli.session_say import commands, interrupt, send, terminate
+from holdfast.surfaces.cli.session_say import commands, event, interrupt, send, terminate
 from holdfast.surfaces.cli.session_show import show
 from holdfast.surfaces.cli.session_trace import show_trace
 from holdfast.surfaces.cli.session_watch import watch
@@ -185,6 +185,7 @@ _SAYS = {
     "events": "Show what was written down of a session, event by event.",
     "watch": "Show what happens in a session as it happens, wherever it runs on this machine.",
     "send": "Say something to the agent of a session.",
+    "event": "Give a session an event of a person, as JSON.",
     "interrupt": "Stop what a session is doing.",
     "commands": "Show the commands that run in a session now.",
     "terminate": "End a command that runs in a session.",
@@ -206,6 +207,7 @@ _ANSWERS = {
     ),
     "watch": _Answer(watch, ("follow", "full"), "ID"),
     "send": _Answer(send, (), "ID TEXT", least=2, most=2),
+    "event": _Answer(event, (), "ID JSON", least=2, most=2),
     "interrupt": _Answer(interrupt, ("note", "call"), "ID"),
     "commands": _Answer(commands, (), "ID"),
     "terminate": _Answer(terminate, (), "ID COMMAND", least=2, most=2),
