@@ -68,11 +68,14 @@ class Summaries:
     async def viewpoint(self) -> Viewpoint:
         """The calling session, as it is now."""
         session = await self._ground.session()
+        managed = _managed(session.state)
+        # Without an outcome nothing is to be judged, and nothing has to be read.
+        is_judged = managed.outcome_fingerprint is not None
         return Viewpoint(
             session=session,
             like=likeness_of(session),
-            verdict=_live(await self._judging.judged()),
-            resources=_managed(session.state).resource_contract_fingerprint,
+            verdict=_live(await self._judging.judged()) if is_judged else self._written(session),
+            resources=managed.resource_contract_fingerprint,
         )
 
     def verdict(self, session: Session, seen_from: Viewpoint) -> Verdict:
@@ -238,16 +241,15 @@ def artifact_paths(folder: Path, what: str) -> tuple[str, ...]:
 
 def _live(judged: Judged) -> Verdict:
     found = judged.evaluation
-    wanted = judged.outcome is not None and not found.promotion_ready
     step = None
-    if wanted:
+    if not found.promotion_ready:
         suggested = found.next_suggested_tool
         waits = suggested is not None and suggested.tool == "shell_wait"
         step = suggested if waits else gate_step(found)
     return Verdict(
         grade=judged.grade.status,
         status=found.status,
-        evaluation=found if judged.outcome is not None else None,
+        evaluation=found,
         next_step=step,
     )
 
