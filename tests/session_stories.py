@@ -6,6 +6,9 @@ import msgspec
 
 from holdfast.contract.events import (
     AgentMessage,
+    CallAsked,
+    CallIntended,
+    CallSettled,
     CustomToolUse,
     OutcomeDefined,
     Payload,
@@ -18,6 +21,7 @@ from holdfast.contract.events import (
     WantedOutcome,
 )
 from holdfast.contract.journal import Journal
+from holdfast.contract.json_value import encode_json
 from holdfast.contract.managed_events import OutcomeEvaluated, SetupDescribed
 from holdfast.contract.outcomes import (
     Evaluation,
@@ -78,6 +82,16 @@ def run(wake: str, summary: str = "It went on.") -> Sequence[Payload]:
         SpanCompleted(
             span_id=wake, span_kind="wake", name="session_run", summary=ended, result="success"
         ),
+    )
+
+
+def call(tool: str, result: str) -> Sequence[Payload]:
+    """A call that gave this."""
+    answer = encode_json({"ok": True, "tool": tool, "result": {"text": result}})
+    return (
+        CallAsked(call_id=f"cal_{tool}", tool=tool, arguments='{"path":"src"}'),
+        CallIntended(call_id=f"cal_{tool}", tool=tool, arguments_hash="0", grounds="it reads"),
+        CallSettled(call_id=f"cal_{tool}", tool=tool, envelope=msgspec.Raw(answer)),
     )
 
 

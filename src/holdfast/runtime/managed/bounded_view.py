@@ -4,7 +4,6 @@ Pure. What the values are of is not known here.
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.truncate import cut_text
@@ -21,17 +20,17 @@ _LEFT_OUT = "…"
 
 def bounded_object(value: JsonObject) -> JsonObject:
     """As much of it as is worth showing."""
-    return cast("JsonObject", bounded(value))
+    shown = bounded(value)
+    return shown if isinstance(shown, dict) else {_LEFT_OUT: shown}
 
 
 def bounded(value: JsonValue) -> JsonValue:
     """As much of a value as is worth showing."""
-    found: JsonValue = None
     for longest in _TEXTS:
         found = _cut(value, longest, _MOST_ITEMS * longest // LONGEST_TEXT or 1, _DEEPEST)
         if len(encode_json(found)) <= MOST_BYTES:
             return found
-    return found
+    return f"{len(encode_json(value))} bytes"
 
 
 def _cut(value: JsonValue, longest: int, items: int, depth: int) -> JsonValue:
