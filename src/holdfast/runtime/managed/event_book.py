@@ -164,6 +164,6 @@ def _without_value(arguments: JsonValue) -> JsonValue:
         with suppress(ValueError):
             return _without_value(decode_json(arguments))
         return _NOT_SHOWN
-    if isinstance(arguments, dict) and "value" in arguments:
+    if isinstance(arguments, dict):
         return {**arguments, "value": _NOT_SHOWN}
-    return arguments
+    return _NOT_SHOWN
