@@ -87,6 +87,8 @@ NAMES = frozenset(
         "holdfast.preflight.explain",
         "holdfast.preflight.repair",
         "holdfast.record.audit_lines",
+        "holdfast.record.brief_listing",
+        "holdfast.record.brief_step",
         "holdfast.record.due_step",
         "holdfast.record.indexing",
         "holdfast.record.postgres.door",

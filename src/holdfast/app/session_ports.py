@@ -18,7 +18,7 @@ from holdfast.contract.after_edit import AfterEdit
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.artifacts import Artifacts
 from holdfast.contract.commanding import Commanding
-from holdfast.contract.delegation import ChildSessions, Delegation
+from holdfast.contract.delegation import Delegation
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.extraction import Extraction
 from holdfast.contract.file_bounds import FileBounds
@@ -164,6 +164,7 @@ class SessionPorts:
                 created=parts.created,
                 skills=lambda: self.skills,
                 offer=self.offered.found,
+                children=lambda: self.below.children,
             )
         )
 
@@ -219,7 +220,6 @@ class SessionPorts:
             Skills: lambda _call: self.skills,
             ToolIndex: lambda _call: self.offered,
             Delegation: lambda call: CallDelegation(self.tasks, call.call_id),
-            ChildSessions: lambda _call: self.below.children,
             PlanShelf: lambda call: plans.CallPlans(self.parts.sidecars, call),
             Extraction: lambda _call: self._parsers,
             WebSearch: self._search.of_call,

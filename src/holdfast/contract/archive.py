@@ -3,7 +3,7 @@
 Values and a protocol; nothing here runs a session. Stores are in `record`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -12,18 +12,45 @@ import msgspec
 from holdfast.contract.events import Event, SessionStatus
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.outcomes import EvaluationStatus, Trend
 
 LAST = "last"
 """Stands for the id of the session that was last active."""
+
+
+Kinship = Literal["related", "parent", "children", "siblings"]
+"""How sessions stand to one of them; related: in any of the other ways."""
+
+
+class Likeness(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session is, for whoever looks for others like it."""
+
+    session_id: str
+    parent_id: str | None = None
+    setup_fingerprint: str | None = None
+    outcome_title: str | None = None
 
 
 class SessionQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which sessions: those that fit, the last active first."""
 
     agent_id: str | None = None
+    or_nobodys: bool = False
+    """Those without an agent are meant as well."""
     parent_id: str | None = None
     status: SessionStatus | None = None
     active_before: datetime | None = None
+    active_since: datetime | None = None
+    """By when they last came to rest; those that never did, by what last happened."""
+    has_outcome: bool | None = None
+    outcome_status: EvaluationStatus | None = None
+    outcome_trend: Trend | None = None
+    promotion_ready: bool | None = None
+    like: Likeness | None = None
+    """Others than this one, and those first that are most like it: of the same setup, with the same
+    outcome, that wait for somebody, that get on, that are near kin; then the last active."""
+    kin: Kinship | None = None
+    """Only those that stand so to the one above."""
     limit: int = 100
 
 
@@ -88,6 +115,12 @@ class Archive(Protocol):
 
     async def sessions(self, query: SessionQuery, /) -> tuple[Session, ...]:
         """The sessions that fit."""
+        ...
+
+    async def child_counts(
+        self, parents: Sequence[str], query: SessionQuery, /
+    ) -> Mapping[str, int]:
+        """How many of the sessions that fit stand directly below each; none: not told."""
         ...
 
     async def called(self, beginning: str, /) -> str:

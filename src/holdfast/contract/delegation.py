@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from holdfast.contract.call_port import CallPort
-from holdfast.contract.events import SessionStatus, StopReason, WantedOutcome
+from holdfast.contract.events import StopReason, WantedOutcome
 from holdfast.contract.json_value import JsonObject
 
 AgentMode = Literal["primary", "subagent", "all"]
@@ -72,21 +72,11 @@ class ChildTask(msgspec.Struct, frozen=True, kw_only=True):
     outcome: WantedOutcome | None = None
 
 
-class ChildSession(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a child session stands."""
-
-    session_id: str
-    agent_id: str | None
-    status: SessionStatus
-    stop_reason: StopReason
-    relation_to_current: Literal["child"] = "child"
-
-
 class SeededChild(msgspec.Struct, frozen=True, kw_only=True):
     """A child session that was made and holds its task."""
 
     parent_session_id: str
-    child_session: ChildSession
+    child_session_id: str
     seeded_event_ids: tuple[str, ...]
 
 
@@ -94,7 +84,7 @@ class ChildRun(msgspec.Struct, frozen=True, kw_only=True):
     """How far a child session came."""
 
     parent_session_id: str
-    child_session: ChildSession
+    child_session_id: str
     executed_cycles: int
     loop_stop_reason: Literal["idle", "max_cycles"]
     child_stop_reason: StopReason
@@ -103,7 +93,7 @@ class ChildRun(msgspec.Struct, frozen=True, kw_only=True):
     processed_event_ids: tuple[str, ...]
 
 
-class ChildSessions(CallPort, Protocol):
+class ChildSessions(Protocol):
     """Whoever makes and runs the sessions below the calling one."""
 
     async def delegate(self, task: ChildTask, /) -> SeededChild:

@@ -12,6 +12,7 @@ from holdfast.contract.delegation import DELEGATED
 from holdfast.contract.events import SessionStatus, StopReason
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.managed_events import ManagedState
+from holdfast.contract.outcomes import EvaluationStatus
 from holdfast.contract.wake_events import PARKED_UNTIL, Priority, QueuedWake
 
 ReportedStatus = Literal[
@@ -150,6 +151,22 @@ def _is_busy(state: SessionState, runner: Runner) -> bool:
     if state.status == "running":
         return runner != "gone"
     return runner == "somebody" and any(call.stage in _AT_IT for call in state.calls.values())
+
+
+def requires_action(state: SessionState) -> bool:
+    """Whether it goes on only once somebody confirmed or did something."""
+    asked = state.confirmation is not None or state.custom is not None
+    return asked or state.stop_reason == "requires_action"
+
+
+def outcome_status(state: SessionState) -> EvaluationStatus:
+    """How far it came with its outcome, as far as that was written down."""
+    managed = state.managed
+    if managed is None or managed.outcome_title is None:
+        return "missing_outcome"
+    if managed.evaluated is not None:
+        return managed.evaluated.evaluation.status
+    return "blocked" if requires_action(state) else "not_ready"
 
 
 def is_left(state: SessionState, runner: Runner) -> bool:

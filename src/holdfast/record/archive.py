@@ -1,6 +1,6 @@
 """The archive port on any store: sessions listed and read as conversations, put in, taken away."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol, TypeVar, cast
 
@@ -27,7 +27,7 @@ from holdfast.contract.journal import (
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.session_state import SessionState
 from holdfast.contract.wake_events import PARKED_UNTIL, WakeDeferred
-from holdfast.record import rebuilding, sql
+from holdfast.record import brief_listing, rebuilding, sql
 from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Stored, Unwritten, micros_of, moment_of
@@ -35,7 +35,6 @@ from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, page_end, session_of
 from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 
-_EVERY_SESSION = (1 << 63) - 1
 _AT_ONCE = 500
 _IMPORTED = "imported"
 _TAKEN = "SELECT id, session_id FROM chat_messages WHERE id IN ({places})"
@@ -63,12 +62,22 @@ class StoreArchive:
         self._index = index
 
     async def sessions(self, query: SessionQuery, /) -> tuple[Session, ...]:
-        """The sessions that fit, the last active first."""
-        most = query.limit if query == SessionQuery(limit=query.limit) else _EVERY_SESSION
-        rows = await to_thread.run_sync(self._reader.rows, sql.SESSIONS, (most,))
-        found = (session_of(sql.session_of(row)) for row in rows)
-        fitting = [session for session in found if _fits(session, query)]
-        return tuple(fitting[: query.limit])
+        """The sessions that fit, the last active first, or those that are like one of them."""
+        if query == SessionQuery(limit=query.limit):
+            asked, values = sql.SESSIONS, (query.limit,)
+        else:
+            asked, values = brief_listing.listed(query)
+        rows = await to_thread.run_sync(self._reader.rows, asked, values)
+        return tuple([session_of(sql.session_of(row)) for row in rows])
+
+    async def child_counts(
+        self, parents: Sequence[str], query: SessionQuery, /
+    ) -> Mapping[str, int]:
+        """How many of the sessions that fit stand directly below each; none: not told."""
+        if not parents:
+            return {}
+        asked, values = brief_listing.counted(parents, query)
+        return dict(await to_thread.run_sync(self._reader.rows, asked, values))
 
     async def called(self, beginning: str, /) -> str:
         """The one session whose id begins like this, or the `last`; UnknownSession."""
@@ -189,16 +198,6 @@ def _check_free(reader: Reader, session_id: str, events: Sequence[Event]) -> Non
         for message_id, other in taken:
             if other != session_id:
                 raise EventTaken(names[message_id], other)
-
-
-def _fits(session: Session, query: SessionQuery) -> bool:
-    state = session.state
-    return (
-        (query.agent_id is None or state.agent_id == query.agent_id)
-        and (query.parent_id is None or state.parent_id == query.parent_id)
-        and (query.status is None or state.status == query.status)
-        and (query.active_before is None or session.updated_at < query.active_before)
-    )
 
 
 def _said_by(row: PartRow) -> JsonObject:

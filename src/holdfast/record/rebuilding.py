@@ -10,7 +10,7 @@ from holdfast.record import sql
 from holdfast.record.appending import applied, known
 from holdfast.record.codec import GENESIS, Stored, event_of
 from holdfast.record.journal import Rows, stored_events
-from holdfast.record.rows import Desk, Draft, Loads, Mark, Rebuilt, fresh
+from holdfast.record.rows import Desk, Draft, Loads, Mark, Rebuilt, brief_of, fresh
 
 _Key: TypeAlias = tuple[object, ...]
 
@@ -62,6 +62,9 @@ def differences(reader: Rows, again: Rebuilt) -> tuple[Difference, ...]:
     session_id = again.session.id
     kept = sql.session_values(sql.session_of(reader.rows(sql.SESSION, (session_id,))[0]))
     found = list(_between("session", sql.SESSION_NAMES, kept, sql.session_values(again.session)))
+    briefs = reader.rows(sql.BRIEF, (again.session.number,))
+    brief = briefs[0] if briefs else None
+    found += _between("brief", sql.BRIEF_NAMES, brief, brief_of(again.session))
     there: dict[_Key, sql.Row] = {
         (row[0],): row for row in reader.rows(sql.ALL_MESSAGES, (session_id,))
     }

@@ -9,7 +9,12 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from holdfast.contract.session_state import SessionState, due_micros
+from holdfast.contract.session_state import (
+    SessionState,
+    due_micros,
+    outcome_status,
+    requires_action,
+)
 from holdfast.record.codec import GENESIS, Stored
 
 Role = Literal["user", "assistant"]
@@ -33,6 +38,61 @@ class SessionRow(NamedTuple):
     """The store's own name for it: events are kept by it."""
     due: int | None = None
     """From when on it has to be run; None: not for now. It follows from the state."""
+
+
+class Brief(NamedTuple):
+    """What sessions are listed by, in a few words: it is looked at for all, and seldom changes."""
+
+    number: int
+    id: str
+    agent_id: str
+    """Empty: it is nobody's."""
+    parent_id: str | None
+    status: str
+    requires_action: int
+    setup: str | None
+    outcome_title: str | None
+    outcome_status: str
+    outcome_trend: str | None
+    promotion_ready: int
+    rested_at: int
+    """When it last came to rest; 0: it never did."""
+
+
+def brief_of(row: SessionRow) -> Brief:
+    """It follows from the state."""
+    state, managed = row.state, row.state.managed
+    record = None if managed is None else managed.evaluated
+    found = None if record is None else record.evaluation
+    return Brief(
+        number=row.number,
+        id=row.id,
+        agent_id=state.agent_id or "",
+        parent_id=state.parent_id,
+        status=state.status,
+        requires_action=int(requires_action(state)),
+        setup=None if managed is None else managed.setup_fingerprint,
+        outcome_title=None if managed is None else managed.outcome_title,
+        outcome_status=outcome_status(state),
+        outcome_trend=None if found is None else found.trend,
+        promotion_ready=int(found is not None and found.promotion_ready),
+        rested_at=0 if managed is None else managed.rested_at,
+    )
+
+
+def _is_listed_alike(before: SessionRow, after: SessionRow) -> bool:
+    """Whether it is listed as it was: most of what happens in a session is looked at only here."""
+    one, other = before.state, after.state
+    if (
+        one.status is other.status
+        and one.managed is other.managed
+        and one.confirmation is other.confirmation
+        and one.custom is other.custom
+        and one.stop_reason is other.stop_reason
+        and one.agent_id is other.agent_id
+    ):
+        return True
+    return brief_of(before) == brief_of(after)
 
 
 class MessageRow(NamedTuple):
@@ -130,6 +190,8 @@ class Desk:
         self.sessions: dict[str, SessionRow] = {}
         self.due: dict[str, int | None] = {}
         """Sessions that have to be run at another time than before."""
+        self.briefs: dict[str, SessionRow] = {}
+        """Sessions that are listed otherwise than before."""
         self.messages: list[MessageRow] = []
         self.new_parts: dict[tuple[str, int], PartRow] = {}
         self.parts: dict[tuple[str, int], PartRow] = {}
@@ -149,6 +211,8 @@ class Desk:
         (self.new_sessions if is_new else self.sessions)[row.id] = row
         if not is_new and before is not None and before.due != row.due:
             self.due[row.id] = row.due
+        if before is None or row.id in self.briefs or not _is_listed_alike(before, row):
+            self.briefs[row.id] = row
         self._sessions[row.id] = row
 
     def new_number(self) -> int:
@@ -190,6 +254,7 @@ class Desk:
         self.rebuilt.pop(gone, None)
         self.sessions.pop(gone, None)
         self.due.pop(gone, None)
+        self.briefs.pop(gone, None)
         if self.new_sessions.pop(gone, None) is None:
             self.deleted[gone] = row
         self._sessions[gone] = None
@@ -203,6 +268,7 @@ class Desk:
         self._sessions[gone] = again.session
         self.sessions.pop(gone, None)
         self.due.pop(gone, None)
+        self.briefs[gone] = again.session
         self.rebuilt[gone] = again
 
     def put_part(self, row: PartRow, *, is_new: bool) -> None:

@@ -12,19 +12,21 @@ from holdfast.contract.event_kinds import MAKES_RUNNABLE
 from holdfast.contract.journal import JournalUnusable
 from holdfast.contract.session_state import SessionState
 from holdfast.record.codec import Stored
-from holdfast.record.rows import Desk, PartRow, SessionRow
+from holdfast.record.rows import Brief, Desk, PartRow, SessionRow, brief_of
 
-_SESSION_COLUMNS = (
+SESSION_COLUMNS = (
     "id, created_at, updated_at, sequence, hash, state_json, epoch, holder, until, number, due"
 )
 _PART_COLUMNS = (
     'id, message_id, session_id, "index", type, data_json, tool_call_id, tool_state,'
     " created_at, updated_at"
 )
-SESSION_NAMES = tuple(_SESSION_COLUMNS.split(", "))
+SESSION_NAMES = tuple(SESSION_COLUMNS.split(", "))
 PART_NAMES = tuple(_PART_COLUMNS.split(", "))
 _MESSAGE_COLUMNS = 'id, session_id, "index", role, created_at, updated_at'
 MESSAGE_NAMES = tuple(_MESSAGE_COLUMNS.split(", "))
+BRIEF_NAMES = Brief._fields
+_BRIEF_COLUMNS = ", ".join(BRIEF_NAMES)
 _EVENT_COLUMNS = "place, id, micros, wake_id, type, version, body, previous, hash, processed_at"
 
 SPAN = 1 << 32
@@ -39,7 +41,7 @@ FOUND_EVENTS = (
 )
 _TOLD_EVENTS = f"SELECT {FOUND_EVENTS}, processed_at FROM chat_sessions, events"
 
-SESSION = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions WHERE id = ?"
+SESSION = f"SELECT {SESSION_COLUMNS} FROM chat_sessions WHERE id = ?"
 PART = f'SELECT {_PART_COLUMNS} FROM chat_parts WHERE message_id = ? AND "index" = ?'
 EVENT_EXISTS = f"SELECT 1 FROM chat_sessions, events WHERE {_OF_SESSION} AND events.id = ?"
 WAS_CALLED = (
@@ -48,7 +50,7 @@ WAS_CALLED = (
 )
 
 NEW_SESSION = (
-    f"INSERT INTO chat_sessions ({_SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    f"INSERT INTO chat_sessions ({SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 NEXT_NUMBER = (
     "SELECT max(coalesce((SELECT max(number) FROM chat_sessions), 0),"
@@ -61,6 +63,12 @@ SESSION_CHANGED = (
 )
 SESSION_MOVED = SESSION_CHANGED.replace(" WHERE", ", due = ? WHERE")
 """Where it has to be run at another time. That is seldom: all other changes touch no index."""
+BRIEF_CHANGED = (
+    f"INSERT INTO session_briefs ({_BRIEF_COLUMNS}) VALUES ({', '.join('?' * len(BRIEF_NAMES))})"
+    " ON CONFLICT (number) DO UPDATE SET"
+    f" {', '.join(f'{name} = excluded.{name}' for name in BRIEF_NAMES[1:])}"
+)
+BRIEF = f"SELECT {_BRIEF_COLUMNS} FROM session_briefs WHERE number = ?"
 NEW_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_MESSAGE = f"INSERT INTO chat_messages ({_MESSAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 NEW_PART = f"INSERT INTO chat_parts ({_PART_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -87,8 +95,8 @@ PLACE_OF_EVENT = (
     f"SELECT place - {FIRST} FROM chat_sessions, events WHERE {_OF_SESSION} AND events.id = ?"
 )
 
-SESSIONS = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC LIMIT ?"
-DUE = f"SELECT {_SESSION_COLUMNS} FROM chat_sessions WHERE due <= ? ORDER BY due, id LIMIT ?"
+SESSIONS = f"SELECT {SESSION_COLUMNS} FROM chat_sessions ORDER BY updated_at DESC, id DESC LIMIT ?"
+DUE = f"SELECT {SESSION_COLUMNS} FROM chat_sessions WHERE due <= ? ORDER BY due, id LIMIT ?"
 NEXT_DUE = "SELECT min(due) FROM chat_sessions WHERE due IS NOT NULL"
 SESSION_IDS = "SELECT id FROM chat_sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"
 NOTHING = "SELECT 1"
@@ -123,6 +131,7 @@ _NO_PARTS = (
 )
 _NO_MESSAGES = "DELETE FROM chat_messages WHERE session_id = ?"
 _NO_EVENTS = "DELETE FROM events WHERE place > ? AND place < ?"
+_NO_BRIEF = "DELETE FROM session_briefs WHERE number = ?"
 _NO_SESSION = "DELETE FROM chat_sessions WHERE id = ?"
 
 _PENDING = frozenset(str(kind.__struct_config__.tag) for kind in MAKES_RUNNABLE)
@@ -200,6 +209,7 @@ def part_changes(row: PartRow) -> Row:
 def _removals(desk: Desk) -> Iterator[tuple[str, Sequence[Row]]]:
     for session_id, row in desk.deleted.items():
         yield _NO_EVENTS, [_places(row)]
+        yield _NO_BRIEF, [(row.number,)]
         for statement in (_NO_PARTS, _NO_MESSAGES, _NO_SESSION):
             yield statement, [(session_id,)]
     for session_id, again in desk.rebuilt.items():
@@ -220,6 +230,8 @@ def writes(desk: Desk, blob: Blob = bytes) -> Iterator[tuple[str, Sequence[Row]]
         yield NEW_SESSION, [session_values(row) for row in desk.new_sessions.values()]
     if desk.sessions:
         yield from _session_writes(desk, blob)
+    if desk.briefs:
+        yield BRIEF_CHANGED, [brief_of(row) for row in desk.briefs.values()]
     if desk.events:
         numbers = {
             row.id: row.number for row in (*desk.new_sessions.values(), *desk.sessions.values())

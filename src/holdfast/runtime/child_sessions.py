@@ -15,7 +15,6 @@ from holdfast.contract.delegation import (
     DELEGATED,
     MOST_DEPTH,
     ChildRun,
-    ChildSession,
     ChildTask,
     SeededChild,
 )
@@ -132,7 +131,7 @@ class LastingChildren:
             ) from None
         return SeededChild(
             parent_session_id=log.session_id,
-            child_session=_seen(await journal.session(child)),
+            child_session_id=child,
             seeded_event_ids=tuple(event.id for event in events[1:]),
         )
 
@@ -159,7 +158,7 @@ class LastingChildren:
         await log.append([rested])
         return ChildRun(
             parent_session_id=log.session_id,
-            child_session=_seen(after),
+            child_session_id=session_id,
             executed_cycles=len(ends),
             loop_stop_reason=rests,
             child_stop_reason=after.state.stop_reason,
@@ -288,12 +287,3 @@ def _seeds(task: ChildTask) -> list[Payload]:
     """What a child holds before anybody runs it."""
     wanted = [] if task.outcome is None else [OutcomeDefined(outcome=task.outcome)]
     return [*wanted, UserMessage(message=task.message)]
-
-
-def _seen(session: Session) -> ChildSession:
-    return ChildSession(
-        session_id=session.id,
-        agent_id=session.state.agent_id,
-        status=session.state.status,
-        stop_reason=session.state.stop_reason,
-    )

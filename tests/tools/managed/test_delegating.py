@@ -81,13 +81,10 @@ async def test_a_child_is_of_the_same_agent_and_holds_its_task(workspace: Path) 
         )
         child = made["child_session"]["session_id"]
         assert made["parent_session_id"] == hf.session_id
-        assert made["child_session"] == {
-            "session_id": child,
-            "agent_id": "looker",
-            "status": "rescheduling",
-            "stop_reason": "rescheduling",
-            "relation_to_current": "child",
-        }
+        assert made["child_session"] == await result(hf, "session_get_snapshot", session_id=child)
+        summary = made["child_session"]
+        assert (summary["status"], summary["stop_reason"]) == ("rescheduling", "rescheduling")
+        assert (summary["agent_id"], summary["parent_session_id"]) == ("looker", hf.session_id)
         begun, wanted, said = await events_of(hf, child)
         (own,) = [one for one in await events_of(hf) if isinstance(one, SessionCreated)]
         assert begun == SessionCreated(
@@ -108,6 +105,27 @@ async def test_a_child_is_of_the_same_agent_and_holds_its_task(workspace: Path) 
         assert told == ChildCreated(
             child_session_id=child, outcome_title="A look", message="Look at it.", lasting=True
         )
+
+
+@pytest.mark.req("BOA-DELEG-08", "BOA-SESS-08", "BOA-SESS-09", "BOA-SESS-10")
+async def test_where_a_child_stands_is_told_as_of_any_session(workspace: Path) -> None:
+    async with under(workspace, ["Two of them."]) as hf:
+        made = await result(hf, "session_delegate", message="Count.", title="A count")
+        child = made["child_session"]["session_id"]
+        told = await result(hf, "session_run_child", session_id=child)
+        (listed,) = (await result(hf, "session_list_children"))["sessions"]
+        before, after = made["child_session"], told["child_session"]
+        for summary in (before, after, listed):
+            assert (summary["relation_to_current"], summary["child_count"]) == ("child", 0)
+            assert (summary["promotion_ready"], summary["outcome_status"]) == (False, "not_ready")
+            assert summary["agent_setup_fingerprint"] == listed["agent_setup_fingerprint"]
+            shared = "resource_contract_fingerprint"
+            assert summary[shared] == listed[shared]
+            assert (summary["requires_action"], summary["pending_action_kind"]) == (False, None)
+            step = summary["next_outcome_step"]
+            assert (await hf.settle(step["tool"], step["args"])).failure is None
+        assert (before["outcome_trend"], after["outcome_trend"]) == (None, "first_iteration")
+        assert after["outcome_evaluation"]["status"] == "not_ready"
 
 
 async def test_what_is_missing_of_a_task_is_said(workspace: Path) -> None:
@@ -139,13 +157,7 @@ async def test_a_child_is_run_in_place_and_keeps_its_context_to_itself(workspace
         told = await result(hf, "session_run_child", session_id=child)
         assert told == {
             "parent_session_id": hf.session_id,
-            "child_session": {
-                "session_id": child,
-                "agent_id": "looker",
-                "status": "idle",
-                "stop_reason": "idle",
-                "relation_to_current": "child",
-            },
+            "child_session": await result(hf, "session_get_snapshot", session_id=child),
             "executed_cycles": 1,
             "loop_stop_reason": "idle",
             "child_stop_reason": "idle",
@@ -153,6 +165,7 @@ async def test_a_child_is_run_in_place_and_keeps_its_context_to_itself(workspace
             "queued_wake_ids": [],
             "processed_event_ids": made["seeded_event_ids"],
         }
+        assert told["child_session"]["status"] == "idle"
         words = [row.content for row in seen[0].rows[1:]]
         assert words == ["[outcome wanted] A count", "Count."]
         rested = [one for one in await events_of(hf) if isinstance(one, ChildIdle)]

@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.delegation import ChildSessions
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
@@ -40,6 +41,7 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     log: SessionLog | None
     created: SessionCreated
     skills: Callable[[], Skills]
+    children: Callable[[], ChildSessions]
     offer: Callable[[Iterable[str]], None] = lambda _names: None
     """Has tools of these names offered to the model from its next request on."""
     mounts: tuple[Mount, ...] = ()

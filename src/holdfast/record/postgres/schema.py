@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import LiteralString, TypeAlias
 
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.record.postgres.brief_tables import add_briefs
 from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
 from holdfast.record.postgres.patience import Connection
@@ -15,7 +16,7 @@ from holdfast.record.store import not_up_to_date
 Step: TypeAlias = LiteralString | Callable[[Connection], None]
 """Statements, or what does more than statements can."""
 
-MIGRATIONS: tuple[Step, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES, add_due)
+MIGRATIONS: tuple[Step, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES, add_due, add_briefs)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64

@@ -4,7 +4,8 @@ import re
 from functools import cache
 
 _TABLES = re.compile(
-    r"\b(chat_sessions|chat_messages|chat_parts|events|search_places|search|version_contents|versions)\b"
+    r"\b(chat_sessions|chat_messages|chat_parts|session_briefs|events|search_places|search"
+    r"|version_contents|versions)\b"
 )
 _BYTES = "CAST(data_json AS BLOB)", "convert_to(data_json, 'UTF8')"
 

@@ -21,7 +21,7 @@ _REMOVALS = (
 _SIZE: LiteralString = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
 _OURS: LiteralString = " WHERE relnamespace = 'holdfast'::regnamespace AND relkind = 'r'"
 _TABLES: tuple[LiteralString, ...] = (
-    *("chat_sessions", "events", "chat_messages", "chat_parts"),
+    *("chat_sessions", "events", "chat_messages", "chat_parts", "session_briefs"),
     *("search", "search_places", "version_contents", "versions"),
 )
 

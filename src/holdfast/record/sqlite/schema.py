@@ -3,11 +3,12 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 
 from holdfast.contract.journal import JournalUnusable
-from holdfast.record import due_step
-from holdfast.record.sql import Row
+from holdfast.record import brief_step, due_step
+from holdfast.record.sql import BRIEF_CHANGED, Row
 from holdfast.record.sqlite.place_tables import PLACES
 from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
@@ -76,26 +77,62 @@ _NO_WAKES = "DROP INDEX events_of_wake;\n"
 """Nearly every event of an agent went into it, for a question that is seldom asked: who wants the
 events of a wake looks through its session, as for those of a type."""
 
+_BRIEFS = """
+CREATE TABLE session_briefs (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    parent_id TEXT,
+    status TEXT NOT NULL,
+    requires_action INTEGER NOT NULL,
+    setup TEXT,
+    outcome_title TEXT,
+    outcome_status TEXT NOT NULL,
+    outcome_trend TEXT,
+    promotion_ready INTEGER NOT NULL,
+    rested_at INTEGER NOT NULL
+)
+"""
+_BRIEF_INDEXES = (
+    "CREATE INDEX briefs_of_agent ON session_briefs (agent_id)",
+    "CREATE INDEX briefs_of_parent ON session_briefs (parent_id, agent_id)"
+    " WHERE parent_id IS NOT NULL",
+)
+
 
 def _add_due(connection: sqlite3.Connection) -> None:
     """When each session has to be run, beside it: the first is found without looking at all."""
     connection.execute(_DUE)
-    if connection.execute("SELECT 1 FROM chat_sessions").fetchone() is not None:
-
-        def asked(statement: str, values: Sequence[object]) -> list[Row]:
-            return connection.execute(statement, values).fetchall()
-
-        for values in due_step.found_due(asked):
+    if _has_sessions(connection):
+        for values in due_step.found_due(partial(_asked, connection)):
             connection.executemany(due_step.FOUND_DUE, values)
     connection.execute(_DUE_INDEX)
+
+
+def _add_briefs(connection: sqlite3.Connection) -> None:
+    """What sessions are listed by, in a table of its own: narrow, as all of it is looked at."""
+    connection.execute(_BRIEFS)
+    if _has_sessions(connection):
+        for values in brief_step.found_briefs(partial(_asked, connection)):
+            connection.executemany(BRIEF_CHANGED, values)
+    for index in _BRIEF_INDEXES:
+        connection.execute(index)
+
+
+def _has_sessions(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM chat_sessions").fetchone() is not None
+
+
+def _asked(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> list[Row]:
+    return connection.execute(statement, values).fetchall()
 
 
 Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 """Statements, or what does more than statements can."""
 
 MIGRATIONS: tuple[Step, ...] = (
-    *(_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES, _add_due),
-    _NO_WAKES,
+    *(_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES),
+    *(_add_due, _NO_WAKES, _add_briefs),
 )
 """Each brings a file from the version before it to the next; what was published never changes."""
 
