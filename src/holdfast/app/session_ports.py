@@ -10,6 +10,7 @@ from holdfast.app.after_edit import hooks_of
 from holdfast.app.file_bounds import bounds_of
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.managed import basis as managed_basis
+from holdfast.app.managed import mounts as managed_mounts
 from holdfast.app.managed import session as managed_session
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
@@ -79,6 +80,8 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     """What its journal begins with."""
     bound: bool = False
     """Whether it works for another session, and ends with that."""
+    mounts: "tuple[managed_mounts.Mount, ...]" = ()
+    """What it stands on, where it is a managed one."""
 
 
 class SessionsBelow:
@@ -162,6 +165,7 @@ class SessionPorts:
                 log=parts.log,
                 created=parts.created,
                 skills=lambda: self.skills,
+                mounts=parts.mounts,
             )
         )
 
@@ -245,6 +249,8 @@ class SessionPorts:
     def open(self) -> None:
         """The session begins, or begins again."""
         self._is_open = True
+        if self.parts.mounts:
+            managed_mounts.make_folders(self.parts.mounts, self.parts.surroundings)
         if "_parsers" in vars(self):
             self._parsers.open()
 
