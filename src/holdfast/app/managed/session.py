@@ -5,6 +5,7 @@ whose profile has the managed tools is opened. Nothing is opened before it is as
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from anyio import Lock
 
@@ -26,6 +27,7 @@ from holdfast.app.store import shared_store
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.shell_views import ShellView
+from holdfast.contract.mounts import of_kind
 from holdfast.contract.runtime import Ports
 from holdfast.record.store import Store
 from holdfast.runtime.managed.gate import Gate
@@ -98,7 +100,15 @@ class ManagedSession:
             tools=lambda: tuple(parts.catalog),
             clean=lambda text: redactor.text(text) if redactor.active else text,
             mounts=parts.mounts,
-            artifacts=None,
+            artifacts=_artifacts(parts),
             live_shell=lambda: None,
             crowding=lambda: self.crowding(),
         )
+
+
+def _artifacts(parts: ManagedParts) -> Path | None:
+    """A folder of the workspace for this session alone."""
+    workspace = of_kind(parts.mounts, "session_workspace")
+    if workspace is None:
+        return None
+    return Path(workspace.mount_path) / resources.ARTIFACTS / parts.session.id
