@@ -14,7 +14,7 @@ from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
-from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of
+from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of, whole_policy
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
@@ -202,6 +202,7 @@ def assembled(wanted: Wanted) -> Whole:
             created=created,
             bound=above is not None,
             mounts=mounts_here,
+            policy=partial(whole_policy, reach),
         )
     )
     outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))

@@ -29,6 +29,7 @@ from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.programs import Programs
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
+from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.search import FileSearch
 from holdfast.contract.searching import WebSearch
 from holdfast.contract.skills import Skill, Skills
@@ -82,6 +83,8 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it works for another session, and ends with that."""
     mounts: "tuple[managed_mounts.Mount, ...]" = ()
     """What it stands on, where it is a managed one."""
+    policy: Callable[[], SandboxPolicy] = SandboxPolicy
+    """What its processes are confined to, all tools together."""
 
 
 class SessionsBelow:
@@ -166,6 +169,7 @@ class SessionPorts:
                 created=parts.created,
                 skills=lambda: self.skills,
                 mounts=parts.mounts,
+                policy=parts.policy,
             )
         )
 

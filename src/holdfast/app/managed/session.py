@@ -26,6 +26,7 @@ from holdfast.app.managed.basis import ManagedParts
 from holdfast.app.store import shared_store
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.crowding import Crowding
+from holdfast.contract.managed.setup import RunFacts
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import of_kind
 from holdfast.contract.runtime import Ports
@@ -33,6 +34,7 @@ from holdfast.record.store import Store
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.setup_book import SetupBook
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
@@ -47,12 +49,15 @@ class ManagedSession:
         self.parts = parts
         self.crowding: Callable[[], Crowding | None] = lambda: None
         """How much of its context the model is given of what; set by whoever runs the agent."""
+        self.run_facts: Callable[[], RunFacts | None] = lambda: None
+        """What is known of the setup where an agent runs; set by whoever runs it."""
         self._opening = Lock()
         self._store: Store | None = None
         self.ground = self._ground()
         self.judging = Judging(self.ground)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
+        self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
