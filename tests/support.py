@@ -67,9 +67,10 @@ def make_judge(
     narrowing: tuple[tuple[Rule, ...], ...] = (),
     standing: Mapping[str, str] | None = None,
     grants: GrantStore | None = None,
+    granted: tuple[Rule, ...] = (),
 ) -> PolicyJudge:
     powers = Powers(
-        own=AgentRules(rules=rules, standing=standing or {}),
+        own=AgentRules(rules=rules, granted=granted, standing=standing or {}),
         narrowing=narrowing,
         parents=parents,
         look=look,

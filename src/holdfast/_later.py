@@ -37,6 +37,7 @@ NAMES = frozenset(
         "holdfast.app.inquiring",
         "holdfast.app.language_servers",
         "holdfast.app.managed.basis",
+        "holdfast.app.managed.mounts",
         "holdfast.app.managed.session",
         "holdfast.app.manifests",
         "holdfast.app.opened_under",

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from policy.judge_kit import SHELL, WRITER, action, judged
+from policy.judge_kit import EDITOR, SHELL, WRITER, action, judged
 from policy.rules_kit import rule
 from support import make_judge
 
@@ -17,6 +17,7 @@ from holdfast.policy.source_grants import (
     managed_mounts,
     named_manifest,
     together,
+    vaults,
 )
 
 GRANTS = {
@@ -62,6 +63,7 @@ def test_a_manifest_that_was_merely_found_grants_nothing() -> None:
 
 
 MANAGED = managed_mounts([Mount("/workspace", writable=True), Mount("/memory", writable=False)])
+GRANTED = MANAGED.granted
 
 
 @pytest.mark.parametrize(
@@ -69,14 +71,14 @@ MANAGED = managed_mounts([Mount("/workspace", writable=True), Mount("/memory", w
     [("/workspace/a", "allow"), ("/memory/a", "ask"), ("/workspaces/a", "ask")],
 )
 def test_the_managed_profile_is_free_in_its_mounts(path: str, wanted: str) -> None:
-    assert action(judged(make_judge(*MANAGED.rules), WRITER, {"path": path})) == wanted
+    assert action(judged(make_judge(granted=GRANTED), WRITER, {"path": path})) == wanted
     for other in ("ask", "deny"):
-        narrowed = make_judge(*MANAGED.rules, rule("fs.write", "/workspace/a", other))
+        narrowed = make_judge(rule("fs.write", "/workspace/a", other), granted=GRANTED)
         assert action(judged(narrowed, WRITER, {"path": "/workspace/a"})) == other
 
 
 def test_the_managed_profile_looks_with_ten_programs() -> None:
-    judge = make_judge(*MANAGED.rules)
+    judge = make_judge(granted=GRANTED)
     bash = msgspec.structs.replace(SHELL, name="bash")
     for text in ("pwd", "ls", "cat a.txt", "head -n 2 a.txt"):
         assert action(judged(judge, bash, {"command": text})) == "allow"
@@ -84,11 +86,26 @@ def test_the_managed_profile_looks_with_ten_programs() -> None:
         assert action(judged(judge, bash, {"command": text})) == "ask"
 
 
+@pytest.mark.parametrize("pattern", ["**", "**/*.pem", "*"])
+def test_no_grant_of_a_mount_outweighs_a_rule_however_wide_that_is(pattern: str) -> None:
+    for other in ("ask", "deny"):
+        judge = make_judge(rule("*", pattern, other), granted=GRANTED)
+        assert action(judged(judge, WRITER, {"path": "/workspace/a.pem"})) == other
+
+
+def test_what_lies_in_a_vault_is_nobodys() -> None:
+    denied = vaults(["/safe/"]).rules
+    judge = make_judge(*denied, rule("*", "**", "allow", "session"), granted=GRANTED)
+    for path in ("/safe", "/safe/a", "/safe/a/b"):
+        assert action(judged(judge, EDITOR, {"path": path})) == "deny"
+    assert action(judged(judge, EDITOR, {"path": "/safes"})) == "allow"
+
+
 def test_several_grants_are_one() -> None:
     both = together([named_manifest(["a"], "x.json", "the configuration"), *GRANTS.values()])
     assert set(both.standing) == {"a", "writer"}
     assert both.standing["writer"] == next(iter(GRANTS))
-    assert together([MANAGED]).rules == MANAGED.rules
+    assert together([MANAGED]).granted == GRANTED
 
 
 def test_who_says_nothing_of_his_needs_gets_little() -> None:

@@ -35,6 +35,27 @@ def further_roots(
     return tuple(str(path) for path in dict.fromkeys(found) if path != workspace)
 
 
+def substrate_of(agent: Agent, surroundings: Surroundings, workspace: Path | None) -> str | None:
+    """The directory that all sessions of the agent share; None: it names none.
+
+    What a call may write must not lie in it, or be it.
+    """
+    if agent.substrate is None:
+        return None
+    entry = f"agent.{agent.id}.substrate"
+    path = _found(entry, agent.substrate, surroundings, workspace)
+    if not path.is_dir():
+        raise ConfigurationError(f"{entry}: {path} is no directory; {_CHECK_THE_PATH}")
+    _refuse_too_much(entry, path, surroundings)
+    for root in (*filter(None, (workspace,)), *map(Path, agent.roots)):
+        if _real(root).is_relative_to(path):
+            raise ConfigurationError(
+                f"{entry}: {path} is or contains {root}, where the agent works; name another"
+                " directory"
+            )
+    return str(path)
+
+
 def adhoc_directories(
     agent: Agent, surroundings: Surroundings, workspace: Path | None
 ) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from holdfast.app.file_witness import file_witness
 from holdfast.app.going_on import end_unawaited, leave_a_wake
 from holdfast.app.live_redaction import LiveRedaction
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.prompting import System
 from holdfast.app.run_stream import Runs, RunStream
 from holdfast.app.run_watch import RunWatch, WordWatch
 from holdfast.app.session_questions import SessionQuestions
@@ -38,6 +39,8 @@ from holdfast.contract.events import (
     UserInterrupt,
     UserMessage,
 )
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.managed import setup as run_setup
 from holdfast.contract.model import ChatModel
 from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
@@ -81,6 +84,8 @@ class AgentSession(SessionQuestions):
             parts.telemetry.asks_models_of(equipment.model.provider)
         self._keeper = Keeper(parts.log, talk)
         self._log.listeners.append(self._tell)
+        if parts.own.managed is not None:
+            parts.own.managed.run_facts = partial(_run_facts, equipment, system)
         parts.own.left = lambda: None if self.spending is None else self.spending.for_others()
         self._abort = Abort()
         """Stops the run under way."""
@@ -255,6 +260,18 @@ class AgentSession(SessionQuestions):
                     self.spending.charge_child(one.payload)
         for listener in tuple(self._listeners):
             listener(one)
+
+
+def _run_facts(equipment: Equipment, system: Callable[[], tuple[str, ...]]) -> run_setup.RunFacts:
+    """What of a run belongs to the setup of its session."""
+    limits: JsonObject = msgspec.to_builtins(equipment.limits)
+    return run_setup.RunFacts(
+        provider=equipment.model.provider,
+        model=equipment.model.name,
+        resilience=limits,
+        sections=system.sections() if isinstance(system, System) else (),
+        bootstrap=system.files() if isinstance(system, System) else (),
+    )
 
 
 def _new_turn(parts: Whole) -> None:

@@ -53,6 +53,7 @@ class AgentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     rules: tuple[RuleSettings, ...] = ()
     tools: Visibility = Visibility()
     roots: tuple[str, ...] = ()
+    substrate: str | None = None
     ad_hoc: tuple[str, ...] = ()
     subagents: tuple[str, ...] | None = None
     skills: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.app.agent_patterns import check_requires
-from holdfast.app.agent_places import adhoc_directories, further_roots, skill_folders
+from holdfast.app.agent_places import adhoc_directories, further_roots, skill_folders, substrate_of
 from holdfast.app.agent_rules import agent_rules
 from holdfast.app.agent_settings import AgentSettings, agent_of
 from holdfast.app.judging import manifest_rules
@@ -70,6 +70,7 @@ def compiled(declared: Declared, ground: Ground, name: str = "") -> CompiledAgen
         workspace=None if ground.workspace is None else str(ground.workspace),
         roots=further_roots(agent, ground.surroundings, ground.workspace),
         ad_hoc=adhoc_directories(agent, ground.surroundings, ground.workspace),
+        substrate=substrate_of(agent, ground.surroundings, ground.workspace),
         subagents=_subagents(agent, ground.agents),
     )
 

@@ -14,10 +14,11 @@ from holdfast.app.after_edit import hooks_tool
 from holdfast.app.audit import audit_log
 from holdfast.app.command_tools import strictest
 from holdfast.app.configuration import Configuration
-from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of
+from holdfast.app.hands import HandSetup, KnownTools, hand_for, leaves_of, remarks_of, whole_policy
 from holdfast.app.judging import JudgeParts, agent_manifest, judge_for
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.locations import project_root
+from holdfast.app.managed import mounts
 from holdfast.app.named_sources import (
     NamedSources,
     server_tools,
@@ -38,7 +39,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.profiles import catalog_of, on_demand, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
@@ -125,13 +126,16 @@ def assembled(wanted: Wanted) -> Whole:
         call_quota=settings.limits.sidecar_call_bytes,
         session_quota=settings.limits.sidecar_session_bytes,
     )
-    judging = msgspec.structs.replace(
-        _judging(wanted, configuration, surroundings, session, catalog),
-        agent=agent,
-        unseen=(*hooks_tool(settings), *server_tools(sources, surroundings)),
-        granted=(sources.granted,),
-        vouched=outside.vouched,
-        kept=tuple(path for one in sources.manifests for path in one.made_from),
+    judging, mounts_here = _mounted(
+        msgspec.structs.replace(
+            _judging(wanted, configuration, surroundings, session, catalog),
+            agent=agent,
+            unseen=(*hooks_tool(settings), *server_tools(sources, surroundings)),
+            vouched=outside.vouched,
+            kept=tuple(path for one in sources.manifests for path in one.made_from),
+        ),
+        chosen,
+        sources,
     )
     reach = reach_of(judging)
     outside.judged_by(reach.scope)
@@ -200,6 +204,8 @@ def assembled(wanted: Wanted) -> Whole:
             depth=0 if above is None else above.depth,
             created=created,
             bound=above is not None,
+            mounts=mounts_here,
+            policy=partial(whole_policy, reach),
         )
     )
     outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))
@@ -235,6 +241,18 @@ def assembled(wanted: Wanted) -> Whole:
         if settings.telemetry.enabled
         else None,
     )
+
+
+def _mounted(
+    judging: JudgeParts, profile: ProfileSettings, sources: NamedSources
+) -> "tuple[JudgeParts, tuple[mounts.Mount, ...]]":
+    """With what is mounted and what is granted; only managed sessions have mounts."""
+    judging = msgspec.structs.replace(judging, granted=(sources.granted,))
+    is_managed = "managed" in (profile.toolsets or ())
+    if not is_managed and not judging.settings.vault:
+        return judging, ()
+    found = mounts.mounts_of(judging, is_managed=is_managed)
+    return mounts.mounted(judging, found), found
 
 
 def _own_tools(wanted: Wanted) -> Iterator[Tool]:

@@ -50,7 +50,7 @@ _PREFIX = "HOLDFAST_"
 _NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE, MCP_TOKEN_VARIABLE})
 _LEVELS = "__"
 _RULES = "rules"
-_HAVE_TO_BE_WHOLE = ("model", "lsp", "manifest")
+_HAVE_TO_BE_WHOLE = ("model", "lsp", "manifest", "vault")
 """Tables by name that lack something without some of their keys."""
 
 

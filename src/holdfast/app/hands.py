@@ -155,6 +155,11 @@ def _not_all(_directory: str) -> bool:
     return False
 
 
+def whole_policy(reach: Reach) -> SandboxPolicy:
+    """What processes are confined to, all tools together; what rules deny is not in it."""
+    return sandbox_policy.sandbox_policy(reach.agent)
+
+
 def _policy(setup: HandSetup, tool: Tool) -> SandboxPolicy:
     wanted = setup.settings
     limits = SandboxLimits(

@@ -57,6 +57,17 @@ class InSandbox(msgspec.Struct, frozen=True):
     """Why a command runs there although nobody knows beforehand what it does."""
 
 
+class Mounted(msgspec.Struct, frozen=True, kw_only=True):
+    """What is mounted for the session beside its workspace: directories, without links."""
+
+    readable: tuple[str, ...] = ()
+    """Within reach of every tool and of every process."""
+    read_only: Mapping[str, str] = {}
+    """Those of them that no call writes, and what to do instead."""
+    vaults: tuple[str, ...] = ()
+    """Read by no call and no process."""
+
+
 class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's judge is made from."""
 
@@ -100,6 +111,7 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""
     in_sandbox: InSandbox | None = None
+    mounted: Mounted = Mounted()
 
 
 _NOWHERE = InSandbox(frozenset(), {}, "")
@@ -129,6 +141,7 @@ def judge_for(parts: JudgeParts, reach: Reach, now: Callable[[], datetime]) -> P
         powers = Powers(
             own=AgentRules(
                 rules=local((*granted.rules, *manifest, *parts.found.rules, *parts.rules)),
+                granted=local(granted.granted),
                 standing=standing,
             ),
             narrowing=(local(parts.found.narrowing),) if parts.found.narrowing else (),
@@ -258,7 +271,8 @@ def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
     facts = DiskPaths()
     seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
     further = () if parts.agent is None else parts.agent.roots
-    roots = (seen.physical, *further) if isinstance(seen, PathView) else ()
+    read = parts.mounted.readable
+    roots = (seen.physical, *further, *read) if isinstance(seen, PathView) else read
     grounds = Grounds(roots=roots, facts=facts)
     for policy in policies:
         if policy != "any":

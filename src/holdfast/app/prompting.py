@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.agent.context.instructions import (
+    Instructions,
     NotRead,
     instruction_places,
     project_instructions,
@@ -27,54 +28,80 @@ LARGEST_INSTRUCTIONS = 1 << 20
 _log = logging.getLogger("holdfast")
 
 
-def system_of(
-    agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
-) -> Callable[[], tuple[str, ...]]:
-    """What the agent is told to be, whenever a run begins."""
-    said = agent.agent.instructions.strip()
-    manifest = f"{said}\n\n{INSTRUCTION}" if agent.agent.directives else said
-    instructions = _instructions(session)
-    environment = _environment(session)
+class System:
+    """What an agent is told to be, whenever a run begins."""
 
-    def made(instructed: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
+    def __init__(
+        self, agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
+    ) -> None:
+        self._said = agent.agent.instructions.strip()
+        self._directives = agent.agent.directives
+        self._managed = agent.profile == "managed"
+        self._instructions = _instructions(session)
+        self._environment = _environment(session)
+        self._skills = skills
+        self._last = ("", (), self._made("", ()))
+
+    def __call__(self) -> tuple[str, ...]:
+        """Its texts."""
+        instructed, known = self._instructions().text, self._skills()
+        if (instructed, known) != self._last[:2]:
+            self._last = (instructed, known, self._made(instructed, known))
+        return self._last[2]
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """What it is made of, by name, with no path of the session's own."""
+        said = PromptParts(
+            manifest=self._said,
+            instructions=self._instructions().text,
+            skills=self._skills(),
+            managed=self._managed,
+        )
+        anywhere = {
+            name: "{workspace}" if name == "workspace" else fact
+            for name, fact in self._environment.items()
+        }
+        place = PromptParts(environment=anywhere)
+        appendix = INSTRUCTION if self._directives else ""
+        return (
+            ("bootstrap", system_prompt(said)),
+            ("runtime_environment", system_prompt(place)),
+            ("harness_appendix", appendix),
+        )
+
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """The files of the project that are told with it: names and texts."""
+        return tuple((one.path, one.text) for one in self._instructions().files if one.text)
+
+    def _made(self, instructed: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
+        manifest = f"{self._said}\n\n{INSTRUCTION}" if self._directives else self._said
         parts = PromptParts(
             manifest=manifest,
             instructions=instructed,
             skills=skills,
-            environment=environment,
-            managed=agent.profile == "managed",
+            environment=self._environment,
+            managed=self._managed,
         )
         text = system_prompt(parts)
         return (text,) if text else ()
 
-    last = ("", (), made("", ()))
 
-    def system() -> tuple[str, ...]:
-        nonlocal last
-        instructed, known = instructions(), skills()
-        if (instructed, known) != last[:2]:
-            last = (instructed, known, made(instructed, known))
-        return last[2]
-
-    return system
-
-
-def _instructions(session: SessionFacts) -> Callable[[], str]:
+def _instructions(session: SessionFacts) -> Callable[[], Instructions]:
     """What the project instructs, whenever it is asked; what of it is not told as it is, people
     hear once in the log."""
     workspace = session.workspace
     if workspace is None:
-        return lambda: ""
+        return lambda: Instructions(text="", files=())
     places = instruction_places(workspace, str(project_root(Path(workspace))))
     said: set[str] = set()
 
-    def now() -> str:
+    def now() -> Instructions:
         found = project_instructions(places, _read)
         for remark in found.remarks:
             if remark not in said:
                 said.add(remark)
                 _log.warning("instructions of the project: %s", remark)
-        return found.text
+        return found
 
     return now
 

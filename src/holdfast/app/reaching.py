@@ -11,9 +11,10 @@ from holdfast.app.profiles import ceilings_of
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.requirement_tables import requirements_of
 from holdfast.contract.ports import PathView
-from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.requirements import FsRequirement, RequirementSet
 from holdfast.contract.tool import Tool, ToolDefinitionError
 from holdfast.execution.path_facts import DiskPaths
+from holdfast.policy.globs import escaped
 from holdfast.policy.places import PlaceProblem, Places, places_of
 from holdfast.policy.reach import Folders, Reach
 from holdfast.policy.scope import (
@@ -45,6 +46,7 @@ def reach_of(parts: JudgeParts) -> Reach:
     except PlaceProblem as problem:
         raise ConfigurationError(f"workspace: {problem}") from None
     given = () if policy.reach is None else (_given(policy.reach, places),)
+    given += _mounts(parts)
     bounding = _Bounding(places, facts, _ceiling(parts, places), parts.above, parts.tools_above)
     # In strict mode a tool has what it requires itself, and this is not that.
     wanted = given if agent is None else (*given, agent.requires)
@@ -57,7 +59,14 @@ def reach_of(parts: JudgeParts) -> Reach:
     own = f"{data}/sessions/{parts.session_id}"
     beside = Beside(apart, given, bounding.alone)
     scopes = ToolScopes(bounding.agent(declared), places, strict=policy.strict, beside=beside)
-    return Reach(scopes, facts, places, Folders((own,), tuple(_kept(parts, facts))))
+    folders = Folders((own,), tuple(_kept(parts, facts)), parts.mounted.read_only)
+    return Reach(scopes, facts, places, folders)
+
+
+def _mounts(parts: JudgeParts) -> tuple[RequirementSet, ...]:
+    """What every tool may read in a managed session."""
+    inside = tuple([f"{escaped(path.rstrip('/'))}/**" for path in parts.mounted.readable])
+    return (RequirementSet(fs=FsRequirement(read=inside)),) if inside else ()
 
 
 def _roots(parts: JudgeParts) -> Iterator[str]:

@@ -10,6 +10,7 @@ from holdfast.app.after_edit import hooks_of
 from holdfast.app.file_bounds import bounds_of
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.managed import basis as managed_basis
+from holdfast.app.managed import mounts as managed_mounts
 from holdfast.app.managed import session as managed_session
 from holdfast.app.profiles import is_managed
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
@@ -29,6 +30,7 @@ from holdfast.contract.plan_shelf import PlanShelf
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.programs import Programs
 from holdfast.contract.runtime import Ports, Runtime, SessionFacts
+from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.search import FileSearch
 from holdfast.contract.searching import WebSearch
 from holdfast.contract.skills import Skill, Skills
@@ -80,6 +82,10 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     """What its journal begins with."""
     bound: bool = False
     """Whether it works for another session, and ends with that."""
+    mounts: "tuple[managed_mounts.Mount, ...]" = ()
+    """What it stands on, where it is a managed one."""
+    policy: Callable[[], SandboxPolicy] = SandboxPolicy
+    """What its processes are confined to, all tools together."""
 
 
 class SessionsBelow:
@@ -165,6 +171,8 @@ class SessionPorts:
                 skills=lambda: self.skills,
                 offer=self.offered.found,
                 children=lambda: self.below.children,
+                mounts=parts.mounts,
+                policy=parts.policy,
             )
         )
 
@@ -247,6 +255,8 @@ class SessionPorts:
     def open(self) -> None:
         """The session begins, or begins again."""
         self._is_open = True
+        if self.parts.mounts:
+            managed_mounts.make_folders(self.parts.mounts, self.parts.surroundings)
         if "_parsers" in vars(self):
             self._parsers.open()
 

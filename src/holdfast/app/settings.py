@@ -269,6 +269,15 @@ class LanguageServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_u
     """Of the files it knows, with the dot."""
 
 
+class VaultSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[vault.NAME]` table: a directory that models know of, and that no call reads."""
+
+    path: str
+    """Absolute, or below `~/`."""
+    prompt: str = ""
+    """What is in it, in one line."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -289,6 +298,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     telemetry: TelemetrySettings = TelemetrySettings()
     profile: dict[str, ProfileSettings] = {}
     agent: dict[str, AgentSettings] = {}
+    vault: dict[str, VaultSettings] = {}
     lsp: dict[str, LanguageServerSettings] = {}
     manifest: dict[str, ManifestSettings] = {}
     mcp: dict[str, McpSettings] = {}

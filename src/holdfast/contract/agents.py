@@ -96,6 +96,9 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     roots: tuple[str, ...] = ()
     """Further directories that `{workspace}` stands for: absolute, below `~/`, or from the
     workspace."""
+    substrate: str | None = None
+    """Where the files are that all its sessions share: a directory as in `roots`; None: one that
+    holdfast keeps. Managed sessions read it, and change it by what they promote alone."""
     ad_hoc: tuple[str, ...] = ()
     """The files that are open now, wherever they lie; `{ad-hoc}` stands for their directories."""
     subagents: tuple[str, ...] | None = None
@@ -162,6 +165,8 @@ class CompiledAgent(msgspec.Struct, frozen=True, kw_only=True):
     """The further roots: absolute, without links."""
     ad_hoc: tuple[str, ...]
     """The directories of the files that are open."""
+    substrate: str | None = None
+    """Where its shared files are, without links; None: where holdfast keeps them."""
     subagents: tuple[str, ...]
     """Whom it may hand work to."""
 

@@ -162,7 +162,7 @@ class PolicyJudge:
         if watched:
             reasons.append(opinion.reason)
         if tool.permission_policy == "always_ask":
-            reasons.insert(0, f"Tool '{tool.name}' always asks before it runs.")
+            reasons[:0] = words.always_asked(prepared)
         if not reasons:
             return _permitted(prepared, considered, self.bounds)
         if not watched and tool.permission_policy != "always_ask":

@@ -31,6 +31,8 @@ class AgentRules(msgspec.Struct, frozen=True, kw_only=True):
     """Rules that count together, and what is allowed where they are silent."""
 
     rules: tuple[Rule, ...] = ()
+    granted: tuple[Rule, ...] = ()
+    """Allow rules that count where no other rule speaks: those of a profile's mounts."""
     standing: Mapping[str, str] = {}
     """Tools that may run where no rule speaks, and who said so: the recorded grants of sources."""
 

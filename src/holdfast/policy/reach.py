@@ -5,7 +5,7 @@ whole. What is out of reach is told with the requirement that would admit it. Ru
 what a call comes upon, and not known here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
 import msgspec
@@ -38,6 +38,8 @@ class Folders(msgspec.Struct, frozen=True):
     """The session's: they are read without asking."""
     kept: tuple[str, ...] = ()
     """Written by no call."""
+    shared: Mapping[str, str] = {}
+    """What is mounted to be read, without links, and what to do instead of writing there."""
 
 
 NO_FOLDERS = Folders()
@@ -62,6 +64,7 @@ class Reach:
         self._base = places.base
         self._own = tuple(f"{folder.rstrip('/')}/" for folder in folders.own)
         self._kept = tuple(f"{folder.rstrip('/')}/" for folder in folders.kept)
+        self._shared = {f"{path.rstrip('/')}/": said for path, said in folders.shared.items()}
         # Of a further root a path is told in full: from there, it would be taken for another one.
         self._roots = [
             f"{text.rstrip('/')}/"
@@ -104,7 +107,7 @@ class Reach:
         if not isinstance(seen, PathView):
             return self._of_lost(scope, use, access, seen)
         found = self._placed(use, seen)
-        if use.within is not None and not (access == "write" and self._is_kept(seen)):
+        if use.within is not None and (access == "read" or self._unwritten(seen) is None):
             # A redirection: the command text was judged as a whole, this one included.
             return Looked(found)
         if self._is_own(access, seen):
@@ -139,8 +142,9 @@ class Reach:
     def _judged(
         self, scope: EffectiveScope, access: Access, path: str, seen: PathView | PathProblem
     ) -> PathLeave | Refusal:
-        if isinstance(seen, PathView) and access == "write" and self._is_kept(seen):
-            return Refusal(target=path, reason=f"{path!r} is holdfast's own; no call writes there.")
+        said = self._unwritten(seen) if isinstance(seen, PathView) and access == "write" else None
+        if said is not None:
+            return Refusal(target=path, reason=f"{path!r} {said}")
         verdict = scope.judge_seen(access, path, seen)
         if not isinstance(verdict, Refused):
             return PathLeave(verdict.canonical)
@@ -167,8 +171,15 @@ class Reach:
             return Looked(found)
         return Looked(found, _refusal(scope.judge_seen(access, use.target, seen)))
 
-    def _is_kept(self, seen: PathView) -> bool:
-        return any(f"{path}/".startswith(self._kept) for path in (seen.lexical, seen.physical))
+    def _unwritten(self, seen: PathView) -> str | None:
+        """Why no call writes there; None: nothing of the kind."""
+        for path in (f"{seen.physical}/", f"{seen.lexical}/"):
+            for folder, instead in self._shared.items():
+                if path.startswith(folder):
+                    return f"is mounted to be read alone. {instead}".rstrip()
+            if path.startswith(self._kept):
+                return "is holdfast's own; no call writes there."
+        return None
 
     def _placed(self, use: Use, seen: PathView) -> Use:
         lexical = self._relative(seen.lexical)

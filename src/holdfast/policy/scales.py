@@ -20,6 +20,7 @@ class Scales:
         self._powers = powers
         self._standing = powers.own.standing
         self._book = RuleBook(rules)
+        self._granted = RuleBook(powers.own.granted)
         self._narrowing = [_without_reasons(rules) for rules in powers.narrowing]
         self._parents = [(RuleBook(above.rules), above.standing) for above in powers.parents]
         self._books = [self._book, *self._narrowing, *(book for book, _ in self._parents)]
@@ -71,6 +72,8 @@ class Scales:
         """What all rules together say of one use."""
         use, name, names = looked.use, tool.name, self._named(tool)
         ours = self._book.weigh(names, use)
+        if ours.rule is None and self._granted.rules:
+            ours = self._granted.weigh(names, use)
         if ours.rule is None:
             ours = self._with_standing(ours, tool, self._standing.get(name), free=looked.free)
         if not self._parents and not self._narrowing:

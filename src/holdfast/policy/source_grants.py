@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from holdfast.contract.requirements import RequirementSet, requirement_set
-from holdfast.contract.rules import Rule
+from holdfast.contract.rules import Action, Rule
 from holdfast.policy import managed_bash
 from holdfast.policy.globs import escaped
 from holdfast.policy.powers import AgentRules
@@ -59,28 +59,42 @@ def managed_mounts(mounts: Iterable[Mount]) -> AgentRules:
         rules.append(_rule("fs.read", inside))
         if mount.writable:
             rules.append(_rule("fs.write", inside))
-    return AgentRules(rules=tuple(rules))
+    return AgentRules(granted=tuple(rules))
 
 
 def together(grants: Iterable[AgentRules]) -> AgentRules:
     """Several grants as one; of two that vouch for a tool the first is named."""
     rules: list[Rule] = []
+    granted: list[Rule] = []
     standing: dict[str, str] = {}
     for grant in grants:
         rules += grant.rules
+        granted += grant.granted
         standing = {**grant.standing, **standing}
-    return AgentRules(rules=tuple(rules), standing=standing)
+    return AgentRules(rules=tuple(rules), granted=tuple(granted), standing=standing)
+
+
+def vaults(paths: Iterable[str]) -> AgentRules:
+    """What lies in a vault is read and written by nobody: a deny of the manifest is final."""
+    denied = [
+        _rule(capability, pattern, "deny")
+        for path in paths
+        for pattern in (escaped(path.rstrip("/")), f"{escaped(path.rstrip('/'))}/**")
+        for capability in ("fs.read", "fs.write")
+    ]
+    return AgentRules(rules=tuple(denied))
 
 
 def _standing(tools: Iterable[str], grounds: str) -> AgentRules:
     return AgentRules(standing=dict.fromkeys(tools, grounds))
 
 
-def _rule(permission: str, pattern: str) -> Rule:
+def _rule(permission: str, pattern: str, action: Action = "allow") -> Rule:
     return Rule(
         permission=permission,
         pattern=pattern,
-        action="allow",
+        action=action,
         scope="manifest",
-        source="profile managed",
+        source="profile managed" if action == "allow" else "a vault of the configuration",
+        reason=None if action == "allow" else "What is in a vault is for people alone.",
     )

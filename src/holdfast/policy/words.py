@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
+from holdfast.contract.call import Prepared
 from holdfast.contract.rules import Rule, Use
 from holdfast.contract.truncate import cut_text
 from holdfast.policy.rules import Weighed
@@ -28,6 +29,18 @@ _LONGEST_PATTERN = 300
 LONGEST_REASON = 500
 LONGEST_SOURCE = 300
 """How much of a rule is told. Its file may be a stranger's, and a model reads what is told."""
+
+
+def always_asked(prepared: Prepared) -> list[str]:
+    """Why a tool asks that always does, and what a person has to see who answers."""
+    name = prepared.tool.name
+    said = [f"Tool '{name}' always asks before it runs."]
+    if prepared.arguments.get("require_outcome_pass") is False:
+        said.append(
+            "It is to run whether or not the session's outcome is reached: the gate on it is"
+            " overridden (require_outcome_pass = false)."
+        )
+    return said
 
 
 def denied(tool: str, weighed: Weighed) -> str:

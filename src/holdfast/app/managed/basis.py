@@ -16,6 +16,7 @@ from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.skills import Skill, Skills
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
@@ -23,6 +24,7 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.setup_book import SetupBook
 from holdfast.runtime.session_log import SessionLog
 
 
@@ -45,6 +47,8 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     offer: Callable[[Iterable[str]], None] = lambda _names: None
     """Has tools of these names offered to the model from its next request on."""
     mounts: tuple[Mount, ...] = ()
+    policy: Callable[[], SandboxPolicy] = SandboxPolicy
+    """What its processes are confined to, all tools together."""
 
 
 class Basis(Protocol):
@@ -59,6 +63,8 @@ class Basis(Protocol):
     """Who is asked before anything is shared."""
     shell: ShellView
     """Who knows how the shell stands."""
+    setup: SetupBook
+    """Who knows what the agent's sessions are set up as."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

@@ -5,6 +5,7 @@ whose profile has the managed tools is opened. Nothing is opened before it is as
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from anyio import Lock
 
@@ -26,13 +27,16 @@ from holdfast.app.store import shared_store
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.crowding import Crowding
+from holdfast.contract.managed.setup import RunFacts
 from holdfast.contract.managed.shell_views import ShellView
+from holdfast.contract.mounts import of_kind
 from holdfast.contract.runtime import Ports
 from holdfast.record.store import Store
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.leading import led_to
+from holdfast.runtime.managed.setup_book import SetupBook
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
@@ -47,6 +51,8 @@ class ManagedSession:
         self.parts = parts
         self.crowding: Callable[[], Crowding | None] = lambda: None
         """How much of its context the model is given of what; set by whoever runs the agent."""
+        self.run_facts: Callable[[], RunFacts | None] = lambda: None
+        """What is known of the setup where an agent runs; set by whoever runs it."""
         self._opening = Lock()
         self._store: Store | None = None
         self.ground = self._ground()
@@ -55,6 +61,7 @@ class ManagedSession:
         self.shell: ShellView = shell.shell_of(self)
         if parts.log is not None:
             parts.log.listeners.append(self._hear)
+        self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
@@ -107,7 +114,15 @@ class ManagedSession:
             tools=lambda: tuple(parts.catalog),
             clean=lambda text: redactor.text(text) if redactor.active else text,
             mounts=parts.mounts,
-            artifacts=None,
+            artifacts=_artifacts(parts),
             live_shell=lambda: None,
             crowding=lambda: self.crowding(),
         )
+
+
+def _artifacts(parts: ManagedParts) -> Path | None:
+    """A folder of the workspace for this session alone."""
+    workspace = of_kind(parts.mounts, "session_workspace")
+    if workspace is None:
+        return None
+    return Path(workspace.mount_path) / resources.ARTIFACTS / parts.session.id

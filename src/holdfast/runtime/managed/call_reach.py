@@ -1,0 +1,53 @@
+"""The files of one call: each is looked at through the call's own hand, so that rules count, and
+then opened through no link.
+
+What is done with them is not known here.
+"""
+
+from collections.abc import Callable
+
+from anyio import to_thread
+
+from holdfast.contract.errors import FileNotFound
+from holdfast.contract.files import Files
+from holdfast.execution.files.rooted import Found
+from holdfast.runtime.managed.mount_paths import Placed
+from holdfast.runtime.managed.substrate import read
+
+
+class CallReach:
+    """Of one call."""
+
+    def __init__(self, files: Callable[[], Files]) -> None:
+        self._files = files
+
+    async def admitted(self, place: Placed) -> bool:
+        """Whether something is there; PolicyDenied where the call may not read it."""
+
+        def look() -> bool:
+            try:
+                self._files().stat(place.full)
+            except FileNotFound:
+                return False
+            return True
+
+        return await to_thread.run_sync(look)
+
+    async def found(self, place: Placed) -> Found | None:
+        """The file; None: there is none."""
+        return await read(place) if await self.admitted(place) else None
+
+    async def there(self, place: Placed) -> Found:
+        """The file; FileNotFound."""
+        found = await self.found(place)
+        if found is None:
+            raise FileNotFound(f"There is no {place.full}.")
+        return found
+
+    async def copy(self, content: bytes, target: Placed, *, is_new: bool) -> None:
+        """Write it as `write` would."""
+
+        def write() -> None:
+            self._files().write(target.full, content, new=is_new)
+
+        await to_thread.run_sync(write)
