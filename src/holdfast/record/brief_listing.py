@@ -6,7 +6,7 @@ are shown. When something last happened is asked of the session itself, and only
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.contract.archive import Likeness, SessionQuery
+from holdfast.contract.archive import Kinship, Likeness, SessionQuery
 from holdfast.record.codec import micros_of
 from holdfast.record.sql import SESSION_COLUMNS
 
@@ -101,22 +101,19 @@ def _conditions(query: SessionQuery) -> Iterator[_Piece]:
         yield f"{_ACTIVE} >= ?", (micros_of(query.active_since),)
     if query.like is not None:
         yield "session_briefs.id <> ?", (query.like.session_id,)
-        yield from _kin(query, query.like)
+        if query.kin is not None:
+            yield _kin(query.kin, query.like)
 
 
-def _kin(query: SessionQuery, like: Likeness) -> Iterator[_Piece]:
+def _kin(kin: Kinship, like: Likeness) -> _Piece:
     parent: _Piece = ("session_briefs.id = ?", (like.parent_id,))
     child: _Piece = ("parent_id = ?", (like.session_id,))
     sibling: _Piece = ("parent_id = ?", (like.parent_id,))
-    match query.kin:
-        case None:
-            return
-        case "parent":
-            yield parent
-        case "children":
-            yield child
-        case "siblings":
-            yield sibling
-        case "related":
-            both = (*parent[1], *child[1], *sibling[1])
-            yield f"{parent[0]} OR {child[0]} OR {sibling[0]}", both
+    known: dict[Kinship, Sequence[_Piece]] = {
+        "parent": (parent,),
+        "children": (child,),
+        "siblings": (sibling,),
+        "related": (parent, child, sibling),
+    }
+    ways = known[kin]
+    return " OR ".join(one for one, _ in ways), [value for _, values in ways for value in values]
