@@ -37,8 +37,8 @@ async def test_the_environment_is_told_as_it_is_enforced(workspace: Path, tmp_pa
         assert told["sandbox"] == {
             "mode": "strongest",
             "workspace_access": "read_write",
-            "network_access": "hosts",
-            "package_policy": "allowed_hosts",
+            "network_access": "none",
+            "package_policy": "none",
         }
         kinds = [one["kind"] for one in told["workspace_mount_defaults"]]
         assert kinds == ["session_workspace", "agent_substrate", "learnings", "runtime_memory"]

@@ -1,7 +1,6 @@
-"""Sharing under conditions: the order of checks, the gate, one writer at a time, programs that end."""
+"""Sharing under conditions: the order of checks, the gate, one writer at a time, sudden ends."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -146,14 +145,15 @@ async def test_a_lease_names_its_owner_ends_with_it_and_is_had_again_by_its_sess
         "sys.stdin.read()"
     )
     command = [sys.executable, "-c", holds, str(lease.file)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as held:
-        assert held.stdout is not None
-        assert held.stdout.readline() == b"held\n"
+    process = await anyio.open_process(command)
+    async with process:
+        assert process.stdout is not None
+        assert (await process.stdout.receive()).startswith(b"held")
         async with managed(workspace) as hf:
             (workspace / "a.md").write_text("one\n")
             assert "busy" in (await failure(hf, PROMOTE, source_path="a.md")).message
-            held.kill()
-            held.wait()
+            process.kill()
+            await process.wait()
             await result(hf, PROMOTE, source_path="a.md")
 
 
