@@ -16,6 +16,7 @@ from holdfast.execution.kernel.landlock import DEVICE, READ, WRITE, Right
 from holdfast.execution.kernel.namespaces import Shown
 from holdfast.execution.processes import base_system
 
+_MADE_ANEW = frozenset({"dev", "proc"})
 _TEMPORARY = "/tmp"
 _SHARED_MEMORY = "/dev/shm"
 _NEW_TERMINAL = "/dev/ptmx"
@@ -37,9 +38,7 @@ def shown(policy: SandboxPolicy, scratch: Scratch) -> list[Shown]:
         places[path] = _as_it_is(path)
     for path in base_system.interpreter():
         places[path] = Shown("read", path, path)
-    for path in policy.readable:
-        if not policy.writes(path):
-            places[path] = Shown("read", path, path)
+    places.update((one.path, one) for one in _readable(policy))
     for path in policy.writable:
         places[path] = Shown("write", path, path)
     for path in policy.protected:
@@ -84,6 +83,16 @@ def temporary_of(policy: SandboxPolicy, scratch: Scratch, *, own_files: bool) ->
     """Where the processes of a policy see their temporary directory."""
     shown_there = own_files and not _lies_in(_TEMPORARY, policy.writable)
     return _TEMPORARY if shown_there else os.path.realpath(scratch.temporary)
+
+
+def _readable(policy: SandboxPolicy) -> Iterator[Shown]:
+    for path in policy.readable:
+        if path == "/":
+            # One by one: whatever is put on the root itself would cover what is shown inside of it.
+            names = (name for name in os.listdir("/") if name not in _MADE_ANEW)  # noqa: PTH208
+            yield from (_as_it_is(f"/{name}") for name in names)
+        elif not policy.writes(path):
+            yield Shown("read", path, path)
 
 
 def _as_it_is(path: str) -> Shown:
