@@ -22,11 +22,14 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.json_value import JsonValue, encode_json
 from holdfast.contract.outcomes import LastWake
-from holdfast.runtime.managed.evidence import LONGEST, texts, told
+from holdfast.runtime.managed.evidence import LONGEST, Sources, texts, told
 
 TILL = WantedOutcome(title="The till adds up", success_criteria=("all tests pass",))
 DEFINED = OutcomeDefined(outcome=TILL)
-WORKS = frozenset({"bash", "read", "memory_write"})
+WORKS = Sources(
+    shows_work=frozenset({"bash", "read", "grep", "memory_write"}).__contains__,
+    own_places=("/.records",),
+)
 
 
 def events(*runs: tuple[str | None, Sequence[Payload]]) -> list[Event]:
@@ -64,7 +67,7 @@ def ended(result: str = "success", kind: str = "wake", name: str = "session_run"
 
 
 def of(*runs: tuple[str | None, Sequence[Payload]]) -> list[tuple[str, str]]:
-    found = told(events(*runs), WORKS.__contains__)
+    found = told(events(*runs), WORKS)
     return [(one.kind, one.text) for one in found.evidence]
 
 
@@ -75,7 +78,7 @@ def test_what_a_session_did_and_said_is_told_with_its_events() -> None:
             ("wak_1", [*call("bash", {"stdout": "all tests pass\n", "exit_code": 0})]),
             ("wak_1", [AgentMessage(message="Done.", summary="Mended the till.")]),
         ),
-        WORKS.__contains__,
+        WORKS,
     )
     assert (found.outcome, found.outcome_event_id) == (TILL, "evt_1")
     assert [(one.kind, one.text, one.event_id) for one in found.evidence] == [
@@ -88,14 +91,14 @@ def test_what_a_session_did_and_said_is_told_with_its_events() -> None:
 def test_the_newest_outcome_counts_and_nothing_before_it() -> None:
     newer = OutcomeDefined(outcome=WantedOutcome(title="The till prints"))
     before = call("bash", {"stdout": "all tests pass"})
-    found = told(events((None, [DEFINED]), ("wak_1", [*before, newer])), WORKS.__contains__)
+    found = told(events((None, [DEFINED]), ("wak_1", [*before, newer])), WORKS)
     assert found.outcome is not None
     assert found.outcome.title == "The till prints"
     assert found.evidence == ()
 
 
 def test_without_an_outcome_nothing_shows_anything() -> None:
-    found = told(events(("wak_1", call("bash", {"stdout": "x"}))), WORKS.__contains__)
+    found = told(events(("wak_1", call("bash", {"stdout": "x"}))), WORKS)
     assert (found.outcome, found.evidence) == (None, ())
 
 
@@ -154,7 +157,7 @@ def test_the_newest_run_that_ended_is_the_one() -> None:
             ("wak_2", WELL),
             ("wak_3", [ended("error", "tool", "bash")]),
         ),
-        WORKS.__contains__,
+        WORKS,
     )
     assert found.last_wake_id == "wak_2"
     assert found.last_wake == LastWake(succeeded=True, came_to_rest=True, has_summary=True)
@@ -163,7 +166,7 @@ def test_the_newest_run_that_ended_is_the_one() -> None:
 
 def test_how_a_run_went_is_told_by_its_own_events() -> None:
     failed = [ended("error", "tool", "bash"), ended("blocked", "tool", "write"), *WELL]
-    found = told(events(("wak_1", failed)), WORKS.__contains__)
+    found = told(events(("wak_1", failed)), WORKS)
     assert found.last_wake.failed_tools == ("bash",)
 
 
@@ -182,13 +185,13 @@ def test_how_a_run_went_is_told_by_its_own_events() -> None:
 )
 def test_why_the_newest_run_stopped(last: Payload, reason: str, rests: bool) -> None:
     begun = StatusChanged(from_status="idle", to_status="running", reason="1 new events")
-    found = told(events(("wak_1", [begun, last, ended("blocked")])), WORKS.__contains__)
+    found = told(events(("wak_1", [begun, last, ended("blocked")])), WORKS)
     assert (found.stop_reason, found.last_wake.came_to_rest) == (reason, rests)
     assert found.last_wake.succeeded is False
 
 
 def test_a_session_without_a_run_has_none() -> None:
-    found = told([], WORKS.__contains__)
+    found = told([], WORKS)
     assert (found.last_wake_id, found.last_wake, found.stop_reason) == (None, LastWake(), "idle")
 
 

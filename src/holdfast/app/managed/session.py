@@ -21,7 +21,7 @@ from holdfast.app.managed import (
     shell,
     skills,
 )
-from holdfast.app.managed.basis import ManagedParts
+from holdfast.app.managed.basis import Explain, ManagedParts
 from holdfast.app.store import shared_store
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.crowding import Crowding
@@ -45,10 +45,12 @@ class ManagedSession:
         self.parts = parts
         self.crowding: Callable[[], Crowding | None] = lambda: None
         """How much of its context the model is given of what; set by whoever runs the agent."""
+        self.explain: Explain | None = None
+        """Tells how a call would be judged; set by whoever judges calls."""
         self._opening = Lock()
         self._store: Store | None = None
         self.ground = self._ground()
-        self.judging = Judging(self.ground)
+        self.judging = Judging(self.ground, lambda: self.shell)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
 
