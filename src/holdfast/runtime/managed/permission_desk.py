@@ -45,7 +45,11 @@ class PermissionDesk:
     """Of one session."""
 
     def __init__(
-        self, ground: Ground, judging: Judging, shell: ShellView, foresee: Foresee
+        self,
+        ground: Ground,
+        judging: Judging,
+        shell: Callable[[], ShellView],
+        foresee: Foresee,
     ) -> None:
         self._ground = ground
         self._judging = judging
@@ -57,7 +61,7 @@ class PermissionDesk:
         ground = self._ground
         state = (await ground.session()).state
         judged = await self._judging.judged()
-        posture = await self._shell.posture()
+        posture = await self._shell().posture()
         pending = pending_of(state)
         instead = NOTHING_INSTEAD
         if pending is not None:
@@ -111,7 +115,7 @@ class PermissionDesk:
             return _gated(checked, await self._judging.judged(), given)
         if tool.name in CHANGES_SHELL:
             judged = await self._judging.judged()
-            return self._shell_checked(checked, judged, await self._shell.posture(), given, state)
+            return self._shell_checked(checked, judged, await self._shell().posture(), given, state)
         return checked
 
     def _shell_checked(
