@@ -23,7 +23,7 @@ from holdfast.contract.shell import PersistentFacts
 from holdfast.contract.steps import Step
 
 CRITERION = "pytest tests/till.py passes"
-OUTCOME = {"title": "The till adds up", "success_criteria": [CRITERION]}
+OUTCOME: dict[str, Any] = {"title": "The till adds up", "success_criteria": [CRITERION]}
 SHOWN = "$ pytest tests/till.py\n3 passed in 0.1 s\n"
 """What a file says that shows it."""
 
@@ -36,8 +36,12 @@ async def agent_of_the_till(
     workspace = folder / "workspace"
     workspace.mkdir()
     (workspace / "report.txt").write_text(SHOWN, "utf-8")
-    equipment = {"managed": True}
-    given = {"profile": "managed", "workspace": workspace, "equipment": equipment, **options}
+    given: dict[str, Any] = {
+        "profile": "managed",
+        "workspace": workspace,
+        "equipment": {"managed": True},
+        **options,
+    }
     async with at_work(folder, turns, **given) as desk:
         yield desk
 

@@ -22,7 +22,9 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.json_value import JsonValue, encode_json
 from holdfast.contract.outcomes import LastWake
-from holdfast.runtime.managed.evidence import LONGEST, Sources, texts, told
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.tool import Body, Effect, Tool
+from holdfast.runtime.managed.evidence import LONGEST, MOST, Sources, shows_work, texts, told
 
 TILL = WantedOutcome(title="The till adds up", success_criteria=("all tests pass",))
 DEFINED = OutcomeDefined(outcome=TILL)
@@ -193,6 +195,87 @@ def test_why_the_newest_run_stopped(last: Payload, reason: str, rests: bool) -> 
 def test_a_session_without_a_run_has_none() -> None:
     found = told([], WORKS)
     assert (found.last_wake_id, found.last_wake, found.stop_reason) == (None, LastWake(), "idle")
+
+
+PLACE = "/ws/.records/outcome.json"
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "arguments", "shown"),
+    [
+        ("read", {"path": PLACE, "text": "all tests pass"}, "{}", []),
+        ("read", {"text": "all tests pass"}, f'{{"path": "{PLACE}"}}', []),
+        ("bash", {"stdout": "x"}, '{"command": "cat ./.records/outcome.json"}', []),
+        ("bash", {"stdout": f"{PLACE}:1: x\nsrc/a.py:1: y\n"}, "{}", ["src/a.py:1: y"]),
+        (
+            "grep",
+            {"matches": [{"path": PLACE, "text": "x"}, {"path": "/ws/a.py", "text": "y"}]},
+            "{}",
+            ["/ws/a.py\ny"],
+        ),
+        ("bash", {"stdout": ".git\n"}, "{}", [".git"]),
+    ],
+    ids=["its path", "asked for", "a command", "lines", "matches", "another place"],
+)
+def test_what_is_read_where_the_runtime_shows_its_records_shows_nothing(
+    tool: str, result: JsonValue, arguments: str, shown: list[str]
+) -> None:
+    found = of((None, [DEFINED]), ("wak_1", call(tool, result, arguments=arguments)))
+    assert [text for _, text in found] == shown
+
+
+def test_only_so_much_is_looked_at_the_newest_first() -> None:
+    whole = MOST // LONGEST
+    payloads = [one for n in range(whole + 5) for one in call("bash", f"{n} " + "x" * LONGEST)]
+    found = of((None, [DEFINED]), ("wak_1", payloads))
+    assert len(found) == whole
+    assert found[-1][1].startswith(f"{whole + 4} ")
+    assert found[0][1].startswith("5 ")
+
+
+PAUSED: list[Payload] = [StatusIdle(reason="requires_action", summary=""), ended("blocked")]
+
+
+def test_a_run_that_paused_and_goes_on_has_not_ended() -> None:
+    """What failed in it counts in the one that goes on."""
+    failed = [ended("error", "tool", "bash"), *PAUSED]
+    made = events(("wak_1", WELL), ("wak_2", failed), ("wak_3", PAUSED))
+    waiting, going = told(made, WORKS), told(made, WORKS, goes_on=True)
+    assert (waiting.last_wake_id, waiting.stop_reason) == ("wak_3", "requires_action")
+    assert (going.last_wake_id, going.stop_reason) == ("wak_1", "idle")
+    assert going.last_wake.failed_tools == ("bash",)
+    assert (going.last_wake.succeeded, going.last_wake.came_to_rest) == (True, True)
+
+
+def test_a_first_run_that_paused_and_goes_on_has_nothing_before_it() -> None:
+    going = told(events(("wak_1", PAUSED)), WORKS, goes_on=True)
+    assert (going.last_wake_id, going.last_wake, going.stop_reason) == (
+        *("wak_1", LastWake()),
+        "idle",
+    )
+
+
+def tool_with(name: str, *effects: Effect) -> Tool:
+    body = Body(style="inline", invoke=lambda _values, _runtime: None)
+    return Tool(name=name, description=None, requires=RequirementSet(), body=body, effects=effects)
+
+
+@pytest.mark.parametrize(
+    ("tool", "shows"),
+    [
+        (None, False),
+        (tool_with("bash", "sandbox_execute"), True),
+        (tool_with("mine"), True),
+        (tool_with("outcome_read", "session_read"), False),
+        (tool_with("memory_read", "memory_read"), False),
+        (tool_with("outcome_define", "session_write"), False),
+        (tool_with("todo"), False),
+    ],
+)
+def test_tools_that_tell_what_is_known_or_meant_show_no_work(
+    tool: Tool | None, shows: bool
+) -> None:
+    assert shows_work(tool) is shows
 
 
 VALUES = st.recursive(

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.contract.events import WantedOutcome
+from holdfast.contract.managed.outcomes import Past
 from holdfast.contract.outcomes import (
     Evaluation,
     EvaluationRecord,
@@ -19,13 +20,14 @@ from holdfast.contract.outcomes import (
 )
 from holdfast.contract.steps import Step
 from holdfast.runtime.managed.evaluating import (
-    Past,
     evaluate,
     gate_step,
+    moved,
+    next_outcome_step,
     recorded,
     refused_by_gate,
 )
-from holdfast.runtime.managed.grading import grade
+from holdfast.runtime.managed.grading import grade, without_echo
 
 OUTCOME = WantedOutcome(
     title="The till adds up",
@@ -120,6 +122,41 @@ def test_the_outcome_told_again_shows_nothing(lines: list[str]) -> None:
     assert (found.matched_criteria, found.status) == (0, "in_progress")
 
 
+SETTINGS = (
+    "{}",
+    "- [ ] {}",
+    "  12. {}.",
+    '"success_criteria": ["{}"],',
+    "Outcome wanted: {}",
+    "criteria met: {}; {}",
+    '{{"active_outcome":{{"detail":null,"title":"{}","success_criteria":["{}"]}}}}',
+    "> **{}**",
+)
+
+
+@given(
+    st.sampled_from(SETTINGS),
+    st.sampled_from([OUTCOME.title, *OUTCOME.success_criteria]),
+    st.sampled_from([OUTCOME.title, OUTCOME.detail or "", *OUTCOME.success_criteria]),
+)
+def test_however_it_is_set_an_echo_shows_nothing(setting: str, one: str, other: str) -> None:
+    text = f"{setting.format(one, other)}\n\n"
+    echo = Evidence(kind="output", text=text, event_id="evt_9")
+    assert grade(standing(evidence=(echo,))).matched_criteria == 0
+    assert without_echo(f"It is so.\n{text}", OUTCOME).strip() == "It is so."
+
+
+def test_what_tells_more_than_the_outcome_is_no_echo() -> None:
+    for text in ("$ pytest tests/till.py passes here", "it adds cents now", "nothing of it"):
+        assert without_echo(text, OUTCOME) == text
+
+
+def test_an_output_that_is_only_an_echo_is_no_output() -> None:
+    words = [msgspec.structs.replace(one, kind="message") for one in DONE]
+    echo = Evidence(kind="output", text=OUTCOME.success_criteria[0], event_id="evt_9")
+    assert grade(standing(evidence=(*words, echo))).status == "in_progress"
+
+
 def test_another_session_is_named_in_the_step() -> None:
     found = grade(standing(session_id="ses_2"))
     assert found.next_suggested_tool is not None
@@ -175,6 +212,12 @@ def test_a_command_that_still_runs_holds_the_verdict(graded: Grade, held: bool) 
 def test_a_failure_stays_one_while_a_command_runs() -> None:
     failed = msgspec.structs.replace(WELL, failed_tools=("bash",))
     assert evaluate(CANDIDATE, failed, Past(), busy=True).status == "fail"
+
+
+RANKED: list[EvaluationStatus] = [
+    *("missing_outcome", "fail", "blocked", "not_ready", "uncertain", "pass"),
+]
+"""From the worst to the best."""
 
 
 def past(*statuses: EvaluationStatus, wake_id: str = "wak_9") -> Past:
@@ -240,6 +283,37 @@ def test_runs_that_go_round_are_to_be_looked_at_together() -> None:
         step = evaluate(graded, WELL, past(*before)).next_suggested_tool
         assert step is not None
         assert step.tool == "session_get_trace"
+
+
+def test_what_was_recorded_already_is_not_recorded_again() -> None:
+    known = past("not_ready")
+    found = evaluate(CANDIDATE, WELL, known)
+    first = recorded(found, CANDIDATE, known, "now")
+    again = msgspec.structs.replace(known, records=first)
+    assert recorded(found, CANDIDATE, again, "later") == first
+    other = msgspec.structs.replace(found, status="fail")
+    assert recorded(other, CANDIDATE, again, "later")[-1].evaluated_at == "later"
+    assert len(recorded(other, CANDIDATE, again, "later")) == len(first)
+
+
+@pytest.mark.req("BOA-EVAL-12")
+@given(st.sampled_from(RANKED), st.sampled_from(RANKED))
+def test_the_trend_follows_the_ranks_of_the_verdicts(
+    now: EvaluationStatus, then: EvaluationStatus
+) -> None:
+    found = moved(Evaluation(status=now, confidence="low", summary=""), past(then))
+    ranks = RANKED.index(now) - RANKED.index(then)
+    assert found.trend == ("improving" if ranks > 0 else "regressing" if ranks < 0 else "stable")
+
+
+def test_the_step_towards_an_outcome_names_another_session() -> None:
+    found = evaluate(grade(standing(evidence=())), WELL, past("not_ready"))
+    step = next_outcome_step(found, OUTCOME, "ses_2")
+    assert step is not None
+    assert step.args == {"limit": 6, "session_id": "ses_2"}
+    assert next_outcome_step(found, None) is None
+    ready = evaluate(CANDIDATE, WELL, past())
+    assert next_outcome_step(ready, OUTCOME) is None
 
 
 STATUSES: list[EvaluationStatus] = ["pass", "uncertain", "not_ready", "fail"]
