@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from agents_at_work import Desk, at_work
+from agents_at_work import Desk, at_work, calls
 from tool_kit import result
 
 from holdfast import Holdfast
 from holdfast.app.managed.session import ManagedSession
+from holdfast.contract.json_value import encode_json
 from holdfast.contract.managed.shell_views import (
     BusyPlan,
     CommandPreview,
@@ -19,6 +20,7 @@ from holdfast.contract.managed.shell_views import (
     ShellPosture,
     ShellState,
 )
+from holdfast.contract.model import ModelReply
 from holdfast.contract.shell import PersistentFacts
 from holdfast.contract.steps import Step
 
@@ -50,6 +52,20 @@ def managed_of(hf: Holdfast) -> ManagedSession:
     found = hf.parts.own.managed
     assert found is not None
     return found
+
+
+def asks(name: str, **arguments: Any) -> ModelReply:
+    return calls((name, encode_json(arguments).decode()))
+
+
+DEFINE = asks("outcome_define", **OUTCOME)
+READ = asks("read", path="report.txt")
+FAILS = asks("read", path="nowhere.txt")
+WORK = [DEFINE, READ, "I made the till add up."]
+
+
+async def records(desk: Desk) -> list[dict[str, Any]]:
+    return (await result(desk.holdfast, "outcome_history"))["evaluations"]
 
 
 async def evaluation_of(desk: Desk) -> dict[str, Any]:

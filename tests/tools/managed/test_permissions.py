@@ -1,42 +1,30 @@
 """`permissions_describe` and `permissions_check`: what a session may do, before it does it."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 from outcomes_at_work import (
-    BUSY_PLAN,
     COMMAND,
     OUTCOME,
-    StandingShell,
     busy_shell,
     closed_shell,
     idle_shell,
-    managed_of,
 )
+from permissions_at_work import CAT, CROWDED, ROOMY, advised, append, check, named, names, waits
 from tool_kit import failure, opened, result
 
-from holdfast import Holdfast, Rule
+from holdfast import Rule
 from holdfast.app.settings import Settings
-from holdfast.contract.events import Payload, ToolConfirmation, ToolUse, WantedOutcome
-from holdfast.contract.failure import FailureKind
-from holdfast.contract.managed.crowding import Crowding, Pressure
-from holdfast.contract.managed.permissions import CHANGES_SHELL, GATED, PermissionAdvice
-from holdfast.contract.managed.shell_views import ShellPosture
+from holdfast.contract.events import WantedOutcome
+from holdfast.contract.failure import Failure, FailureKind
+from holdfast.contract.managed.permissions import CHANGES_SHELL, GATED
 from holdfast.contract.managed_events import OutcomeEvaluated
 from holdfast.contract.outcomes import Evaluation, EvaluationRecord, outcome_fingerprint
-from holdfast.contract.runtime import Ports, Runtime
-from holdfast.contract.tool import Tool
-from holdfast.runtime.managed.permission_desk import Foreseen, PermissionDesk
 
 pytestmark = pytest.mark.anyio
 
-ASKING = ("shell_run", "shell_exec", *sorted(GATED))
-CROWDED = Crowding(budget={}, pressure=Pressure(level="high", reasons=("low_headroom:12",)))
-ROOMY = Crowding(budget={}, pressure=Pressure(level="low"))
 KEYS = {
     *("tool_name", "artifact_paths", "exists", "allowed", "permission_policy"),
     *("requires_confirmation", "requires_outcome_pass", "ownership", "effects", "read_only"),
@@ -44,83 +32,6 @@ KEYS = {
     *("context_pressure", "pending_tool_confirmation_request", "shell_mutation_posture"),
     *("read_only_alternative", "shell_read_first_alternatives", "next_step"),
 }
-
-
-def catalogue(like: Tool) -> tuple[Tool, ...]:
-    """The shell's and the sharing tools, by what is declared of them."""
-    return tuple(
-        msgspec.structs.replace(
-            like,
-            name=name,
-            permission_policy="always_ask" if name in ASKING else "always_allow",
-            read_only=False,
-            destructive=name in GATED,
-            effects=("session_write",),
-            alias=None,
-        )
-        for name in (*sorted(CHANGES_SHELL), *sorted(GATED))
-    )
-
-
-@asynccontextmanager
-async def advised(
-    workspace: Path,
-    shell: StandingShell | None = None,
-    crowding: Crowding | None = None,
-    foreseen: Foreseen | None = None,
-) -> AsyncGenerator[Holdfast]:
-    """A session whose shell stands as it is told to, beside all tools that matter here."""
-    desks: list[PermissionDesk] = []
-
-    async def foresee(_tool: str, _arguments: object) -> Foreseen | None:
-        return foreseen
-
-    def desk(_call: Runtime) -> PermissionDesk:
-        return desks[0]
-
-    ports: Ports = {PermissionAdvice: desk}
-    async with opened(workspace, "managed", settings=Settings(), ports=ports) as hf:
-        managed = managed_of(hf)
-        managed.shell = shell or idle_shell(str(workspace))
-        managed.crowding = lambda: crowding
-        own = tuple(managed.ground.tools())
-        others = catalogue(own[0])
-        known = {one.name: one for one in (*own, *others)}
-        ground = msgspec.structs.replace(managed.ground, tools=lambda: tuple(known.values()))
-        desks.append(PermissionDesk(ground, managed.judging, lambda: managed.shell, foresee))
-        yield hf
-
-
-async def check(hf: Holdfast, name: str, **arguments: Any) -> dict[str, Any]:
-    given = {"tool_args": arguments} if arguments else {}
-    return await result(hf, "permissions_check", tool_name=name, **given)
-
-
-async def append(hf: Holdfast, *payloads: Payload) -> None:
-    assert hf.parts.log is not None
-    await (await hf.parts.log.journal()).append(hf.session_id, payloads)
-
-
-def waits(tool: str, **arguments: Any) -> ToolUse:
-    return ToolUse(
-        request_id="apr_1",
-        tool_name=tool,
-        ownership="managed",
-        permission_policy="always_ask",
-        input=arguments,
-    )
-
-
-def named(step: dict[str, Any] | None) -> str | None:
-    return None if step is None else step["tool"]
-
-
-def level_of(pressure: dict[str, Any] | None) -> str | None:
-    return None if pressure is None else pressure["level"]
-
-
-def names(steps: list[dict[str, Any]]) -> list[str]:
-    return [one["tool"] for one in steps]
 
 
 @pytest.mark.req("BOA-DEF-01", "BOA-PCHK-01", "BOA-PCHK-02", "BOA-PCHK-03", "BOA-POL-10")
@@ -223,10 +134,7 @@ async def test_the_last_command_is_told_in_short(workspace: Path) -> None:
         assert {"output_preview", "stdout_preview", "stderr_preview"} <= set(found)
 
 
-CAT = {"command": "cat notes/a.md"}
-
-
-@pytest.mark.req("BOA-PCHK-10", "BOA-PCHK-11", "BOA-CLS-02", "BOA-CLS-18", "BOA-BND-08")
+@pytest.mark.req("BOA-PCHK-10", "BOA-PCHK-11", "BOA-CLS-02", "BOA-CLS-18")
 async def test_a_command_that_reads_is_answered_by_calls_that_can_be_made_as_they_stand(
     workspace: Path,
 ) -> None:
@@ -424,100 +332,44 @@ async def test_a_rule_that_asks_is_told_of_any_tool(workspace: Path) -> None:
         assert (await check(hf, "shell_open"))["allowed"] is False
 
 
-@pytest.mark.req("BOA-PDSC-01", "BOA-PDSC-02", "BOA-PDSC-04", "BOA-PDSC-05", "BOA-PDSC-06")
-async def test_the_whole_posture_is_told_at_once(workspace: Path) -> None:
-    async with advised(workspace) as hf:
-        declared: Any = next(one for one in hf.tools if one.name == "permissions_describe")
-        assert declared.input_schema["properties"] == {}
-        found = await result(hf, "permissions_describe")
-        assert found["pending_tool_confirmation_request"] is None
-        assert found["always_ask_tools"] == sorted(ASKING)
-        assert found["outcome_gated_tools"] == sorted(GATED)
-        assert found["outcome_evaluation"]["status"] == "missing_outcome"
-        assert found["read_only_alternative"] is None
-        await append(hf, waits("shell_run", command="make"))
-        found = await result(hf, "permissions_describe")
-        pending = found["pending_tool_confirmation_request"]
-        assert (pending["id"], pending["tool_name"]) == ("apr_1", "shell_run")
-        assert pending["requested_at"].endswith("+00:00")
-        assert found["read_only_alternative"] is None
-        answered = ToolConfirmation(request_id="apr_1", tool_name="shell_run", allowed=True)
-        await append(hf, answered)
-        found = await result(hf, "permissions_describe")
-        assert found["pending_tool_confirmation_request"] is None
-
-
-@pytest.mark.req("BOA-PDSC-03", "BOA-PDSC-10")
-async def test_a_blocked_command_that_reads_comes_before_whatever_the_shell_needs(
-    workspace: Path,
-) -> None:
+@pytest.mark.req("BOA-BND-08")
+async def test_every_step_can_be_made_as_it_stands(workspace: Path) -> None:
+    """Whatever the session stands at: the tool is there, and takes these arguments."""
     (workspace / "a.md").write_text("one\n", "utf-8")
-    for shell in (busy_shell, closed_shell):
-        async with advised(workspace, shell(str(workspace))) as hf:
-            await append(hf, waits("shell_exec", command="cat a.md"))
-            found = await result(hf, "permissions_describe")
-            bash = found["read_only_alternative"]
-            assert (bash["tool"], found["next_shell_step"]) == ("bash", bash)
-            assert found["shell_read_first_alternatives"][0]["tool"] == "read"
-            assert (await result(hf, "bash", **bash["args"]))["stdout"] == "one\n"
+    steps: list[dict[str, Any]] = []
+    shells = (busy_shell, closed_shell, idle_shell)
+    for shell in shells:
+        async with advised(workspace, shell(str(workspace)), CROWDED) as hf:
+            for define in (False, True):
+                if define:
+                    await result(hf, "outcome_define", **OUTCOME)
+                for name in (*CHANGES_SHELL, *GATED):
+                    steps += _steps(await check(hf, name, command="cat a.md", cwd="."))
+                steps += _steps(await result(hf, "permissions_describe"))
+                steps += _steps(await result(hf, "outcome_evaluate"))
+            await append(hf, waits("shell_run", command="tail -n 3 a.md"))
+            steps += _steps(await result(hf, "permissions_describe"))
+            steps += _steps(await result(hf, "outcome_evaluate"))
+    assert {one["tool"] for one in steps} >= {"read", "bash", "permissions_describe"}
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        there = {one.name for one in hf.tools}
+        for one in steps:
+            assert set(one) == {"tool", "args", "rationale"}
+            assert one["rationale"]
+            if one["tool"] in there:
+                told = await hf.explain(one["tool"], one["args"])
+                assert not isinstance(told, Failure), (one, told)
+            else:
+                assert one["tool"].startswith(("session_", "shell_")), one
 
 
-@pytest.mark.req("BOA-PDSC-07")
-async def test_while_nothing_may_be_shared_the_next_step_is_told(workspace: Path) -> None:
-    async with advised(workspace) as hf:
-        assert (await result(hf, "permissions_describe"))["next_outcome_step"] is None
-        await result(hf, "outcome_define", **OUTCOME)
-        step = (await result(hf, "permissions_describe"))["next_outcome_step"]
-        assert step["tool"] == "session_get_snapshot"
-
-
-@pytest.mark.req("BOA-PDSC-08")
-@pytest.mark.parametrize(
-    ("crowding", "told"),
-    [
-        (None, None),
-        (ROOMY, None),
-        (CROWDED, "high"),
-        (Crowding(budget={}, pressure=Pressure(level="moderate")), "moderate"),
-        (Crowding(budget={}), None),
-    ],
-)
-async def test_a_crowded_context_is_told(
-    workspace: Path, crowding: Crowding | None, told: str | None
-) -> None:
-    async with advised(workspace, crowding=crowding) as hf:
-        for found in (await result(hf, "permissions_describe"), await check(hf, "read")):
-            assert level_of(found["context_pressure"]) == told
-
-
-@pytest.mark.req("BOA-PDSC-09")
-@pytest.mark.parametrize(
-    ("shell", "step", "status"),
-    [(busy_shell, "shell_wait", "active"), (closed_shell, "shell_restart", "closed"),
-     (idle_shell, None, "active")],
-)  # fmt: skip
-async def test_a_busy_or_missing_shell_is_told_with_the_way_out(
-    workspace: Path, shell: Any, step: str | None, status: str
-) -> None:
-    async with advised(workspace, shell(str(workspace))) as hf:
-        found = await result(hf, "permissions_describe")
-        assert named(found["next_shell_step"]) == step
-        posture = found["shell_mutation_posture"]
-        assert (posture["status"], posture["busy"]) == (status, shell is busy_shell)
-        assert (posture["busy_plan"] is not None) is (shell is busy_shell)
-    assert BUSY_PLAN.step.tool == "shell_wait"
-
-
-async def test_a_session_without_a_shell_says_so(workspace: Path) -> None:
-    posture = ShellPosture(status="none", cwd=str(workspace))
-    async with advised(workspace, StandingShell(posture)) as hf:
-        found = await result(hf, "permissions_describe")
-        assert found["shell_mutation_posture"]["status"] == "none"
-        assert found["shell_mutation_posture"]["persistent_shell"] is None
-
-
-@pytest.mark.parametrize("name", ["permissions_describe", "permissions_check"])
-async def test_nothing_is_known_without_a_journal(workspace: Path, name: str) -> None:
-    more = {"tool_name": "read"} if name == "permissions_check" else {}
-    async with opened(workspace, "managed") as hf:
-        assert (await failure(hf, name, **more)).kind is FailureKind.UNAVAILABLE
+def _steps(value: Any) -> list[dict[str, Any]]:
+    """The steps inside of an answer."""
+    if isinstance(value, list):
+        return [step for one in cast("list[Any]", value) for step in _steps(one)]
+    if not isinstance(value, dict):
+        return []
+    told = cast("dict[str, Any]", value)
+    if "rationale" in told:
+        return [told]
+    return [step for one in told.values() for step in _steps(one)]
