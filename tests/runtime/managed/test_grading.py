@@ -24,6 +24,7 @@ def test_without_an_outcome_the_next_step_defines_one() -> None:
     assert (step.tool, step.args) == ("outcome_define", {"title": "Mend the till"})
 
 
+@pytest.mark.req("BOA-GRADE-04")
 @pytest.mark.parametrize(
     ("pending", "tool", "args"),
     [

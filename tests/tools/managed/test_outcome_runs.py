@@ -234,7 +234,6 @@ async def test_what_waits_blocks_and_its_step_says_how_to_look_at_it(tmp_path: P
         assert log is not None
         custom = CustomToolUse(request_id="cus_1", tool_name="order", input={})
         await (await log.journal()).append(desk.session.id, [custom])
-        await result(desk.holdfast, "outcome_define", **OUTCOME)  # an answered one waits no more
         found = (await result(desk.holdfast, "outcome_grade"))["grade"]
         assert found["status"] == "blocked"
 
