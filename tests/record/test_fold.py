@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from record.stores import sqlite_at
 
 from holdfast.contract.events import (
@@ -65,6 +66,21 @@ async def test_what_a_session_was_made_with_is_kept(tmp_path: Path) -> None:
     )
     assert (state.workspace, state.parent_id, state.metadata) == ("/w", "ses_0", {"a": 1})
     assert (state.status, state.stop_reason, state.turns, state.title) == ("idle", "idle", 0, None)
+
+
+@pytest.mark.parametrize("before", [[], [PAUSED], [RUNS], [SessionClosed(reason="x")]])
+async def test_an_outcome_that_whoever_works_on_it_defined_makes_nothing_runnable(
+    tmp_path: Path, before: list[Payload]
+) -> None:
+    said = OutcomeDefined(outcome=WantedOutcome(title="t"), known=True)
+    async with sqlite_at(tmp_path / "h.db")() as journal:
+        await journal.create(S, [SessionCreated(), *before])
+        was = (await journal.session(S)).state
+        await journal.append(S, [said])
+        found = (await journal.session(S)).state
+        assert found.managed is not None
+        assert found.managed.outcome_title == "t"
+        assert replace(found, managed=None) == was
 
 
 @pytest.mark.req("BOA-EVT-16")

@@ -79,6 +79,8 @@ class Holdfast(SessionAnswers):
         self._abort = Abort()
         self._agents: agent_sessions.OpenedAgents | None = None
         whole.own.below.opener = self._open_child
+        if whole.own.managed is not None:
+            whole.own.managed.explain = self.explain
         self._open = False
 
     async def __aenter__(self) -> Self:

@@ -85,6 +85,8 @@ class OutcomeDefined(Payload, frozen=True, kw_only=True, tag="user.define_outcom
     """A person said what is to come of it."""
 
     outcome: WantedOutcome
+    known: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whoever works on it said so: no run has to take it into account. Written where so."""
 
 
 class UserInterrupt(Payload, frozen=True, kw_only=True, tag="user.interrupt"):

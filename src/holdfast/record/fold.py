@@ -72,7 +72,8 @@ def _runnable(state: SessionState, row: Stored, _said: Payload) -> SessionState:
 
 
 def _outcome_defined(state: SessionState, row: Stored, said: OutcomeDefined) -> SessionState:
-    return _runnable(with_outcome(state, row, said.outcome), row, said)
+    state = with_outcome(state, row, said.outcome)
+    return state if said.known else _runnable(state, row, said)
 
 
 def _confirmed(state: SessionState, row: Stored, said: ToolConfirmation) -> SessionState:

@@ -22,11 +22,16 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.json_value import JsonValue, encode_json
 from holdfast.contract.outcomes import LastWake
-from holdfast.runtime.managed.evidence import LONGEST, texts, told
+from holdfast.contract.requirements import RequirementSet
+from holdfast.contract.tool import Body, Effect, Tool
+from holdfast.runtime.managed.evidence import LONGEST, MOST, Sources, shows_work, texts, told
 
 TILL = WantedOutcome(title="The till adds up", success_criteria=("all tests pass",))
 DEFINED = OutcomeDefined(outcome=TILL)
-WORKS = frozenset({"bash", "read", "memory_write"})
+WORKS = Sources(
+    shows_work=frozenset({"bash", "read", "grep", "memory_write"}).__contains__,
+    own_places=("/.records",),
+)
 
 
 def events(*runs: tuple[str | None, Sequence[Payload]]) -> list[Event]:
@@ -64,7 +69,7 @@ def ended(result: str = "success", kind: str = "wake", name: str = "session_run"
 
 
 def of(*runs: tuple[str | None, Sequence[Payload]]) -> list[tuple[str, str]]:
-    found = told(events(*runs), WORKS.__contains__)
+    found = told(events(*runs), WORKS)
     return [(one.kind, one.text) for one in found.evidence]
 
 
@@ -75,7 +80,7 @@ def test_what_a_session_did_and_said_is_told_with_its_events() -> None:
             ("wak_1", [*call("bash", {"stdout": "all tests pass\n", "exit_code": 0})]),
             ("wak_1", [AgentMessage(message="Done.", summary="Mended the till.")]),
         ),
-        WORKS.__contains__,
+        WORKS,
     )
     assert (found.outcome, found.outcome_event_id) == (TILL, "evt_1")
     assert [(one.kind, one.text, one.event_id) for one in found.evidence] == [
@@ -88,14 +93,14 @@ def test_what_a_session_did_and_said_is_told_with_its_events() -> None:
 def test_the_newest_outcome_counts_and_nothing_before_it() -> None:
     newer = OutcomeDefined(outcome=WantedOutcome(title="The till prints"))
     before = call("bash", {"stdout": "all tests pass"})
-    found = told(events((None, [DEFINED]), ("wak_1", [*before, newer])), WORKS.__contains__)
+    found = told(events((None, [DEFINED]), ("wak_1", [*before, newer])), WORKS)
     assert found.outcome is not None
     assert found.outcome.title == "The till prints"
     assert found.evidence == ()
 
 
 def test_without_an_outcome_nothing_shows_anything() -> None:
-    found = told(events(("wak_1", call("bash", {"stdout": "x"}))), WORKS.__contains__)
+    found = told(events(("wak_1", call("bash", {"stdout": "x"}))), WORKS)
     assert (found.outcome, found.evidence) == (None, ())
 
 
@@ -154,7 +159,7 @@ def test_the_newest_run_that_ended_is_the_one() -> None:
             ("wak_2", WELL),
             ("wak_3", [ended("error", "tool", "bash")]),
         ),
-        WORKS.__contains__,
+        WORKS,
     )
     assert found.last_wake_id == "wak_2"
     assert found.last_wake == LastWake(succeeded=True, came_to_rest=True, has_summary=True)
@@ -163,7 +168,7 @@ def test_the_newest_run_that_ended_is_the_one() -> None:
 
 def test_how_a_run_went_is_told_by_its_own_events() -> None:
     failed = [ended("error", "tool", "bash"), ended("blocked", "tool", "write"), *WELL]
-    found = told(events(("wak_1", failed)), WORKS.__contains__)
+    found = told(events(("wak_1", failed)), WORKS)
     assert found.last_wake.failed_tools == ("bash",)
 
 
@@ -182,14 +187,95 @@ def test_how_a_run_went_is_told_by_its_own_events() -> None:
 )
 def test_why_the_newest_run_stopped(last: Payload, reason: str, rests: bool) -> None:
     begun = StatusChanged(from_status="idle", to_status="running", reason="1 new events")
-    found = told(events(("wak_1", [begun, last, ended("blocked")])), WORKS.__contains__)
+    found = told(events(("wak_1", [begun, last, ended("blocked")])), WORKS)
     assert (found.stop_reason, found.last_wake.came_to_rest) == (reason, rests)
     assert found.last_wake.succeeded is False
 
 
 def test_a_session_without_a_run_has_none() -> None:
-    found = told([], WORKS.__contains__)
+    found = told([], WORKS)
     assert (found.last_wake_id, found.last_wake, found.stop_reason) == (None, LastWake(), "idle")
+
+
+PLACE = "/ws/.records/outcome.json"
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "arguments", "shown"),
+    [
+        ("read", {"path": PLACE, "text": "all tests pass"}, "{}", []),
+        ("read", {"text": "all tests pass"}, f'{{"path": "{PLACE}"}}', []),
+        ("bash", {"stdout": "x"}, '{"command": "cat ./.records/outcome.json"}', []),
+        ("bash", {"stdout": f"{PLACE}:1: x\nsrc/a.py:1: y\n"}, "{}", ["src/a.py:1: y"]),
+        (
+            "grep",
+            {"matches": [{"path": PLACE, "text": "x"}, {"path": "/ws/a.py", "text": "y"}]},
+            "{}",
+            ["/ws/a.py\ny"],
+        ),
+        ("bash", {"stdout": ".git\n"}, "{}", [".git"]),
+    ],
+    ids=["its path", "asked for", "a command", "lines", "matches", "another place"],
+)
+def test_what_is_read_where_the_runtime_shows_its_records_shows_nothing(
+    tool: str, result: JsonValue, arguments: str, shown: list[str]
+) -> None:
+    found = of((None, [DEFINED]), ("wak_1", call(tool, result, arguments=arguments)))
+    assert [text for _, text in found] == shown
+
+
+def test_only_so_much_is_looked_at_the_newest_first() -> None:
+    whole = MOST // LONGEST
+    payloads = [one for n in range(whole + 5) for one in call("bash", f"{n} " + "x" * LONGEST)]
+    found = of((None, [DEFINED]), ("wak_1", payloads))
+    assert len(found) == whole
+    assert found[-1][1].startswith(f"{whole + 4} ")
+    assert found[0][1].startswith("5 ")
+
+
+PAUSED: list[Payload] = [StatusIdle(reason="requires_action", summary=""), ended("blocked")]
+
+
+def test_a_run_that_paused_and_goes_on_has_not_ended() -> None:
+    """What failed in it counts in the one that goes on."""
+    failed = [ended("error", "tool", "bash"), *PAUSED]
+    made = events(("wak_1", WELL), ("wak_2", failed), ("wak_3", PAUSED))
+    waiting, going = told(made, WORKS), told(made, WORKS, goes_on=True)
+    assert (waiting.last_wake_id, waiting.stop_reason) == ("wak_3", "requires_action")
+    assert (going.last_wake_id, going.stop_reason) == ("wak_1", "idle")
+    assert going.last_wake.failed_tools == ("bash",)
+    assert (going.last_wake.succeeded, going.last_wake.came_to_rest) == (True, True)
+
+
+def test_a_first_run_that_paused_and_goes_on_has_nothing_before_it() -> None:
+    going = told(events(("wak_1", PAUSED)), WORKS, goes_on=True)
+    assert (going.last_wake_id, going.last_wake, going.stop_reason) == (
+        *("wak_1", LastWake()),
+        "idle",
+    )
+
+
+def tool_with(name: str, *effects: Effect) -> Tool:
+    body = Body(style="inline", invoke=lambda _values, _runtime: None)
+    return Tool(name=name, description=None, requires=RequirementSet(), body=body, effects=effects)
+
+
+@pytest.mark.parametrize(
+    ("tool", "shows"),
+    [
+        (None, False),
+        (tool_with("bash", "sandbox_execute"), True),
+        (tool_with("mine"), True),
+        (tool_with("outcome_read", "session_read"), False),
+        (tool_with("memory_read", "memory_read"), False),
+        (tool_with("outcome_define", "session_write"), False),
+        (tool_with("todo"), False),
+    ],
+)
+def test_tools_that_tell_what_is_known_or_meant_show_no_work(
+    tool: Tool | None, shows: bool
+) -> None:
+    assert shows_work(tool) is shows
 
 
 VALUES = st.recursive(

@@ -4,14 +4,16 @@ Each part is made when somebody first asks for it. What they do is not known her
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.delegation import ChildSessions
+from holdfast.contract.call import RawArguments
 from holdfast.contract.events import SessionCreated
+from holdfast.contract.failure import Failure
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
@@ -20,12 +22,16 @@ from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.skills import Skill, Skills
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
+from holdfast.policy.explain import Explanation
 from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.setup_book import SetupBook
 from holdfast.runtime.session_log import SessionLog
+
+Explain: TypeAlias = Callable[[str, RawArguments], Awaitable[Explanation | Failure]]
+"""How a call would be judged; a failure when it would not even get that far."""
 
 
 class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +71,8 @@ class Basis(Protocol):
     """Who knows how the shell stands."""
     setup: SetupBook
     """Who knows what the agent's sessions are set up as."""
+    explain: Explain | None
+    """Tells how a call would be judged; None: nobody does as yet."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

@@ -22,7 +22,7 @@ from holdfast.app.managed import (
     shell,
     skills,
 )
-from holdfast.app.managed.basis import ManagedParts
+from holdfast.app.managed.basis import Explain, ManagedParts
 from holdfast.app.store import shared_store
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalUnavailable
@@ -53,10 +53,12 @@ class ManagedSession:
         """How much of its context the model is given of what; set by whoever runs the agent."""
         self.run_facts: Callable[[], RunFacts | None] = lambda: None
         """What is known of the setup where an agent runs; set by whoever runs it."""
+        self.explain: Explain | None = None
+        """Tells how a call would be judged; set by whoever judges calls."""
         self._opening = Lock()
         self._store: Store | None = None
         self.ground = self._ground()
-        self.judging = Judging(self.ground)
+        self.judging = Judging(self.ground, lambda: self.shell)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
         if parts.log is not None:

@@ -4,11 +4,11 @@ Decided by the grade and by how the newest run went. What is kept of it, and whe
 here.
 """
 
-import msgspec
 from msgspec.structs import replace
 
 from holdfast.contract.events import WantedOutcome
 from holdfast.contract.json_value import JsonObject
+from holdfast.contract.managed.outcomes import Case, Past, Verdict
 from holdfast.contract.outcomes import (
     MOST_RECORDS,
     Confidence,
@@ -21,6 +21,7 @@ from holdfast.contract.outcomes import (
     outcome_fingerprint,
 )
 from holdfast.contract.steps import Step
+from holdfast.runtime.managed.grading import grade
 
 _POINTS: dict[EvaluationStatus, int] = {
     "pass": 5,
@@ -43,27 +44,23 @@ _SENTENCES: dict[Trend, str] = {
 }
 
 
-class Past(msgspec.Struct, frozen=True, kw_only=True):
-    """What earlier runs came to."""
+class PlainEvaluator:
+    """Decides by rules alone: the same case has the same verdict."""
 
-    outcome: WantedOutcome | None = None
-    wake_id: str | None = None
-    """The newest run, which is evaluated now."""
-    records: tuple[EvaluationRecord, ...] = ()
-    """The oldest first."""
-    session: JsonObject = {}
-    """The argument that names the session, where it is another one."""
-
-    @property
-    def of_outcome(self) -> list[EvaluationRecord]:
-        """Those for the same outcome."""
-        known = None if self.outcome is None else outcome_fingerprint(self.outcome)
-        return [one for one in self.records if one.outcome_fingerprint == known]
+    async def verdict(self, case: Case, /) -> Verdict:
+        """Of one session, as it stands now."""
+        graded = grade(case.standing)
+        return Verdict(graded, judged(graded, case.last_wake))
 
 
 def evaluate(graded: Grade, wake: LastWake, past: Past, *, busy: bool = False) -> Evaluation:
     """Whether it may be shared, and how that moved. ``busy``: a command runs in its shell."""
-    found = _judged(graded, wake)
+    return moved(judged(graded, wake), past, busy=busy)
+
+
+def moved(found: Evaluation, past: Past, *, busy: bool = False) -> Evaluation:
+    """A verdict with how it moved from run to run. ``busy``: a command runs in its shell."""
+    found = replace(found, promotion_ready=found.status == "pass")
     is_held = busy and found.status in _HELD_BY_A_SHELL
     if is_held:
         found = _held(found)
@@ -80,7 +77,8 @@ def evaluate(graded: Grade, wake: LastWake, past: Past, *, busy: bool = False) -
     return replace(found, trend=trend, trend_summary=_SENTENCES[trend], next_suggested_tool=step)
 
 
-def _judged(graded: Grade, wake: LastWake) -> Evaluation:
+def judged(graded: Grade, wake: LastWake) -> Evaluation:
+    """Whether it may be shared, by this run alone."""
     status, confidence, summary = _verdict(graded, wake)
     return Evaluation(
         status=status,
@@ -144,6 +142,9 @@ def recorded(found: Evaluation, graded: Grade, past: Past, at: str) -> tuple[Eva
         grade_status=graded.status,
         evaluation=found,
     )
+    again = next((one for one in past.records if one not in kept), None)
+    if again is not None and replace(again, evaluated_at=at) == record:
+        return past.records
     return (*kept, record)[-MOST_RECORDS:]
 
 
@@ -165,17 +166,27 @@ def refused_by_gate(
     )
 
 
-def gate_step(found: Evaluation) -> Step:
-    """What to call while something may not be shared."""
+def gate_step(found: Evaluation, session_id: str | None = None) -> Step:
+    """What to call while something may not be shared. ``session_id``: of another session."""
+    session: JsonObject = {} if session_id is None else {"session_id": session_id}
     if found.trend in {"stable", "regressing"}:
         return Step(
             tool="outcome_history",
-            args={"limit": _MOST_TO_REREAD},
+            args={"limit": _MOST_TO_REREAD, **session},
             rationale="It does not get better from run to run: see why before one more.",
         )
     return found.next_suggested_tool or Step(
-        tool="outcome_evaluate", rationale="It says what is still missing."
+        tool="outcome_evaluate", args=session, rationale="It says what is still missing."
     )
+
+
+def next_outcome_step(
+    found: Evaluation, outcome: WantedOutcome | None, session_id: str | None = None
+) -> Step | None:
+    """What the evaluator wants next; None: there is no outcome, or it is reached."""
+    if outcome is None or found.promotion_ready:
+        return None
+    return gate_step(found, session_id)
 
 
 def _trend(found: Evaluation, past: Past) -> Trend:

@@ -2,7 +2,8 @@
 newest run went.
 
 A tool that reads the runtime's own records tells what is known already, the outcome among it: its
-answers show nothing. Only what happened since the outcome was defined counts.
+answers show nothing, and neither does what is read where these records are shown. Only what
+happened since the outcome was defined counts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,24 +25,48 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.contract.outcomes import Evidence, LastWake
-from holdfast.contract.tool import Effect
+from holdfast.contract.tool import Effect, Tool
 
 KNOWN_ALREADY: frozenset[Effect] = frozenset(
     {"session_read", "memory_read", "learning_read", "skill_read"}
 )
 """Effects of tools that tell what is written down here."""
-NOTES = frozenset({"memory_write"})
+TELLS_PLANS = frozenset({"outcome_define", "todo", "session_delegate"})
+"""Tools that tell again what the model means to do."""
+NOTES = frozenset({"memory_write", "memory_promote_note"})
 """Tools whose text is a note of the model."""
 LONGEST = 20_000
 """Characters of one text that are looked at: its beginning."""
+MOST = 2_000_000
+"""Characters of all texts: the newest ones."""
 _DEEPEST = 20
 _RUNS_ON: dict[str, StopReason] = {
     "rescheduling": "rescheduling",
     "requires_action": "requires_action",
 }
 
-ShowsWork = Callable[[str], bool]
-"""Whether the answers of a tool may show that something was done, by its name."""
+
+class Sources(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose answers count."""
+
+    shows_work: Callable[[str], bool]
+    """Whether those of a tool may show that something was done, by its name."""
+    own_places: tuple[str, ...] = ()
+    """What names a place where the runtime shows its own records, in a path or a command."""
+
+    def names_records(self, text: str) -> bool:
+        """Whether a text names such a place."""
+        return any(place in text for place in self.own_places)
+
+    def is_of_records(self, text: str) -> bool:
+        """Whether a text beside others says that they are from there, as a path does."""
+        return "\n" not in text and self.names_records(text)
+
+    def without_records(self, text: str) -> str:
+        """A text without the lines that name such a place, as those that a search finds."""
+        if not self.names_records(text):
+            return text
+        return "\n".join(line for line in text.splitlines() if not self.names_records(line))
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,30 +93,52 @@ _read_answer = msgspec.json.Decoder(_Answer).decode
 _read_arguments = msgspec.json.Decoder(dict[str, JsonValue]).decode
 
 
-def told(events: Sequence[Event], shows_work: ShowsWork) -> Told:
-    """What they say, the newest outcome first."""
+def told(events: Sequence[Event], sources: Sources, *, goes_on: bool = False) -> Told:
+    """What they say, the newest outcome first.
+
+    ``goes_on``: a run is under way. One that only stopped to be answered, and goes on in this, has
+    not ended: the one before it counts, with whatever failed since.
+    """
     since = _newest_outcome(events)
     defined = None if since is None else events[since]
-    ended = _newest_end(events)
-    wake_id = None if ended is None else ended.wake_id
-    run = [one.payload for one in events if wake_id is not None and one.wake_id == wake_id]
+    runs = _ended_runs(events)
+    wake_id, run, failed = (runs[-1][0] if runs else None), list[Payload](), ()
+    while goes_on and runs and _stop_reason(runs[-1][1]) == "requires_action":
+        failed = (*_failed_tools(runs.pop()[1]), *failed)
+    if runs:
+        wake_id, run = runs[-1]
     return Told(
         outcome=None if defined is None else _outcome(defined.payload),
         outcome_event_id=None if defined is None else defined.id,
-        evidence=tuple(_evidence(events[since:], shows_work)) if since is not None else (),
+        evidence=_newest(_evidence(events[since:], sources)) if since is not None else (),
         last_wake_id=wake_id,
-        last_wake=_last_wake(run),
+        last_wake=_last_wake(run, failed),
         stop_reason=_stop_reason(run),
     )
 
 
-def texts(value: JsonValue, deep: int = 0) -> Iterator[str]:
-    """The texts inside of a result, in their order."""
+def shows_work(tool: Tool | None) -> bool:
+    """Whether what a tool answers may show that something was done."""
+    return (
+        tool is not None and tool.name not in TELLS_PLANS and KNOWN_ALREADY.isdisjoint(tool.effects)
+    )
+
+
+def texts(
+    value: JsonValue, passed_over: Callable[[str], bool] = lambda _text: False, deep: int = 0
+) -> Iterator[str]:
+    """The texts inside of a result, in their order; an object is left out as a whole where one of
+    its own texts is passed over."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list) and deep < _DEEPEST:
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from texts(one, deep + 1)
+        inner = list(value.values() if isinstance(value, dict) else value)
+        if isinstance(value, dict) and any(
+            isinstance(one, str) and passed_over(one) for one in inner
+        ):
+            return
+        for one in inner:
+            yield from texts(one, passed_over, deep + 1)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)
 
@@ -107,16 +154,33 @@ def _outcome(said: Payload) -> WantedOutcome | None:
     return said.outcome if isinstance(said, OutcomeDefined) else None
 
 
-def _newest_end(events: Iterable[Event]) -> Event | None:
-    found = None
+def _ended_runs(events: Iterable[Event]) -> list[tuple[str, list[Payload]]]:
+    """The runs that have ended, in the order of their ends, each with what it wrote."""
+    by_run: dict[str, list[Payload]] = {}
+    ended: dict[str, None] = {}
     for event in events:
-        said = event.payload
-        if isinstance(said, SpanCompleted) and said.span_kind == "wake":
-            found = event
-    return found
+        if event.wake_id is None:
+            continue
+        by_run.setdefault(event.wake_id, []).append(event.payload)
+        if isinstance(event.payload, SpanCompleted) and event.payload.span_kind == "wake":
+            ended.pop(event.wake_id, None)
+            ended[event.wake_id] = None
+    return [(wake_id, by_run[wake_id]) for wake_id in ended]
 
 
-def _evidence(events: Sequence[Event], shows_work: ShowsWork) -> Iterator[Evidence]:
+def _newest(found: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The newest of them, in their order, as many as are looked at."""
+    kept: list[Evidence] = []
+    left = MOST
+    for one in reversed(list(found)):
+        left -= len(one.text)
+        if left < 0:
+            break
+        kept.append(one)
+    return tuple(reversed(kept))
+
+
+def _evidence(events: Sequence[Event], sources: Sources) -> Iterator[Evidence]:
     asked: dict[str, CallAsked] = {}
     last: Event | None = None
     for event in events:
@@ -124,7 +188,7 @@ def _evidence(events: Sequence[Event], shows_work: ShowsWork) -> Iterator[Eviden
         if isinstance(said, CallAsked):
             asked[said.call_id] = said
         elif isinstance(said, CallSettled):
-            yield from _of_call(event, said, asked.pop(said.call_id, None), shows_work)
+            yield from _of_call(event, said, asked.pop(said.call_id, None), sources)
         elif isinstance(said, AgentMessage):
             last = event
             if said.message:
@@ -135,7 +199,7 @@ def _evidence(events: Sequence[Event], shows_work: ShowsWork) -> Iterator[Eviden
 
 
 def _of_call(
-    event: Event, said: CallSettled, asked: CallAsked | None, shows_work: ShowsWork
+    event: Event, said: CallSettled, asked: CallAsked | None, sources: Sources
 ) -> Iterator[Evidence]:
     """What a call that worked shows: the note that it kept, or what it answered."""
     try:
@@ -144,12 +208,15 @@ def _of_call(
         return
     if not answer.ok:
         return
+    given = {} if asked is None else _arguments(asked)
     if said.tool in NOTES:
-        note = None if asked is None else _arguments(asked).get("content")
+        note = given.get("content")
         if isinstance(note, str) and note.strip():
             yield Evidence(kind="note", text=note[:LONGEST], event_id=event.id)
-    elif shows_work(said.tool) and (text := "\n".join(texts(answer.result)).strip()):
-        yield Evidence(kind="output", text=text[:LONGEST], event_id=event.id)
+    elif sources.shows_work(said.tool) and not any(map(sources.names_records, texts(given))):
+        found = "\n".join(texts(answer.result, sources.is_of_records))
+        if text := sources.without_records(found).strip():
+            yield Evidence(kind="output", text=text[:LONGEST], event_id=event.id)
 
 
 def _arguments(asked: CallAsked) -> JsonObject:
@@ -159,18 +226,21 @@ def _arguments(asked: CallAsked) -> JsonObject:
         return {}
 
 
-def _last_wake(run: Sequence[Payload]) -> LastWake:
+def _last_wake(run: Sequence[Payload], failed_since: tuple[str, ...]) -> LastWake:
     spans = [one for one in run if isinstance(one, SpanCompleted)]
     rests = [one for one in run if isinstance(one, StatusIdle)]
     messages = [one for one in run if isinstance(one, AgentMessage)]
     return LastWake(
-        failed_tools=tuple(
-            one.name for one in spans if one.span_kind == "tool" and one.result == "error"
-        ),
+        failed_tools=(*_failed_tools(run), *failed_since),
         succeeded=any(one.span_kind == "wake" and one.result == "success" for one in spans),
         came_to_rest=bool(rests) and rests[-1].reason == "idle",
         has_summary=bool(messages) and bool(messages[-1].summary.strip()),
     )
+
+
+def _failed_tools(run: Iterable[Payload]) -> tuple[str, ...]:
+    spans = (one for one in run if isinstance(one, SpanCompleted))
+    return tuple(one.name for one in spans if one.span_kind == "tool" and one.result == "error")
 
 
 def _stop_reason(run: Sequence[Payload]) -> StopReason:

@@ -4,7 +4,9 @@ A criterion is met when a text fits it well enough that tells of what happened; 
 the outcome again shows nothing. Where the texts come from is not known here.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from holdfast.contract.events import WantedOutcome
 from holdfast.contract.json_value import JsonObject
@@ -17,7 +19,7 @@ from holdfast.contract.outcomes import (
     Standing,
 )
 from holdfast.contract.steps import Step
-from holdfast.runtime.managed.text_score import normal, query_of, score, snippet
+from holdfast.runtime.managed.text_score import normal, query_of, score_said, snippet
 
 MET = 4
 """A text that fits a criterion so well shows that it is met."""
@@ -27,7 +29,26 @@ _HOW: dict[GradeStatus, str] = {
     "done_candidate": "It rests",
     "in_progress": "It is under way",
 }
-_BULLETS = "-*+•·>[](){}.0123456789 \t"
+_AROUND = "\"'`.,;:!"
+_WORDS = re.compile(r"[^\W\d]\w+")
+"""A word has two letters at least: what is less marks a list."""
+_LABELS = frozenset(
+    {
+        *("outcome", "active_outcome", "outcome_title", "wanted", "active", "goal", "target"),
+        *("title", "detail", "summary", "description", "content", "success", "success_criteria"),
+        *("criteria", "criterion", "met", "unmet", "todo", "pending", "null", "none", "true"),
+        "false",
+    }
+)
+"""Words that may stand around what the outcome says, and show nothing by that."""
+
+
+class _Said(NamedTuple):
+    """A text that may show something, without what only tells the outcome again."""
+
+    evidence: Evidence
+    text: str
+    normal: str
 
 
 def grade(standing: Standing) -> Grade:
@@ -36,9 +57,11 @@ def grade(standing: Standing) -> Grade:
     outcome = standing.outcome
     if outcome is None:
         return _missing(standing)
-    shown = _shown(outcome, standing.evidence)
+    texts = tuple(_said(outcome, standing.evidence))
+    shown = _shown(outcome, texts)
     wanted = len(outcome.success_criteria)
-    status = _status(standing, is_met=bool(shown) and len(shown) == wanted)
+    is_met = bool(shown) and len(shown) == wanted and _has_output(texts)
+    status = _status(standing, is_met=is_met)
     how = _HOW[status] if status != "blocked" else f"It waits for {_waited_for(standing)}"
     return Grade(
         status=status,
@@ -56,8 +79,7 @@ def _status(standing: Standing, *, is_met: bool) -> GradeStatus:
         return "blocked"
     if standing.sleeps:
         return "sleeping"
-    rests = standing.stop_reason == "idle" and _has_output(standing.evidence)
-    return "done_candidate" if is_met and rests else "in_progress"
+    return "done_candidate" if is_met and standing.stop_reason == "idle" else "in_progress"
 
 
 def _confidence(status: GradeStatus, shown: tuple[Shown, ...]) -> Confidence:
@@ -79,42 +101,60 @@ def _leading_on(standing: Standing, status: GradeStatus) -> Step:
 
 
 def without_echo(text: str, outcome: WantedOutcome) -> str:
-    """A text without the lines that only tell the outcome again."""
-    told = {normal(one).strip(_BULLETS) for one in _told(outcome)}
-    lines = text.splitlines()
-    return "\n".join(line for line in lines if normal(line).strip(_BULLETS) not in told)
+    """A text without the lines that only tell the outcome again, however they are set."""
+    told = _told(outcome)
+    if not any(one in normal(text) for one in told):
+        return text
+    return "\n".join(line for line in text.splitlines() if not _is_echo(normal(line), told))
 
 
-def _told(outcome: WantedOutcome) -> Iterable[str]:
-    yield outcome.title
-    yield from outcome.success_criteria
-    yield from (outcome.detail or "").splitlines()
+def _told(outcome: WantedOutcome) -> tuple[str, ...]:
+    """What the outcome says, the longest first: one part may hold another."""
+    detail = (outcome.detail or "").splitlines()
+    parts = {normal(one).strip() for one in (outcome.title, *outcome.success_criteria, *detail)}
+    bare = {part.strip(_AROUND) for part in parts}
+    return tuple(sorted(filter(None, parts | bare), key=len, reverse=True))
 
 
-def _shown(outcome: WantedOutcome, evidence: Sequence[Evidence]) -> tuple[Shown, ...]:
+def _is_echo(line: str, told: tuple[str, ...]) -> bool:
+    """Whether nothing is left of it but labels once what the outcome says is taken away."""
+    rest = line
+    for one in told:
+        rest = rest.replace(one, " ")
+    return rest != line and _LABELS.issuperset(_WORDS.findall(rest))
+
+
+def _shown(outcome: WantedOutcome, texts: Sequence[_Said]) -> tuple[Shown, ...]:
     """What shows each criterion best; the first of those that show it equally well."""
-    texts = [(one, without_echo(one.text, outcome)) for one in evidence]
     found: list[Shown] = []
     for criterion in outcome.success_criteria:
         query = query_of(criterion)
-        scored = [(score(query, text).points, one, text) for one, text in texts]
-        points, best, text = max(scored, key=lambda told: told[0], default=(0, None, ""))
+        scored = ((score_said(query, one.normal).points, one) for one in texts)
+        points, best = max(scored, key=lambda told: told[0], default=(0, None))
         if best is not None and points >= MET:
             found.append(
                 Shown(
                     criterion=criterion,
                     score=points,
-                    kind=best.kind,
-                    excerpt=snippet(query, text),
-                    event_id=best.event_id,
+                    kind=best.evidence.kind,
+                    excerpt=snippet(query, best.text),
+                    event_id=best.evidence.event_id,
                 )
             )
     return tuple(found)
 
 
-def _has_output(evidence: Sequence[Evidence]) -> bool:
+def _said(outcome: WantedOutcome, evidence: Iterable[Evidence]) -> Iterator[_Said]:
+    """What the texts say beside the outcome itself; those that say nothing else are left out."""
+    for one in evidence:
+        text = without_echo(one.text, outcome)
+        if text.strip():
+            yield _Said(one, text, normal(text))
+
+
+def _has_output(texts: Iterable[_Said]) -> bool:
     """Whether anything was done that a tool has answered: words alone show nothing."""
-    return any(one.kind == "output" and one.event_id is not None for one in evidence)
+    return any(one.evidence.kind == "output" and one.evidence.event_id is not None for one in texts)
 
 
 def _missing(standing: Standing) -> Grade:

@@ -67,7 +67,11 @@ def query_of(text: str) -> Query:
 
 def score(query: Query, text: str) -> Score:
     """How well a text fits; every part that it holds counts once."""
-    said = normal(text)
+    return score_said(query, normal(text))
+
+
+def score_said(query: Query, said: str) -> Score:
+    """The same of a text that is in its normal form already."""
     found = [
         *([(WHOLE, f"query:{query.whole}")] if query.whole and query.whole in said else []),
         *((PHRASE, f"phrase:{one}") for one in query.phrases if one in said),
