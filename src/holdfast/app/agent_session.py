@@ -12,6 +12,7 @@ import msgspec
 from anyio import CancelScope, get_cancelled_exc_class
 
 from holdfast.agent.beginning import LOST
+from holdfast.agent.context.budget import PromptNames
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
@@ -25,7 +26,9 @@ from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
 from holdfast.app.going_on import end_unawaited, leave_a_wake
 from holdfast.app.live_redaction import LiveRedaction
+from holdfast.app.managed.crowding import crowding_of
 from holdfast.app.problems import ConfigurationError
+from holdfast.app.prompting import Prompting
 from holdfast.app.run_stream import Runs, RunStream
 from holdfast.app.run_watch import RunWatch, WordWatch
 from holdfast.app.session_questions import SessionQuestions
@@ -80,6 +83,9 @@ class AgentSession(SessionQuestions):
         if parts.telemetry is not None:
             parts.telemetry.asks_models_of(equipment.model.provider)
         self._keeper = Keeper(parts.log, talk)
+        if parts.own.managed is not None:
+            names = system.names if isinstance(system, Prompting) else PromptNames
+            parts.own.managed.crowding = partial(crowding_of, talk, self._equipment, names)
         self._log.listeners.append(self._tell)
         parts.own.left = lambda: None if self.spending is None else self.spending.for_others()
         self._abort = Abort()

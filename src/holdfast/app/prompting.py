@@ -10,12 +10,19 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.agent.context.budget import PromptNames
 from holdfast.agent.context.instructions import (
+    Instructions,
     NotRead,
     instruction_places,
     project_instructions,
 )
-from holdfast.agent.context.prompt import PromptParts, system_prompt
+from holdfast.agent.context.prompt import (
+    PromptParts,
+    prompt_sections,
+    skill_lines,
+    system_prompt,
+)
 from holdfast.agent.directive import INSTRUCTION
 from holdfast.app.locations import project_root
 from holdfast.contract.agents import CompiledAgent
@@ -27,54 +34,75 @@ LARGEST_INSTRUCTIONS = 1 << 20
 _log = logging.getLogger("holdfast")
 
 
-def system_of(
-    agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
-) -> Callable[[], tuple[str, ...]]:
-    """What the agent is told to be, whenever a run begins."""
-    said = agent.agent.instructions.strip()
-    manifest = f"{said}\n\n{INSTRUCTION}" if agent.agent.directives else said
-    instructions = _instructions(session)
-    environment = _environment(session)
+_NO_INSTRUCTIONS = Instructions(text="", files=())
 
-    def made(instructed: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
-        parts = PromptParts(
-            manifest=manifest,
-            instructions=instructed,
-            skills=skills,
-            environment=environment,
-            managed=agent.profile == "managed",
+
+class Prompting:
+    """The system prompt of one session's agent, as it is whenever a run begins."""
+
+    def __init__(
+        self, agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
+    ) -> None:
+        said = agent.agent.instructions.strip()
+        self._manifest = f"{said}\n\n{INSTRUCTION}" if agent.agent.directives else said
+        self._managed = agent.profile == "managed"
+        self._instructions = _instructions(session)
+        self._environment = _environment(session)
+        self._skills = skills
+        self._instructed = _NO_INSTRUCTIONS
+        self._parts = self._made_of(())
+        self._system = _system(self._parts)
+
+    def __call__(self) -> tuple[str, ...]:
+        """What the agent is told to be; as long as nothing of it changes, the same text."""
+        instructed, known = self._instructions(), self._skills()
+        if (instructed.text, known) != (self._instructed.text, self._parts.skills):
+            self._instructed = instructed
+            self._parts = self._made_of(known)
+            self._system = _system(self._parts)
+        return self._system
+
+    def names(self) -> PromptNames:
+        """What it was made of when it was made last."""
+        parts = self._parts
+        files = self._instructed.files
+        return PromptNames(
+            sections=prompt_sections(parts),
+            bootstrap_files={file.path: file.text for file in files if file.text},
+            skills=skill_lines(parts.skills, managed=parts.managed),
         )
-        text = system_prompt(parts)
-        return (text,) if text else ()
 
-    last = ("", (), made("", ()))
-
-    def system() -> tuple[str, ...]:
-        nonlocal last
-        instructed, known = instructions(), skills()
-        if (instructed, known) != last[:2]:
-            last = (instructed, known, made(instructed, known))
-        return last[2]
-
-    return system
+    def _made_of(self, skills: tuple[Skill, ...]) -> PromptParts:
+        return PromptParts(
+            manifest=self._manifest,
+            instructions=self._instructed.text,
+            skills=skills,
+            environment=self._environment,
+            managed=self._managed,
+        )
 
 
-def _instructions(session: SessionFacts) -> Callable[[], str]:
+def _system(parts: PromptParts) -> tuple[str, ...]:
+    text = system_prompt(parts)
+    return (text,) if text else ()
+
+
+def _instructions(session: SessionFacts) -> Callable[[], Instructions]:
     """What the project instructs, whenever it is asked; what of it is not told as it is, people
     hear once in the log."""
     workspace = session.workspace
     if workspace is None:
-        return lambda: ""
+        return lambda: _NO_INSTRUCTIONS
     places = instruction_places(workspace, str(project_root(Path(workspace))))
     said: set[str] = set()
 
-    def now() -> str:
+    def now() -> Instructions:
         found = project_instructions(places, _read)
         for remark in found.remarks:
             if remark not in said:
                 said.add(remark)
                 _log.warning("instructions of the project: %s", remark)
-        return found.text
+        return found
 
     return now
 

@@ -19,9 +19,11 @@ from holdfast.contract.skills import Skill, Skills
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.session_log import SessionLog
 
 
@@ -55,6 +57,10 @@ class Basis(Protocol):
     """Who is asked before anything is shared."""
     shell: ShellView
     """Who knows how the shell stands."""
+    artifacts: ArtifactFolder | None
+    """Where what is known of the session is shown to its own hand; None: it has no workspace."""
+    brought: Brought
+    """What others know and do around a run, and who says what is in which artifact."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

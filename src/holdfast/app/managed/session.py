@@ -5,6 +5,7 @@ whose profile has the managed tools is opened. Nothing is opened before it is as
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from anyio import Lock
 
@@ -21,16 +22,20 @@ from holdfast.app.managed import (
     shell,
     skills,
 )
-from holdfast.app.managed.basis import ManagedParts
+from holdfast.app.managed.basis import ManagedParts, skill_list
 from holdfast.app.store import shared_store
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.runtime import Ports
 from holdfast.record.store import Store
+from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.surveying import Brought
+from holdfast.runtime.managed.surveyor import Surveyor, SurveyParts
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
@@ -47,25 +52,44 @@ class ManagedSession:
         """How much of its context the model is given of what; set by whoever runs the agent."""
         self._opening = Lock()
         self._store: Store | None = None
+        self.brought = Brought()
+        self.artifacts: ArtifactFolder | None = self._artifacts()
         self.ground = self._ground()
         self.judging = Judging(self.ground)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
+        self._surveyor = Surveyor(
+            SurveyParts(
+                ground=self.ground,
+                judging=self.judging,
+                shell_view=lambda: self.shell,
+                skills=lambda: skill_list(parts),
+                folder=self.artifacts,
+                brought=self.brought,
+            )
+        )
+        if parts.log is not None:
+            parts.log.listeners.append(self._surveyor.hear)
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
         return {port: made for group in _GROUPS for port, made in group.ports_of(self).items()}
 
-    async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the notes will
+    async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the state tells it
         """A run begins: what the model is told with its first step, a line each."""
-        return ()
+        return await self._surveyor.begins()
 
     async def rested(self) -> None:
-        """A run has come to rest: how far it came is written down."""
-        await self.judging.record()
+        """A run has come to rest: how far it came is written down and shown."""
+        await self._surveyor.rested()
+
+    async def caught_up(self) -> None:
+        """Wait until all that happened so far is shown."""
+        await self._surveyor.caught_up()
 
     async def close(self) -> None:
         """Let go of what was opened."""
+        await self._surveyor.close()
         async with self._opening:
             store, self._store = self._store, None
         if store is not None:
@@ -84,9 +108,19 @@ class ManagedSession:
             store = self._store
         return Stores(journal=store.journal, archive=store.archive, versions=store.versions)
 
+    def _artifacts(self) -> ArtifactFolder | None:
+        workspace = self.parts.session.workspace
+        if workspace is None:
+            return None
+        names = (ARTIFACTS_FOLDER, self.parts.session.id)
+        return ArtifactFolder(Path(workspace), names, self._clean)
+
+    def _clean(self, text: str) -> str:
+        redactor = self.parts.redactor
+        return redactor.text(text) if redactor.active else text
+
     def _ground(self) -> Ground:
         parts = self.parts
-        redactor = parts.redactor
         return Ground(
             session_id=parts.session.id,
             agent_id=parts.created.agent_id or DEFAULT_AGENT,
@@ -96,9 +130,9 @@ class ManagedSession:
             clock=parts.clock,
             ids=parts.ids,
             tools=lambda: tuple(parts.catalog),
-            clean=lambda text: redactor.text(text) if redactor.active else text,
+            clean=self._clean,
             mounts=parts.mounts,
-            artifacts=None,
+            artifacts=None if self.artifacts is None else self.artifacts.path,
             live_shell=lambda: None,
             crowding=lambda: self.crowding(),
         )
