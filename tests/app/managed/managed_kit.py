@@ -13,7 +13,6 @@ from holdfast.agent.models.scripted import Choosing, Played
 from holdfast.app.managed.session import ManagedSession
 from holdfast.contract.events import OutcomeDefined, Payload, WantedOutcome
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.tool import Tool
 
 REPORT = WantedOutcome(title="A report", success_criteria=("report.md is written",))
 
@@ -24,11 +23,11 @@ def make_report() -> str:
     return "The file report.md is written, with three pages."
 
 
-def named(name: str) -> Tool:
+def named(name: str) -> Any:
     """A tool of this name that answers anything."""
 
     @tool(name=name, effects=["session_read"])
-    def stand_in(  # noqa: PLR0913 - whatever a note may give it
+    def stand_in(
         title: str | None = None,
         wake_id: str | None = None,
         limit: int | None = None,
@@ -56,14 +55,28 @@ LED_TO = tuple(
 
 @asynccontextmanager
 async def at_managed_work(
-    folder: Path, turns: Iterable[Played | Choosing], *, tools: Iterable[Any] = (), **options: Any
+    folder: Path,
+    turns: Iterable[Played | Choosing],
+    *,
+    tools: Iterable[Any] = (),
+    alone: bool = True,
+    **options: Any,
 ) -> AsyncGenerator[Desk]:
-    """In a workspace of its own, in the profile `managed`."""
+    """In a workspace of its own, in the profile `managed`; ``alone``: nobody brings anything."""
     workspace = folder / "workspace"
     workspace.mkdir(parents=True, exist_ok=True)
     equipment = {"managed": True, "directives": True, **options.pop("equipment", {})}
-    given = {"profile": "managed", "workspace": workspace, "tools": [*LED_TO, *tools], **options}
+    given: dict[str, Any] = {
+        "profile": "managed",
+        "workspace": workspace,
+        "tools": [*LED_TO, *tools],
+        **options,
+    }
     async with at_work(folder, turns, equipment=equipment, **given) as desk:
+        if alone:
+            brought = managed_of(desk).brought
+            brought.recall = brought.setup = brought.memory = None
+            brought.shows.clear()
         yield desk
 
 

@@ -141,8 +141,8 @@ def session_runtime(session: Session, agent_id: str, mounts: Iterable[Mount]) ->
     }
 
 
-def session_status(session: Session, shell: ShellState) -> JsonObject:
-    """Where it stands."""
+def session_status(session: Session, shell: ShellState, last_wake_id: str | None) -> JsonObject:
+    """Where it stands. ``last_wake_id``: of the newest run that has ended."""
     state, managed = session.state, session.state.managed
     return {
         "session_id": session.id,
@@ -153,7 +153,7 @@ def session_status(session: Session, shell: ShellState) -> JsonObject:
         "pending_event_count": len(state.pending),
         "queued_wakes": [_wake(one.reason, one.due_micros) for one in state.wakes],
         "checkpoint": {
-            "last_wake_id": None if managed is None else managed.last_wake_id,
+            "last_wake_id": last_wake_id,
             "latest_summary": None if managed is None else managed.summary,
             "processed_event_id": None if managed is None else managed.processed_event_id,
             "produced_event_id": None if managed is None else managed.produced_event_id,

@@ -43,15 +43,13 @@ def _entry(begin: str, value: JsonValue, depth: int) -> Iterator[str]:
 
 
 def _short(value: JsonValue) -> str:
-    match value:
-        case None | "":
-            return "none"
-        case bool():
-            return "yes" if value else "no"
-        case dict() | list() | tuple():
-            return f"{len(value)} more" if value else "none"
-        case _:
-            return _flat(str(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    if not value:
+        return "none"
+    return _flat(value) if isinstance(value, str) else f"{len(value)} more"
 
 
 def _flat(text: str) -> str:

@@ -21,7 +21,7 @@ _LAST_OUTPUT = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"`([^`\n]{1,400})`")
-_COMMAND = re.compile(r"\b(?:run|execute)\s+((?:cat|head|tail|ls|find|grep|rg|wc|sed)\b[^\n,;]*)")
+_COMMAND = re.compile(r"\b(?i:run|execute)\s+((?:cat|head|tail|ls|find|grep|rg|wc|sed)\b[^\n,;]*)")
 _AROUND = "\"'`()[]{}<>,;!?"
 _FILE = re.compile(r"(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,9}")
 """A path whose last part has an ending, such as `src/main.py`."""

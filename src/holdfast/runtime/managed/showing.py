@@ -132,7 +132,8 @@ async def _context_budget(look: Look) -> JsonObject:
 
 
 async def _session_status(look: Look) -> JsonObject:
-    return values.session_status(await look.session(), await look.shell_state())
+    session, shell, judged = await look.session(), await look.shell_state(), await look.judged()
+    return values.session_status(session, shell, judged.past.wake_id)
 
 
 async def _outcome(look: Look) -> JsonObject:
