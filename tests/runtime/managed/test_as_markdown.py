@@ -33,13 +33,15 @@ def test_what_is_too_deep_or_too_long_is_counted() -> None:
     assert "- ... 3 more lines" in long
 
 
+_words = st.text(alphabet="a-# \n\r\u2028\x85", max_size=6)
 _json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    st.none() | st.booleans() | st.integers() | _words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_words, inner, max_size=3),
+    max_leaves=8,
 )
 
 
-@given(st.text(), st.dictionaries(st.text(), _json))
+@given(st.text(max_size=20), st.dictionaries(_words, _json, max_size=3))
 def test_no_text_of_others_begins_a_line(title: str, value: JsonObject) -> None:
     first, empty, *rest = as_markdown(title, value).splitlines()
     assert first.startswith("# ")
