@@ -168,7 +168,7 @@ def _lists(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-@pytest.mark.req("BOA-ART-15", "BOA-ART-16", "BOA-ART-17", "BOA-ART-18", "BOA-ART-19")
+@pytest.mark.req("BOA-ART-16", "BOA-ART-17", "BOA-ART-18", "BOA-ART-19")
 async def test_what_happened_is_shown_when_a_run_rests(tmp_path: Path) -> None:
     async with at_managed_work(tmp_path, ["So."] * 30) as desk:
         child = ChildCreated(child_session_id="ses_none", message="Work.", lasting=True)
@@ -274,7 +274,6 @@ async def test_what_waits_when_a_run_rests_is_shown_and_so_is_a_change_of_the_sh
         assert read_json(desk, "permission-posture.json") == {"looks": 1}
 
 
-@pytest.mark.req("BOA-ART-20")
 async def test_what_was_staged_is_shown_by_where_it_is(tmp_path: Path) -> None:
     staged = ResourceStaged(
         source_path="a.md", target_path="own/a.md", source_hash="x", target_hash="y"

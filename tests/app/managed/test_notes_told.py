@@ -19,11 +19,11 @@ from app.managed.managed_kit import (
 )
 from run_replays import deploy, replays
 
-from holdfast import Answer, answer_question
+from holdfast import Agent, Answer, Holdfast, ScriptedModel, answer_question
 from holdfast.app.settings import ProfileSettings, Settings
 from holdfast.contract.agents import Visibility
 from holdfast.contract.chunks import Chunk, UserChunk
-from holdfast.contract.events import ModelRequested, OutcomeDefined, WantedOutcome
+from holdfast.contract.events import Event, ModelRequested, OutcomeDefined, WantedOutcome
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.recalling import Recalled, Reminder
 from holdfast.contract.managed_events import ContextMeasured, OutcomeEvaluated
@@ -272,6 +272,30 @@ async def test_a_secret_in_what_is_found_is_in_no_note(tmp_path: Path) -> None:
         await desk.told("Hello.")
         (line,) = [one for one in notes(desk) if one.startswith("[session-candidate]")]
         assert "hunter2" not in line
+
+
+async def test_what_the_prompt_is_made_of_is_named_in_the_measure(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "AGENTS.md").write_text("Use tabs. " * 40, "utf-8")
+    skill = tmp_path / "skills" / "sum" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: sum\ndescription: Sums up.\n---\nAdd.\n", "utf-8")
+    agent = Agent(id="worker", instructions="Work.", skills=(str(tmp_path / "skills"),))
+    options: dict[str, Any] = {"settings": Settings(), "surroundings": home_of(tmp_path)}
+    async with Holdfast(
+        profile="managed", workspace=workspace, agent=agent, application="elsewhere", **options
+    ) as hf:
+        session = await hf.new_session(model=ScriptedModel(["So."]))
+        told = [one async for one in session.run("Hello.") if isinstance(one, Event)]
+    (measured,) = [one.payload for one in told if isinstance(one.payload, ContextMeasured)]
+    budget: Any = measured.budget
+    sections = [one["name"] for one in budget["system_prompt"]["sections"]]
+    assert sections == ["manifest", "project_instructions", "skills", "environment"]
+    assert [one["name"] for one in budget["bootstrap_files"]] == ["AGENTS.md"]
+    assert budget["bootstrap_files"][0]["estimated_tokens"] > 90
+    assert [one["name"] for one in budget["skills"]] == ["sum"]
+    assert len(budget["tools"]) == 5
 
 
 async def test_the_context_is_measured_when_a_run_rests_and_belongs_to_none(tmp_path: Path) -> None:

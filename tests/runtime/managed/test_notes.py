@@ -67,6 +67,7 @@ def _step(line: str) -> tuple[str, Any]:
     return name, json.loads(rest.rpartition(" next_why=")[0])
 
 
+@pytest.mark.req("BOA-GRADE-13", "BOA-EVAL-23", "BOA-EVAL-24")
 @pytest.mark.parametrize(
     ("survey", "kinds"),
     [
@@ -79,8 +80,8 @@ def _step(line: str) -> tuple[str, Any]:
         (_survey(trend="improving"), ["promotion-gate"]),
         (_survey(trend="stable"), ["promotion-gate", "outcome-trend"]),
         (_survey(trend="regressing"), ["promotion-gate", "outcome-trend"]),
-        (_survey("blocked", "blocked", is_released=True), []),
-        (_survey("sleeping", is_released=True), []),
+        (_survey("blocked", "blocked", is_released=True), ["promotion-gate"]),
+        (_survey("sleeping", is_released=True), ["promotion-gate"]),
         (_survey(has_drifted=True), ["promotion-gate", "setup-drift"]),
         (Survey(shell=BUSY), ["shell-busy"]),
         (Survey(shell=ShellPosture(status="active", cwd="/")), []),
@@ -140,6 +141,13 @@ def test_all_that_can_be_told_at_once_is_told_and_ends_in_a_call() -> None:
         ' to run: see why before one more."'
     )
     assert lines[4].startswith('[shell-busy] shell=sh_1 command="make all" next_tool=shell_wait')
+
+
+def test_what_is_not_waited_for_any_more_leads_to_a_fresh_look() -> None:
+    (line,) = _notes(_survey("blocked", "blocked", is_released=True))
+    assert line.startswith(
+        "[promotion-gate] status=blocked next_tool=outcome_evaluate next_args={}"
+    )
 
 
 def test_the_plan_of_a_busy_shell_counts_where_there_is_one() -> None:

@@ -33,6 +33,9 @@ _LONGEST_REASON = 120
 _REPAIRED = frozenset({"missing_outcome", "blocked", "sleeping", "done_candidate"})
 _GOES_ROUND = frozenset({"stable", "regressing"})
 _MOST_TO_REREAD = 6
+_LOOK_AGAIN = Step(
+    tool="outcome_evaluate", rationale="what it waited for has come: see what is missing now"
+)
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,9 +92,7 @@ def _of_outcome(survey: Survey) -> Iterator[_Note]:
         yield "outcome-repair", facts, grade.next_suggested_tool
     if survey.outcome is None or found.promotion_ready:
         return
-    if not is_over:
-        facts = {"status": found.status, "summary": found.summary}
-        yield "promotion-gate", facts, gate_step(found)
+    yield "promotion-gate", {"status": found.status}, _LOOK_AGAIN if is_over else gate_step(found)
     if found.trend in _GOES_ROUND:
         step = Step(
             tool="outcome_history",
