@@ -247,6 +247,8 @@ class SessionPorts:
         self._is_open = True
         if "_parsers" in vars(self):
             self._parsers.open()
+        if self.managed is not None:
+            self.managed.open()
 
     async def take_up(self, journal: Journal) -> None:
         """What the session used up before it was taken up counts on, and so does its depth."""

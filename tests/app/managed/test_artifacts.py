@@ -21,7 +21,8 @@ from app.managed.managed_kit import (
 )
 from run_replays import deploy, look, replays
 
-from holdfast import Agent, Answer, tool
+from holdfast import Agent, Answer, Holdfast, tool
+from holdfast.app.settings import Settings
 from holdfast.contract.events import ApprovalAnswered, ApprovalAsked, ChildCreated
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.managed.artifact_names import ARTIFACTS
@@ -307,6 +308,29 @@ async def test_a_disk_that_takes_nothing_and_a_broken_provider_fail_no_run(
         assert (shown(desk) / "skills.json").exists()
         assert not (shown(desk) / "vaults.json").exists()
         caplog.clear()
+
+
+async def test_a_session_that_is_opened_again_is_shown_again(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    looks: list[int] = []
+
+    async def posture() -> JsonObject:
+        looks.append(1)
+        return {}
+
+    options: dict[str, Any] = {"surroundings": home_of(tmp_path), "settings": Settings()}
+    hf = Holdfast(profile="managed", workspace=workspace, tools=[look], **options)
+    managed = hf.parts.own.managed
+    log = hf.parts.log
+    assert managed is not None
+    assert log is not None
+    managed.brought.shows["permission_posture"] = posture
+    for opened in (1, 2):
+        async with hf:
+            await log.append([ShellChanged(cwd="/")])
+            await managed.caught_up()
+            assert len(looks) == opened
 
 
 async def test_a_secret_is_in_no_file(tmp_path: Path) -> None:

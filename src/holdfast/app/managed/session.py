@@ -87,6 +87,10 @@ class ManagedSession:
         """Wait until all that happened so far is shown."""
         await self._surveyor.caught_up()
 
+    def open(self) -> None:
+        """The session begins again."""
+        self._surveyor.open()
+
     async def close(self) -> None:
         """Let go of what was opened."""
         await self._surveyor.close()

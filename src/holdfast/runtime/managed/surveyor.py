@@ -104,6 +104,10 @@ class Surveyor:
         """Wait until all that was heard of is shown."""
         await self._tasks.rest()
 
+    def open(self) -> None:
+        """Show again, after it was closed."""
+        self._is_closed = False
+
     async def close(self) -> None:
         """Show nothing any more."""
         self._is_closed = True
