@@ -8,7 +8,7 @@ from app.agent_kit import ground_in
 
 from holdfast.agent.directive import INSTRUCTION
 from holdfast.app.agents import compiled
-from holdfast.app.prompting import LARGEST_INSTRUCTIONS, System
+from holdfast.app.prompting import LARGEST_INSTRUCTIONS, Prompting
 from holdfast.contract.agents import Agent
 from holdfast.contract.runtime import SessionFacts
 
@@ -18,7 +18,7 @@ def _told(folder: Path, *, workspace: bool = True, directives: bool = False) -> 
     agent = Agent(id="worker", instructions="Work.", directives=directives)
     ready = compiled(agent, ground_in(folder))
     facts = SessionFacts(id="ses_1", workspace=str(folder / "ws") if workspace else None)
-    return "".join(System(ready, facts, lambda: ())())
+    return "".join(Prompting(ready, facts, lambda: ())())
 
 
 def _workspace(folder: Path) -> Path:
@@ -80,7 +80,7 @@ def test_what_is_not_told_as_it_is_people_hear_once_and_the_model_knows_of_it(
     (workspace / "CLAUDE.md").write_text("near " * 6_000, "utf-8")
     (workspace / "CONTEXT.md").symlink_to(tmp_path)
     ready = compiled(Agent(id="worker", instructions="Work."), ground_in(tmp_path))
-    system = System(ready, SessionFacts(id="ses_1", workspace=str(workspace)), lambda: ())
+    system = Prompting(ready, SessionFacts(id="ses_1", workspace=str(workspace)), lambda: ())
     with caplog.at_level(logging.WARNING, "holdfast"):
         (told,) = system()
         assert system() == (told,)

@@ -193,6 +193,11 @@ class Equipment(msgspec.Struct, frozen=True, kw_only=True):
     """Who is told while it happens."""
 
     @property
+    def is_advised(self) -> bool:
+        """Whether its model is told which calls lead on."""
+        return self.guidance and not self.tools_off
+
+    @property
     def terms(self) -> RunTerms:
         """What of it decides how a run goes, as it is written down."""
         return RunTerms(

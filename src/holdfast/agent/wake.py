@@ -92,7 +92,8 @@ class Wake:
         surveying = self._place.surveying
         try:
             if surveying is not None:
-                self._notes = await surveying.begins(reason)
+                notes = await surveying.begins(reason)
+                self._notes = notes if self._equipment.is_advised else ()
             self._untold += beginning.told(reason, wake_id)
             heard = any(isinstance(one, _HEARD) for one in self._untold)
             if heard and beginning.interrupt is None:  # an interrupt comes before all of it

@@ -12,6 +12,7 @@ import msgspec
 from anyio import CancelScope, get_cancelled_exc_class
 
 from holdfast.agent.beginning import LOST
+from holdfast.agent.context.budget import PromptNames
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.keeping import Keeper
 from holdfast.agent.outfit import Outfit
@@ -25,8 +26,9 @@ from holdfast.app.control.window import Window
 from holdfast.app.file_witness import file_witness
 from holdfast.app.going_on import end_unawaited, leave_a_wake
 from holdfast.app.live_redaction import LiveRedaction
+from holdfast.app.managed.crowding import crowding_of
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.prompting import System
+from holdfast.app.prompting import Prompting
 from holdfast.app.run_stream import Runs, RunStream
 from holdfast.app.run_watch import RunWatch, WordWatch
 from holdfast.app.session_questions import SessionQuestions
@@ -84,8 +86,7 @@ class AgentSession(SessionQuestions):
             parts.telemetry.asks_models_of(equipment.model.provider)
         self._keeper = Keeper(parts.log, talk)
         self._log.listeners.append(self._tell)
-        if parts.own.managed is not None:
-            parts.own.managed.run_facts = partial(_run_facts, equipment, system)
+        _tell_managed(parts, talk, self._equipment, system)
         parts.own.left = lambda: None if self.spending is None else self.spending.for_others()
         self._abort = Abort()
         """Stops the run under way."""
@@ -262,6 +263,20 @@ class AgentSession(SessionQuestions):
             listener(one)
 
 
+def _tell_managed(
+    parts: Whole,
+    talk: Conversation,
+    equipment: Equipment,
+    system: Callable[[], tuple[str, ...]],
+) -> None:
+    """What the managed part of a session asks of the run."""
+    managed = parts.own.managed
+    if managed is not None:
+        names = system.names if isinstance(system, Prompting) else PromptNames
+        managed.crowding = partial(crowding_of, talk, equipment, names)
+        managed.run_facts = partial(_run_facts, equipment, system)
+
+
 def _run_facts(equipment: Equipment, system: Callable[[], tuple[str, ...]]) -> run_setup.RunFacts:
     """What of a run belongs to the setup of its session."""
     limits: JsonObject = msgspec.to_builtins(equipment.limits)
@@ -269,8 +284,8 @@ def _run_facts(equipment: Equipment, system: Callable[[], tuple[str, ...]]) -> r
         provider=equipment.model.provider,
         model=equipment.model.name,
         resilience=limits,
-        sections=system.sections() if isinstance(system, System) else (),
-        bootstrap=system.files() if isinstance(system, System) else (),
+        sections=system.sections() if isinstance(system, Prompting) else (),
+        bootstrap=system.files() if isinstance(system, Prompting) else (),
     )
 
 

@@ -10,13 +10,19 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.agent.context.budget import PromptNames
 from holdfast.agent.context.instructions import (
     Instructions,
     NotRead,
     instruction_places,
     project_instructions,
 )
-from holdfast.agent.context.prompt import PromptParts, system_prompt
+from holdfast.agent.context.prompt import (
+    PromptParts,
+    prompt_sections,
+    skill_lines,
+    system_prompt,
+)
 from holdfast.agent.directive import INSTRUCTION
 from holdfast.app.locations import project_root
 from holdfast.contract.agents import CompiledAgent
@@ -28,26 +34,44 @@ LARGEST_INSTRUCTIONS = 1 << 20
 _log = logging.getLogger("holdfast")
 
 
-class System:
-    """What an agent is told to be, whenever a run begins."""
+_NO_INSTRUCTIONS = Instructions(text="", files=())
+
+
+class Prompting:
+    """The system prompt of one session's agent, as it is whenever a run begins."""
 
     def __init__(
         self, agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
     ) -> None:
-        self._said = agent.agent.instructions.strip()
+        self._said = said = agent.agent.instructions.strip()
         self._directives = agent.agent.directives
+        self._manifest = f"{said}\n\n{INSTRUCTION}" if self._directives else said
         self._managed = agent.profile == "managed"
         self._instructions = _instructions(session)
         self._environment = _environment(session)
         self._skills = skills
-        self._last = ("", (), self._made("", ()))
+        self._instructed = _NO_INSTRUCTIONS
+        self._parts = self._made_of(())
+        self._system = _system(self._parts)
 
     def __call__(self) -> tuple[str, ...]:
-        """Its texts."""
-        instructed, known = self._instructions().text, self._skills()
-        if (instructed, known) != self._last[:2]:
-            self._last = (instructed, known, self._made(instructed, known))
-        return self._last[2]
+        """What the agent is told to be; as long as nothing of it changes, the same text."""
+        instructed, known = self._instructions(), self._skills()
+        if (instructed.text, known) != (self._instructed.text, self._parts.skills):
+            self._instructed = instructed
+            self._parts = self._made_of(known)
+            self._system = _system(self._parts)
+        return self._system
+
+    def names(self) -> PromptNames:
+        """What it was made of when it was made last."""
+        parts = self._parts
+        files = self._instructed.files
+        return PromptNames(
+            sections=prompt_sections(parts),
+            bootstrap_files={file.path: file.text for file in files if file.text},
+            skills=skill_lines(parts.skills, managed=parts.managed),
+        )
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         """What it is made of, by name, with no path of the session's own."""
@@ -73,17 +97,19 @@ class System:
         """The files of the project that are told with it: names and texts."""
         return tuple((one.path, one.text) for one in self._instructions().files if one.text)
 
-    def _made(self, instructed: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
-        manifest = f"{self._said}\n\n{INSTRUCTION}" if self._directives else self._said
-        parts = PromptParts(
-            manifest=manifest,
-            instructions=instructed,
+    def _made_of(self, skills: tuple[Skill, ...]) -> PromptParts:
+        return PromptParts(
+            manifest=self._manifest,
+            instructions=self._instructed.text,
             skills=skills,
             environment=self._environment,
             managed=self._managed,
         )
-        text = system_prompt(parts)
-        return (text,) if text else ()
+
+
+def _system(parts: PromptParts) -> tuple[str, ...]:
+    text = system_prompt(parts)
+    return (text,) if text else ()
 
 
 def _instructions(session: SessionFacts) -> Callable[[], Instructions]:
@@ -91,7 +117,7 @@ def _instructions(session: SessionFacts) -> Callable[[], Instructions]:
     hear once in the log."""
     workspace = session.workspace
     if workspace is None:
-        return lambda: Instructions(text="", files=())
+        return lambda: _NO_INSTRUCTIONS
     places = instruction_places(workspace, str(project_root(Path(workspace))))
     said: set[str] = set()
 

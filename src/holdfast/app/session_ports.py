@@ -259,6 +259,8 @@ class SessionPorts:
             managed_mounts.make_folders(self.parts.mounts, self.parts.surroundings)
         if "_parsers" in vars(self):
             self._parsers.open()
+        if self.managed is not None:
+            self.managed.open()
 
     async def take_up(self, journal: Journal) -> None:
         """What the session used up before it was taken up counts on, and so does its depth."""

@@ -19,12 +19,12 @@ from holdfast.agent.context.budget import (
     whole_budget,
 )
 from holdfast.agent.context.entries import Entry
-from holdfast.agent.context.harness_note import harness_note
 from holdfast.agent.context.history import conversation, runtime_note, select
 from holdfast.agent.context.pressure import pressure_note, pressure_of, pressure_words
 from holdfast.contract.chunks import UserChunk
 from holdfast.contract.model import ModelTool
 from holdfast.contract.steps import Step
+from holdfast.runtime.managed.harness_note import harness_note
 
 ROOM = Room(window=100_000, max_output=8_000)
 

@@ -125,6 +125,26 @@ def whole_budget(frame: Frame, room: Room, tokens: int, rows: int) -> ContextBud
     return _budget(frame, told, room, selection_budget(room, managed=False))
 
 
+class PromptNames(msgspec.Struct, frozen=True, kw_only=True):
+    """What a system prompt is made of: texts by name."""
+
+    sections: tuple[tuple[str, str], ...] = ()
+    bootstrap_files: Mapping[str, str] = {}
+    skills: Mapping[str, str] = {}
+
+
+def with_names(budget: ContextBudget, names: PromptNames) -> ContextBudget:
+    """The same budget; what its prompt is made of is named, and counted as before."""
+    sections = frame_of(names.sections, ()).prompt.sections
+    prompt = PromptFootprint(budget.system_prompt.estimated_tokens, sections)
+    return msgspec.structs.replace(
+        budget,
+        system_prompt=prompt if sections else budget.system_prompt,
+        bootstrap_files=_measured(names.bootstrap_files),
+        skills=_largest(_measured(names.skills)),
+    )
+
+
 def context_budget(assembled: Assembled, room: Room, selection_tokens: int) -> ContextBudget:
     """Count it all; ``selection_tokens``: what selected text may have."""
     frame = frame_of(assembled.sections, assembled.tools)

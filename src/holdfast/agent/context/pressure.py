@@ -1,15 +1,10 @@
 """How crowded a context is, why, and with which tools to look for what is not in it."""
 
-from typing import Literal
-
-import msgspec
-
 from holdfast.agent.context.budget import ContextBudget
-from holdfast.agent.context.harness_note import harness_note
 from holdfast.contract.json_value import JsonValue
+from holdfast.contract.managed.crowding import Pressure, PressureLevel
 from holdfast.contract.steps import Step
-
-PressureLevel = Literal["low", "moderate", "high"]
+from holdfast.runtime.managed.harness_note import harness_note
 
 _LOW, _NARROW = 400, 1200
 _CROWDED = 256
@@ -18,15 +13,7 @@ DESCRIBES = "session_describe_context"
 """The tool that shows a budget."""
 
 
-class ContextPressure(msgspec.Struct, frozen=True, kw_only=True):
-    """How crowded it is."""
-
-    level: PressureLevel
-    reasons: tuple[str, ...]
-    recommended_tools: tuple[str, ...]
-
-
-def pressure_of(budget: ContextBudget | None) -> ContextPressure | None:
+def pressure_of(budget: ContextBudget | None) -> Pressure | None:
     """Read it from the budget; None: there is none.
 
     The window counts as the budget for text does once it runs short itself, tool schemas and all.
@@ -44,7 +31,7 @@ def pressure_of(budget: ContextBudget | None) -> ContextPressure | None:
     if history.dropped_runtime_notes:
         tools = ("session_get_trace", "shell_describe")
         found.append((f"dropped_runtime_notes:{history.dropped_runtime_notes}", tools))
-    return ContextPressure(
+    return Pressure(
         level=_level(budget) if found else "low",
         reasons=tuple(reason for reason, _ in found),
         recommended_tools=tuple(dict.fromkeys(tool for _, tools in found for tool in tools)),

@@ -10,8 +10,8 @@ import msgspec
 
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import Settings, Surroundings
-from holdfast.contract.delegation import ChildSessions
 from holdfast.contract.call import RawArguments
+from holdfast.contract.delegation import ChildSessions
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.failure import Failure
 from holdfast.contract.managed.shell_views import ShellView
@@ -24,10 +24,12 @@ from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.explain import Explanation
 from holdfast.runtime.catalog import Catalog
+from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.setup_book import SetupBook
+from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.session_log import SessionLog
 
 Explain: TypeAlias = Callable[[str, RawArguments], Awaitable[Explanation | Failure]]
@@ -73,6 +75,10 @@ class Basis(Protocol):
     """Who knows what the agent's sessions are set up as."""
     explain: Explain | None
     """Tells how a call would be judged; None: nobody does as yet."""
+    artifacts: ArtifactFolder | None
+    """Where what is known of the session is shown to its own hand; None: it has no workspace."""
+    brought: Brought
+    """What others know and do around a run, and who says what is in which artifact."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

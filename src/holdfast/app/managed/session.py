@@ -22,21 +22,24 @@ from holdfast.app.managed import (
     shell,
     skills,
 )
-from holdfast.app.managed.basis import Explain, ManagedParts
+from holdfast.app.managed.basis import Explain, ManagedParts, skill_list
 from holdfast.app.store import shared_store
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.setup import RunFacts
 from holdfast.contract.managed.shell_views import ShellView
-from holdfast.contract.mounts import of_kind
 from holdfast.contract.runtime import Ports
 from holdfast.record.store import Store
+from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.leading import led_to
 from holdfast.runtime.managed.setup_book import SetupBook
+from holdfast.runtime.managed.surveying import Brought
+from holdfast.runtime.managed.surveyor import Surveyor, SurveyParts
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
@@ -57,6 +60,8 @@ class ManagedSession:
         """Tells how a call would be judged; set by whoever judges calls."""
         self._opening = Lock()
         self._store: Store | None = None
+        self.brought = Brought()
+        self.artifacts: ArtifactFolder | None = self._artifacts()
         self.ground = self._ground()
         self.judging = Judging(self.ground, lambda: self.shell)
         self.gate = Gate(self.judging)
@@ -64,18 +69,38 @@ class ManagedSession:
         if parts.log is not None:
             parts.log.listeners.append(self._hear)
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
+        self._surveyor = Surveyor(
+            SurveyParts(
+                ground=self.ground,
+                judging=self.judging,
+                shell_view=lambda: self.shell,
+                skills=lambda: skill_list(parts),
+                folder=self.artifacts,
+                brought=self.brought,
+            )
+        )
+        if parts.log is not None:
+            parts.log.listeners.append(self._surveyor.hear)
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
         return {port: made for group in _GROUPS for port, made in group.ports_of(self).items()}
 
-    async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the notes will
+    async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the state tells it
         """A run begins: what the model is told with its first step, a line each."""
-        return ()
+        return await self._surveyor.begins()
 
     async def rested(self) -> None:
-        """A run has come to rest: how far it came is written down."""
-        await self.judging.record()
+        """A run has come to rest: how far it came is written down and shown."""
+        await self._surveyor.rested()
+
+    async def caught_up(self) -> None:
+        """Wait until all that happened so far is shown."""
+        await self._surveyor.caught_up()
+
+    def open(self) -> None:
+        """The session begins again."""
+        self._surveyor.open()
 
     def _hear(self, event: Event) -> None:
         said = event.payload
@@ -84,6 +109,7 @@ class ManagedSession:
 
     async def close(self) -> None:
         """Let go of what was opened."""
+        await self._surveyor.close()
         async with self._opening:
             store, self._store = self._store, None
         if store is not None:
@@ -102,9 +128,19 @@ class ManagedSession:
             store = self._store
         return Stores(journal=store.journal, archive=store.archive, versions=store.versions)
 
+    def _artifacts(self) -> ArtifactFolder | None:
+        workspace = self.parts.session.workspace
+        if workspace is None:
+            return None
+        names = (ARTIFACTS_FOLDER, self.parts.session.id)
+        return ArtifactFolder(Path(workspace), names, self._clean)
+
+    def _clean(self, text: str) -> str:
+        redactor = self.parts.redactor
+        return redactor.text(text) if redactor.active else text
+
     def _ground(self) -> Ground:
         parts = self.parts
-        redactor = parts.redactor
         return Ground(
             session_id=parts.session.id,
             agent_id=parts.created.agent_id or DEFAULT_AGENT,
@@ -114,17 +150,9 @@ class ManagedSession:
             clock=parts.clock,
             ids=parts.ids,
             tools=lambda: tuple(parts.catalog),
-            clean=lambda text: redactor.text(text) if redactor.active else text,
+            clean=self._clean,
             mounts=parts.mounts,
-            artifacts=_artifacts(parts),
+            artifacts=None if self.artifacts is None else self.artifacts.path,
             live_shell=lambda: None,
             crowding=lambda: self.crowding(),
         )
-
-
-def _artifacts(parts: ManagedParts) -> Path | None:
-    """A folder of the workspace for this session alone."""
-    workspace = of_kind(parts.mounts, "session_workspace")
-    if workspace is None:
-        return None
-    return Path(workspace.mount_path) / resources.ARTIFACTS / parts.session.id

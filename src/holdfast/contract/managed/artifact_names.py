@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+ARTIFACTS_FOLDER = ".holdfast-runtime"
+"""In the workspace; each session has a folder in it that is called as the session."""
 ARTIFACTS: Mapping[str, tuple[str, ...]] = {
     "session_runtime": ("session-runtime.json", "session-runtime.md"),
     "managed_tools": ("managed-tools.json",),

@@ -18,13 +18,30 @@ _IGNORED = b"*\n"
 """What a `.gitignore` says that ignores its whole folder."""
 
 
-def show(root: Path, folders: Sequence[str], name: str, content: bytes) -> None:
+Mark = tuple[int, int, int]
+"""Tells a file from one that somebody put in its place, or wrote again."""
+
+
+def show(root: Path, folders: Sequence[str], name: str, content: bytes) -> Mark:
     """Write a file below a folder that is there. Blocking; OSError."""
     place = _made(root, folders)
     try:
         _put(place, name, content)
+        return _mark(os.stat(name, dir_fd=place, follow_symlinks=False))
     finally:
         os.close(place)
+
+
+def mark_of(path: Path) -> Mark | None:
+    """Of the file that is there now; None: there is none. Blocking."""
+    try:
+        return _mark(path.lstat())
+    except OSError:
+        return None
+
+
+def _mark(found: os.stat_result) -> Mark:
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _made(root: Path, folders: Sequence[str]) -> int:
