@@ -9,7 +9,7 @@ from runtime.managed.grounds import ME, Given, Place, placed
 from session_stories import ASKS_OUTSIDE, Story, tell
 
 from holdfast.contract.errors import PolicyDenied, Unavailable
-from holdfast.contract.events import SessionCreated
+from holdfast.contract.events import SessionCreated, UserMessage
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.managed.artifact_names import ARTIFACTS
@@ -131,6 +131,7 @@ async def test_sessions_that_were_not_active_are_left_out() -> None:
         await tell(place.journal, "ses_old", Story(setup="s", wake="wak_1"))
         place.clock.advance(timedelta(minutes=10).total_seconds())
         await tell(place.journal, "ses_new", Story(setup="s", wake="wak_1"))
+        await place.journal.append("ses_old", [UserMessage(message="since its last run")])
         recent = await place.book.sessions(SessionFilter(active_minutes=5))
         assert "ses_old" not in named(recent.sessions)
         assert "ses_new" in named(recent.sessions)
