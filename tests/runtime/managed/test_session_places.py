@@ -36,7 +36,6 @@ async def seen(place: Place, session_id: str | None = None) -> SessionSummary:
     return await place.book.snapshot(session_id)
 
 
-@pytest.mark.req("BOA-SESS-17", "BOA-ART-22")
 async def test_artifacts_are_told_by_name_where_each_session_has_its_own(tmp_path: Path) -> None:
     own, theirs = tmp_path / "mine", tmp_path / "theirs"
     folder = own / ".holdfast-runtime" / ME
@@ -71,7 +70,7 @@ async def test_artifacts_are_told_by_name_where_each_session_has_its_own(tmp_pat
         assert (await seen(place, "ses_other")).artifact_paths == {}
 
 
-@pytest.mark.req("BOA-SESS-28", "BOA-SESS-30")
+@pytest.mark.req("BOA-SESS-28")
 async def test_how_crowded_it_is_now_or_was_when_another_rested() -> None:
     pressure = Pressure(
         level="high", reasons=("low_headroom:12",), recommended_tools=("retrieval_search",)
