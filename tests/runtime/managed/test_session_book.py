@@ -164,7 +164,7 @@ async def test_a_command_that_runs_changes_nothing_about_what_is_missing_or_wait
         assert (await seen(place, "ses_other")).outcome_status == "pass"
 
 
-@pytest.mark.req("BOA-SESS-09", "BOA-BND-07")
+@pytest.mark.req("BOA-SESS-09")
 @pytest.mark.parametrize(
     ("status", "trend", "step", "tool"),
     [
