@@ -335,7 +335,8 @@ def agent_session(
         managed=agent.profile == "managed",
         interactive=approver is not None and approver != "elsewhere",
     )
-    return AgentSession(parts, equipment, system_of(agent, parts.session, parts.own.all_skills))
+    system = system_of(agent, parts.session, parts.own.all_skills, parts.own.told_memory)
+    return AgentSession(parts, equipment, system)
 
 
 def _tell_of_question(agent: str, event: Event) -> None:

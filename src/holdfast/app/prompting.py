@@ -28,33 +28,37 @@ _log = logging.getLogger("holdfast")
 
 
 def system_of(
-    agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
+    agent: CompiledAgent,
+    session: SessionFacts,
+    skills: Callable[[], tuple[Skill, ...]],
+    memory: Callable[[], str] = lambda: "",
 ) -> Callable[[], tuple[str, ...]]:
-    """What the agent is told to be, whenever a run begins."""
+    """What the agent is told to be, whenever a run begins. ``memory``: what it is told to know."""
     said = agent.agent.instructions.strip()
     manifest = f"{said}\n\n{INSTRUCTION}" if agent.agent.directives else said
     instructions = _instructions(session)
     environment = _environment(session)
 
-    def made(instructed: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
+    def made(instructed: str, skills: tuple[Skill, ...], known: str) -> tuple[str, ...]:
         parts = PromptParts(
             manifest=manifest,
             instructions=instructed,
             skills=skills,
             environment=environment,
+            memory=known,
             managed=agent.profile == "managed",
         )
         text = system_prompt(parts)
         return (text,) if text else ()
 
-    last = ("", (), made("", ()))
+    last = ("", (), "", made("", (), ""))
 
     def system() -> tuple[str, ...]:
         nonlocal last
-        instructed, known = instructions(), skills()
-        if (instructed, known) != last[:2]:
-            last = (instructed, known, made(instructed, known))
-        return last[2]
+        now = (instructions(), skills(), memory())
+        if now != last[:3]:
+            last = (*now, made(*now))
+        return last[3]
 
     return system
 

@@ -22,6 +22,7 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.memory_book import MemoryBook
 from holdfast.runtime.session_log import SessionLog
 
 
@@ -55,6 +56,8 @@ class Basis(Protocol):
     """Who is asked before anything is shared."""
     shell: ShellView
     """Who knows how the shell stands."""
+    memory: MemoryBook
+    """Who keeps what outlives a run."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

@@ -51,6 +51,7 @@ class ManagedSession:
         self.judging = Judging(self.ground)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
+        self.memory = memory.memory_of(self)
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
@@ -58,6 +59,7 @@ class ManagedSession:
 
     async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the notes will
         """A run begins: what the model is told with its first step, a line each."""
+        await self.memory.look()
         return ()
 
     async def rested(self) -> None:
