@@ -75,6 +75,8 @@ class MemoryBook:
         self._notes = notes
         self._shared = shared
         self._sessions = sessions
+        self._problems: set[str] = set()
+        """What the log says already."""
 
     @property
     def told(self) -> str:
@@ -197,7 +199,9 @@ class MemoryBook:
         try:
             await doing()
         except (OSError, JournalError, ToolError) as problem:
-            _log.warning("memory of session %s: %s", self._ground.session_id, problem)
+            if str(problem) not in self._problems:
+                self._problems.add(str(problem))
+                _log.warning("memory of session %s: %s", self._ground.session_id, problem)
 
     def _path(self, session_id: str, name: str) -> Path:
         return self._sessions / folder_name(session_id) / FOLDER / name

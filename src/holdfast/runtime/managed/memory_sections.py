@@ -21,6 +21,9 @@ NOTES: SectionName = "notes"
 _MARK = "<!-- holdfast:"
 _NO_MARK = "<!-- (holdfast:"
 _FIRST, _LAST = "begin", "end"
+_ANY_MARK = re.compile(
+    rf"^{re.escape(_MARK)}[a-z-]+:(?:{_FIRST}|{_LAST}) -->[ \t]*\r?(?:\n|\Z)", re.MULTILINE
+)
 
 
 class _Span(NamedTuple):
@@ -72,11 +75,6 @@ def _found(file: bytes, name: SectionName) -> _Span | None:
         elif begins is not None:
             return _Span(begins, mark.end())
     return None
-
-
-_ANY_MARK = re.compile(
-    rf"^{re.escape(_MARK)}[a-z-]+:(?:{_FIRST}|{_LAST}) -->[ \t]*\r?\n?", re.MULTILINE
-)
 
 
 def without_marks(text: str) -> str:
