@@ -18,6 +18,7 @@ from holdfast.agent.context.instructions import (
 from holdfast.agent.context.prompt import PromptParts, system_prompt
 from holdfast.agent.directive import INSTRUCTION
 from holdfast.app.locations import project_root
+from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.agents import CompiledAgent
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.skills import Skill
@@ -25,6 +26,17 @@ from holdfast.contract.skills import Skill
 LARGEST_INSTRUCTIONS = 1 << 20
 
 _log = logging.getLogger("holdfast")
+
+
+def system_for(
+    agent: CompiledAgent, session: SessionFacts, own: SessionPorts
+) -> Callable[[], tuple[str, ...]]:
+    """What the agent of a session is told to be, whenever a run begins."""
+
+    def memory() -> str:
+        return "" if own.managed is None else own.managed.memory.told
+
+    return system_of(agent, session, own.all_skills, memory)
 
 
 def system_of(

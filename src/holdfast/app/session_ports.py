@@ -204,10 +204,6 @@ class SessionPorts:
         """The skills that can be loaded."""
         return self.skills.all()
 
-    def told_memory(self) -> str:
-        """What its agent is told of MEMORY.md."""
-        return "" if self.managed is None else self.managed.memory.told
-
     def all(self) -> Ports:
         """By port, what each call is handed."""
         return {

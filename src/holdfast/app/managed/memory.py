@@ -10,6 +10,7 @@ from holdfast.execution.files.shared_file import SharedFile
 from holdfast.execution.sidecars import folder_name
 from holdfast.runtime.managed.learned import LearnedBook
 from holdfast.runtime.managed.memory_book import MemoryBook
+from holdfast.runtime.managed.memory_files import MemoryFiles
 from holdfast.runtime.managed.note_versions import NoteVersions
 from holdfast.runtime.managed.workspace_memory import MEMORY_FILE, WorkspaceMemory
 
@@ -21,8 +22,8 @@ def memory_of(basis: Basis) -> MemoryBook:
     ground = basis.ground
     notes = NoteVersions(ground)
     shared = WorkspaceMemory(ground, notes, LearnedBook(ground), _memory_file(basis))
-    sessions = basis.parts.surroundings.data_home / _SESSIONS
-    return MemoryBook(ground, basis.gate, basis.shell, notes, shared, sessions)
+    files = MemoryFiles(basis.parts.surroundings.data_home / _SESSIONS, ground.clean)
+    return MemoryBook(ground, basis.gate, basis.shell, notes, shared, files)
 
 
 def ports_of(basis: Basis) -> Ports:

@@ -6,10 +6,8 @@ for what people write in MEMORY.md.
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 
 import msgspec
-from anyio import to_thread
 
 from holdfast.contract.errors import ToolError
 from holdfast.contract.journal import JournalError, Session
@@ -30,25 +28,16 @@ from holdfast.contract.managed_events import NotesPromoted
 from holdfast.contract.outcomes import Evaluation
 from holdfast.contract.session_state import SessionState
 from holdfast.contract.versions import Kept
-from holdfast.execution.files.shown import show
-from holdfast.execution.sidecars import folder_name, make_private
 from holdfast.runtime.managed.checkpoint import account, checkpoint_of, under_way
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground
+from holdfast.runtime.managed.memory_files import FILES, MemoryFiles
 from holdfast.runtime.managed.memory_refusals import told_by_stores
 from holdfast.runtime.managed.memory_sections import MODEL, RUNTIME, section
 from holdfast.runtime.managed.note_versions import SHARED, NoteVersions, text_of
 from holdfast.runtime.managed.workspace_memory import WorkspaceMemory
 
 PROMOTE = "memory_promote_note"
-FOLDER = "memory"
-FILES: Mapping[MemoryTarget, str] = {
-    "session_state": "session-state.md",
-    "working_buffer": "working-buffer.md",
-    "checkpoint": "checkpoint.json",
-    "shell_state": "shell-state.json",
-}
-"""Where a session's own memory is shown."""
 _SAID: Mapping[SessionNote, Callable[[SessionState, Checkpoint], str]] = {
     "session_state": account,
     "working_buffer": under_way,
@@ -66,15 +55,14 @@ class MemoryBook:
         shell: ShellView,
         notes: NoteVersions,
         shared: WorkspaceMemory,
-        sessions: Path,
+        files: MemoryFiles,
     ) -> None:
-        """``sessions``: where the folders of sessions are."""
         self._ground = ground
         self._gate = gate
         self._shell = shell
         self._notes = notes
         self._shared = shared
-        self._sessions = sessions
+        self._files = files
         self._problems: set[str] = set()
         """What the log says already."""
 
@@ -101,8 +89,8 @@ class MemoryBook:
         session = await self._ground.session(session_id)
         kept = await self._notes.write(target, session.id, self._clean(wanted), "memory_write")
         text = await self._note(target, session, kept)
-        await self._show(session.id, FILES[target], text)
-        return _written(kept, session.id, target, str(self._path(session.id, FILES[target])))
+        await self._files.show(session.id, target, text)
+        return _written(kept, session.id, target, self._files.path(session.id, target))
 
     async def promote(self, wanted: MemoryWrite, /, *, required: bool | None) -> NotePromoted:
         """Keep it where all sessions of the agent see it: first the version, then the gate."""
@@ -146,11 +134,11 @@ class MemoryBook:
 
     async def _show_all(self) -> None:
         session = await self._ground.session()
-        for target, name in FILES.items():
+        for target in FILES:
             content, _ = await self._content(target, session)
             is_text = isinstance(content, str)
             text = content if is_text else f"{encode_json(content).decode()}\n"
-            await self._show(session.id, name, text)
+            await self._files.show(session.id, target, text)
 
     async def _content(
         self, target: MemoryTarget, session: Session
@@ -181,19 +169,6 @@ class MemoryBook:
         with told_by_stores():
             return await checkpoint_of((await self._ground.stores()).journal, session)
 
-    async def _show(self, session_id: str, name: str, text: str) -> None:
-        folder = self._path(session_id, "").parent
-        content = self._ground.clean(text).encode()
-
-        def shown() -> None:
-            make_private(folder)
-            show(folder, (FOLDER,), name, content)
-
-        try:
-            await to_thread.run_sync(shown)
-        except OSError as problem:
-            _log.warning("%s was not written: %s", folder / FOLDER / name, problem)
-
     async def _quietly(self, doing: Callable[[], Awaitable[None]]) -> None:
         """What only shows what is kept elsewhere must not end what is under way."""
         try:
@@ -202,9 +177,6 @@ class MemoryBook:
             if str(problem) not in self._problems:
                 self._problems.add(str(problem))
                 _log.warning("memory of session %s: %s", self._ground.session_id, problem)
-
-    def _path(self, session_id: str, name: str) -> Path:
-        return self._sessions / folder_name(session_id) / FOLDER / name
 
     def _clean(self, wanted: MemoryWrite) -> MemoryWrite:
         return msgspec.structs.replace(wanted, content=self._ground.clean(wanted.content))
