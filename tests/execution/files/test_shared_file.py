@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.execution.files import shared_file
 from holdfast.execution.files.shared_file import LARGEST, Held, SharedFile
+from holdfast.execution.files.shown import show
 
 FOLDERS = ("agents", "looker", "substrate")
 
@@ -130,3 +131,10 @@ def test_no_link_is_followed_and_nothing_but_a_file_is_read(
         with pytest.raises(OSError, match=r"symbolic links|Not a directory"):
             attempt()
     assert list(elsewhere.iterdir()) == []
+
+
+def test_what_cannot_be_put_in_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").mkdir()
+    with pytest.raises(IsADirectoryError):
+        show(tmp_path, (), "MEMORY.md", b"x")
+    assert [one.name for one in tmp_path.iterdir()] == ["MEMORY.md"]
