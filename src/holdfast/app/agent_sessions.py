@@ -15,7 +15,7 @@ from holdfast.app.holders import may_run
 from holdfast.app.models import model_named, remembered
 from holdfast.app.options import Options, Wanted
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.prompting import Prompting
+from holdfast.app.prompting import system_for
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import shared_store
 from holdfast.app.subagents import Run, Runner
@@ -335,7 +335,7 @@ def agent_session(
         managed=agent.profile == "managed",
         interactive=approver is not None and approver != "elsewhere",
     )
-    return AgentSession(parts, equipment, Prompting(agent, parts.session, parts.own.all_skills))
+    return AgentSession(parts, equipment, system_for(agent, parts.session, parts.own))
 
 
 def _tell_of_question(agent: str, event: Event) -> None:

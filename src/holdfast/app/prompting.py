@@ -25,6 +25,7 @@ from holdfast.agent.context.prompt import (
 )
 from holdfast.agent.directive import INSTRUCTION
 from holdfast.app.locations import project_root
+from holdfast.app.session_ports import SessionPorts
 from holdfast.contract.agents import CompiledAgent
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.skills import Skill
@@ -37,12 +38,26 @@ _log = logging.getLogger("holdfast")
 _NO_INSTRUCTIONS = Instructions(text="", files=())
 
 
+def system_for(agent: CompiledAgent, session: SessionFacts, own: SessionPorts) -> "Prompting":
+    """What the agent of a session is told to be, whenever a run begins."""
+
+    def memory() -> str:
+        return "" if own.managed is None else own.managed.memory.told
+
+    return Prompting(agent, session, own.all_skills, memory)
+
+
 class Prompting:
     """The system prompt of one session's agent, as it is whenever a run begins."""
 
     def __init__(
-        self, agent: CompiledAgent, session: SessionFacts, skills: Callable[[], tuple[Skill, ...]]
+        self,
+        agent: CompiledAgent,
+        session: SessionFacts,
+        skills: Callable[[], tuple[Skill, ...]],
+        memory: Callable[[], str] = lambda: "",
     ) -> None:
+        """``memory``: what it is told to know."""
         self._said = said = agent.agent.instructions.strip()
         self._directives = agent.agent.directives
         self._manifest = f"{said}\n\n{INSTRUCTION}" if self._directives else said
@@ -50,16 +65,18 @@ class Prompting:
         self._instructions = _instructions(session)
         self._environment = _environment(session)
         self._skills = skills
+        self._memory = memory
         self._instructed = _NO_INSTRUCTIONS
-        self._parts = self._made_of(())
+        self._parts = self._made_of((), "")
         self._system = _system(self._parts)
 
     def __call__(self) -> tuple[str, ...]:
         """What the agent is told to be; as long as nothing of it changes, the same text."""
-        instructed, known = self._instructions(), self._skills()
-        if (instructed.text, known) != (self._instructed.text, self._parts.skills):
+        instructed, known, memory = self._instructions(), self._skills(), self._memory()
+        told = (self._instructed.text, self._parts.skills, self._parts.memory)
+        if (instructed.text, known, memory) != told:
             self._instructed = instructed
-            self._parts = self._made_of(known)
+            self._parts = self._made_of(known, memory)
             self._system = _system(self._parts)
         return self._system
 
@@ -97,12 +114,13 @@ class Prompting:
         """The files of the project that are told with it: names and texts."""
         return tuple((one.path, one.text) for one in self._instructions().files if one.text)
 
-    def _made_of(self, skills: tuple[Skill, ...]) -> PromptParts:
+    def _made_of(self, skills: tuple[Skill, ...], memory: str) -> PromptParts:
         return PromptParts(
             manifest=self._manifest,
             instructions=self._instructed.text,
             skills=skills,
             environment=self._environment,
+            memory=memory,
             managed=self._managed,
         )
 

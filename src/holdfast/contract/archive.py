@@ -3,7 +3,7 @@
 Values and a protocol; nothing here runs a session. Stores are in `record`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -13,6 +13,7 @@ from holdfast.contract.events import Event, SessionStatus
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.outcomes import EvaluationStatus, Trend
+from holdfast.contract.wake_events import LearningCaptured
 
 LAST = "last"
 """Stands for the id of the session that was last active."""
@@ -93,6 +94,16 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """The words around it; what was searched for stands in brackets."""
 
 
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that an agent learned, and where."""
+
+    event_id: str
+    session_id: str
+    wake_id: str | None
+    at: datetime
+    said: LearningCaptured
+
+
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Where what is kept beside the events is not what they add up to."""
 
@@ -137,6 +148,13 @@ class Archive(Protocol):
         self, words: str, /, *, session_id: str | None = None, limit: int = 20
     ) -> tuple[Found, ...]:
         """The events that hold all the words, the best first."""
+        ...
+
+    async def learned(self, agents: Collection[str | None], /) -> tuple[Learned, ...]:
+        """What agents learned in all their sessions, the oldest first; every time it was captured.
+
+        None stands for sessions without an agent.
+        """
         ...
 
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:

@@ -1,6 +1,6 @@
 """The archive port on any store: sessions listed and read as conversations, put in, taken away."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol, TypeVar, cast
 
@@ -12,6 +12,7 @@ from holdfast.contract.archive import (
     Difference,
     EventTaken,
     Found,
+    Learned,
     Message,
     Part,
     SessionQuery,
@@ -33,6 +34,7 @@ from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Stored, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, page_end, session_of
+from holdfast.record.learned import learned
 from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 
 _AT_ONCE = 500
@@ -94,6 +96,10 @@ class StoreArchive:
     ) -> tuple[Found, ...]:
         """The events that hold all the words, the best first."""
         return tuple(await to_thread.run_sync(self._index.find, words, session_id, limit))
+
+    async def learned(self, agents: Collection[str | None], /) -> tuple[Learned, ...]:
+        """What agents learned in all their sessions, the oldest first."""
+        return await to_thread.run_sync(learned, self._reader, frozenset(agents))
 
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes.

@@ -33,6 +33,8 @@ class PromptParts(msgspec.Struct, frozen=True, kw_only=True):
     skills: tuple[Skill, ...] = ()
     environment: Mapping[str, str] = {}
     """Facts about where it works, by name."""
+    memory: str = ""
+    """What earlier sessions and people noted for it, bounded by whoever tells it."""
     tools: tuple[ModelTool, ...] = ()
     managed: bool = False
     """The managed profile: its index of skills is short."""
@@ -46,6 +48,7 @@ def prompt_sections(parts: PromptParts) -> tuple[tuple[str, str], ...]:
         ("standing", STANDING if parts.managed else ""),
         ("skills", skill_index(parts.skills, managed=parts.managed)),
         ("environment", _environment(parts.environment)),
+        ("memory", parts.memory.strip()),
         ("tools", _catalogue(parts.tools)),
     )
     return tuple((name, text) for name, text in found if text)

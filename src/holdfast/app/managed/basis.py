@@ -28,6 +28,7 @@ from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.memory_book import MemoryBook
 from holdfast.runtime.managed.setup_book import SetupBook
 from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.session_log import SessionLog
@@ -79,6 +80,8 @@ class Basis(Protocol):
     """Where what is known of the session is shown to its own hand; None: it has no workspace."""
     brought: Brought
     """What others know and do around a run, and who says what is in which artifact."""
+    memory: MemoryBook
+    """Who keeps what outlives a run."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

@@ -69,6 +69,7 @@ class ManagedSession:
         if parts.log is not None:
             parts.log.listeners.append(self._hear)
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
+        self.memory = memory.memory_of(self)
         self._surveyor = Surveyor(
             SurveyParts(
                 ground=self.ground,
@@ -88,6 +89,7 @@ class ManagedSession:
 
     async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the state tells it
         """A run begins: what the model is told with its first step, a line each."""
+        await self.memory.look()
         return await self._surveyor.begins()
 
     async def rested(self) -> None:

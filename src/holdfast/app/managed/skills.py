@@ -1,9 +1,12 @@
 """What stands behind the tools of `tools/managed/skills`, put together for one session."""
 
 from holdfast.app.managed.basis import Basis
+from holdfast.contract.managed.skills import SkillBook
 from holdfast.contract.runtime import Ports
+from holdfast.runtime.managed.skill_book import ListedSkills
 
 
-def ports_of(basis: Basis) -> Ports:  # noqa: ARG001 - nothing of it is there yet
+def ports_of(basis: Basis) -> Ports:
     """By port, what each call is handed."""
-    return {}
+    skills = ListedSkills(basis.parts.skills)
+    return {SkillBook: lambda _call: skills}

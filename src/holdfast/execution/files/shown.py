@@ -24,9 +24,9 @@ Mark = tuple[int, int, int]
 
 def show(root: Path, folders: Sequence[str], name: str, content: bytes) -> Mark:
     """Write a file below a folder that is there. Blocking; OSError."""
-    place = _made(root, folders)
+    place = made(root, folders)
     try:
-        _put(place, name, content)
+        put(place, name, content)
         return _mark(os.stat(name, dir_fd=place, follow_symlinks=False))
     finally:
         os.close(place)
@@ -44,12 +44,12 @@ def _mark(found: os.stat_result) -> Mark:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _made(root: Path, folders: Sequence[str]) -> int:
-    """The innermost folder, open."""
+def made(root: Path, folders: Sequence[str], *, ignored: bool = True) -> int:
+    """The innermost folder, open. ``ignored``: the outermost one is no concern of Git."""
     place = open_physical(str(root.resolve()), FOLDER)
     for depth, folder in enumerate(folders):
         inner = _entered(place, folder)
-        if depth == 0:
+        if depth == 0 and ignored:
             _ignore(inner)
         place = inner
     return place
@@ -68,10 +68,11 @@ def _ignore(place: int) -> None:
     try:
         os.stat(".gitignore", dir_fd=place, follow_symlinks=False)
     except FileNotFoundError:
-        _put(place, ".gitignore", _IGNORED)
+        put(place, ".gitignore", _IGNORED)
 
 
-def _put(place: int, name: str, content: bytes) -> None:
+def put(place: int, name: str, content: bytes) -> None:
+    """Put a whole file into an open folder, in place of one that is there. OSError."""
     aside = aside_name()
     handle = os.open(aside, _NEW, 0o600, dir_fd=place)
     try:

@@ -16,7 +16,16 @@ from holdfast.record.store import not_up_to_date
 Step: TypeAlias = LiteralString | Callable[[Connection], None]
 """Statements, or what does more than statements can."""
 
-MIGRATIONS: tuple[Step, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES, add_due, add_briefs)
+_OF_LEARNED: LiteralString = (
+    "CREATE INDEX events_learned ON holdfast.events (micros, place)"
+    " WHERE type = 'learning.captured'"
+)
+"""What was learned is found without a look at what else happened; see `record.learned`."""
+
+MIGRATIONS: tuple[Step, ...] = (
+    *(JOURNAL, VERSIONS, SEARCH, PLACES, add_due, add_briefs),
+    _OF_LEARNED,
+)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64

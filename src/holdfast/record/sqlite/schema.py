@@ -71,6 +71,12 @@ CREATE TABLE chat_parts (
 ) WITHOUT ROWID;
 """
 
+_OF_LEARNED = """
+CREATE INDEX events_learned ON events (micros, place) WHERE type = 'learning.captured';
+"""
+"""What was learned is found without a look at what else happened; see `record.learned`. An event
+of any other kind costs it one comparison."""
+
 _DUE = "ALTER TABLE chat_sessions ADD COLUMN due INTEGER"
 _DUE_INDEX = "CREATE INDEX sessions_due ON chat_sessions (due) WHERE due IS NOT NULL"
 _NO_WAKES = "DROP INDEX events_of_wake;\n"
@@ -132,7 +138,7 @@ Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 
 MIGRATIONS: tuple[Step, ...] = (
     *(_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES),
-    *(_add_due, _NO_WAKES, _add_briefs),
+    *(_add_due, _NO_WAKES, _add_briefs, _OF_LEARNED),
 )
 """Each brings a file from the version before it to the next; what was published never changes."""
 
