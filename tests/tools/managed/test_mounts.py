@@ -11,7 +11,7 @@ from holdfast import Agent
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import ProfileSettings, Settings
 from holdfast.contract.failure import FailureKind
-from holdfast.contract.rules import Rule
+from holdfast.contract.rules import Rule, RuleScope
 
 pytestmark = pytest.mark.anyio
 
@@ -58,13 +58,14 @@ async def test_work_is_free_in_the_mounts_where_nobody_is_asked(workspace: Path)
 @pytest.mark.req("BOA-POL-11")
 @pytest.mark.parametrize("action", ["ask", "deny"])
 async def test_rules_and_hooks_narrow_what_mounts_give(workspace: Path, action: Any) -> None:
+    said: list[tuple[str, str, RuleScope]] = [
+        ("fs.write", "**", "session"),
+        ("fs.read", "**/*.key", "project"),
+        ("bash", "*", "project"),
+    ]
     rules = [
         Rule(permission=one, pattern=pattern, action=action, scope=scope, source="test")
-        for one, pattern, scope in (
-            ("fs.write", "**", "session"),
-            ("fs.read", "**/*.key", "project"),
-            ("bash", "*", "project"),
-        )
+        for one, pattern, scope in said
     ]
     async with managed(workspace, approver=None, rules=rules) as hf:
         (substrate_of(workspace) / "a.key").write_text("k")
@@ -97,7 +98,7 @@ async def test_the_kernel_keeps_commands_from_writing_what_is_read_alone(workspa
                 read = await result(hf, "bash", command=f"cat {folder}/a.md")
                 assert read["stdout"] == "one\n"
                 for command in (f"echo x > {path}", f"sh -c 'f={path}; echo x > $f; rm $f'"):
-                    done = await hf.settle("bash", {"command": command})
+                    done: Any = await hf.settle("bash", {"command": command})
                     assert done.failure is not None or done.result["exit_code"] != 0
                 refused = await failure(hf, "write", path=str(path), content="x")
                 assert refused.kind is FailureKind.REJECTED
@@ -120,7 +121,7 @@ async def test_a_substrate_that_a_person_chose_is_read_alone_too(workspace: Path
         refused = await failure(hf, "write", path="notes/a.md", content="x")
         assert (refused.kind, "read alone" in refused.message) == (FailureKind.REJECTED, True)
         for command in ("echo x > notes/a.md", "sh -c 'f=notes/a.md; echo x > $f'"):
-            done = await hf.settle("bash", {"command": command})
+            done: Any = await hf.settle("bash", {"command": command})
             assert done.failure is not None or done.result["exit_code"] != 0
         assert (inside / "a.md").read_text() == "one\n"
         (workspace / "b.md").write_text("two\n")
