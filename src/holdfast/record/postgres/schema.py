@@ -8,14 +8,14 @@ from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
-from holdfast.record.postgres.search_tables import SEARCH
+from holdfast.record.postgres.search_tables import SEARCH, SEARCH_OF_AGENTS
 from holdfast.record.postgres.version_tables import VERSIONS
 from holdfast.record.store import not_up_to_date
 
 Step: TypeAlias = LiteralString | Callable[[Connection], None]
 """Statements, or what does more than statements can."""
 
-MIGRATIONS: tuple[Step, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES, add_due)
+MIGRATIONS: tuple[Step, ...] = (JOURNAL, VERSIONS, SEARCH, PLACES, add_due, SEARCH_OF_AGENTS)
 """Each brings the schema from the version before to the next; what was published never changes."""
 
 _LOCK = 0x686F6C64

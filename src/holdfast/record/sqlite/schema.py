@@ -9,7 +9,7 @@ from holdfast.contract.journal import JournalUnusable
 from holdfast.record import due_step
 from holdfast.record.sql import Row
 from holdfast.record.sqlite.place_tables import PLACES
-from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_WORDS
+from holdfast.record.sqlite.search_tables import SEARCH, SEARCH_OF_PLACES, SEARCH_OF_WORDS
 from holdfast.record.sqlite.version_tables import VERSIONS
 from holdfast.record.store import not_up_to_date
 
@@ -90,7 +90,10 @@ def _add_due(connection: sqlite3.Connection) -> None:
 Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 """Statements, or what does more than statements can."""
 
-MIGRATIONS: tuple[Step, ...] = (_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES, _add_due)
+MIGRATIONS: tuple[Step, ...] = (
+    *(_FIRST, VERSIONS, SEARCH, SEARCH_OF_WORDS, PLACES, _add_due),
+    SEARCH_OF_PLACES,
+)
 """Each brings a file from the version before it to the next; what was published never changes."""
 
 
