@@ -11,6 +11,7 @@ import msgspec
 from holdfast.app.later_hand import LaterHand
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.events import SessionCreated
+from holdfast.contract.managed.retrieval import VectorBackend
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
@@ -22,6 +23,7 @@ from holdfast.runtime.catalog import Catalog
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.recall import Recall
 from holdfast.runtime.session_log import SessionLog
 
 
@@ -41,6 +43,8 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     created: SessionCreated
     skills: Callable[[], Skills]
     mounts: tuple[Mount, ...] = ()
+    vectors: VectorBackend | None = None
+    """Who finds events by what they mean; None: nobody."""
 
 
 class Basis(Protocol):
@@ -55,6 +59,8 @@ class Basis(Protocol):
     """Who is asked before anything is shared."""
     shell: ShellView
     """Who knows how the shell stands."""
+    recall: Recall
+    """Who looks for what a run may want to remember when it begins."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

@@ -51,6 +51,7 @@ class ManagedSession:
         self.judging = Judging(self.ground)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
+        self.recall = retrieval.recall_of(self)
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""

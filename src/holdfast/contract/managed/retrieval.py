@@ -9,8 +9,8 @@ from typing import Annotated, Literal, Protocol
 
 import msgspec
 
+from holdfast.contract.call_port import CallPort
 from holdfast.contract.outcomes import Confidence, EvaluationStatus, PendingKind, Trend
-from holdfast.contract.runtime import CallPort
 from holdfast.contract.steps import Step
 
 BackendName = Literal["memory", "session_context", "session_trace", "vector"]

@@ -1,13 +1,10 @@
 """What backends find before it is ranked, and what is known of the session it is from. Values."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
-
 import msgspec
 from msgspec.structs import replace
 
 from holdfast.contract.journal import Session
-from holdfast.contract.managed.retrieval import BackendName, Question, Relation, Source
+from holdfast.contract.managed.retrieval import Relation, Source
 from holdfast.contract.managed_events import ManagedState
 from holdfast.contract.outcomes import EvaluationStatus, PendingKind, Trend
 
@@ -53,27 +50,6 @@ class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
     ready: bool | None = None
     trend: Trend | None = None
     evaluations: int = 0
-
-
-class Neighbours(Protocol):
-    """Whoever knows the sessions of the agent; each is read once for a question."""
-
-    async def of(self, session_ids: Sequence[str], /) -> Mapping[str, Session]:
-        """Those of them that are there and are the agent's."""
-        ...
-
-
-class Backend(Protocol):
-    """Finds texts."""
-
-    @property
-    def name(self) -> BackendName:
-        """What it is called."""
-        ...
-
-    async def search(self, asked: Question, among: Neighbours, /) -> Brought:
-        """The texts that fit, the best first."""
-        ...
 
 
 _NOTHING = ManagedState()

@@ -30,7 +30,7 @@ SOURCE_BONUS: Mapping[Source, int] = {
 SAME_SETUP = 2
 SAME_TITLE, MOST_FOR_CRITERIA = 3, 2
 _RELATION: Mapping[Relation, int] = {"parent": 2, "child": 2, "sibling": 1}
-_OF_NO_SESSION = frozenset[Source]({"learning", "workspace_memory", "workspace_memory_notes"})
+OF_NO_SESSION = frozenset[Source]({"learning", "workspace_memory", "workspace_memory_notes"})
 """What belongs to the agent, wherever it was learned."""
 SURE, FAIR = 10, 6
 
@@ -60,14 +60,14 @@ def candidate_of(
     backend: BackendName, hit: Hit, neighbour: Neighbour | None, viewer: Viewer
 ) -> Candidate:
     """What was found, with all that counts for it."""
-    of_session = neighbour is not None and hit.source not in _OF_NO_SESSION
+    session = None if hit.source in OF_NO_SESSION else neighbour
     reasons = [*hit.reasons]
     score = hit.points
     if bonus := SOURCE_BONUS[hit.source]:
         score += bonus
         reasons.append(f"source:{hit.source}")
-    if of_session:
-        points, told = affinity(neighbour, viewer.goal)
+    if session is not None:
+        points, told = affinity(session, viewer.goal)
         score += points
         reasons += told
     found = Candidate(
@@ -92,9 +92,9 @@ def candidate_of(
                 wake_id=hit.wake_id,
             ),
         ),
-        expansion=expansion_of(hit, neighbour if of_session else None),
+        expansion=expansion_of(hit, session),
     )
-    return _told_of(found, neighbour) if of_session else found
+    return found if session is None else _told_of(found, session)
 
 
 def _told_of(found: Candidate, neighbour: Neighbour) -> Candidate:
