@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast import Agent, Holdfast, ScriptedModel
 from holdfast.app.settings import Settings, Surroundings
@@ -31,6 +32,13 @@ SESSIONS, QUICK_SESSIONS = 10_000, 200
 ROUNDS, QUICK_ROUNDS = 20, 3
 APPENDED = 50
 """Events that are new before a question."""
+
+
+class Spent(NamedTuple):
+    """Milliseconds by the clock, and of the processor: others on the machine add to the first."""
+
+    waited: float
+    worked: float
 
 
 def main() -> None:
@@ -124,7 +132,7 @@ def _questions(corpus: Corpus) -> dict[str, tuple[str, Mapping[str, object]]]:
 async def _asked(hf: Holdfast, journal: Journal, rounds: int) -> list[dict[str, object]]:
     corpus = Corpus()
     questions = _questions(corpus)
-    samples: dict[str, list[float]] = {}
+    samples: dict[str, list[Spent]] = {}
     found: dict[str, int] = {}
     for number in range(rounds + 1):
         for name, (tool, arguments) in questions.items():
@@ -141,17 +149,18 @@ async def _asked(hf: Holdfast, journal: Journal, rounds: int) -> list[dict[str, 
         {
             "question": name,
             "hits": found[name],
-            "median_ms": round(statistics.median(spent), 1),
-            "max_ms": round(max(spent), 1),
+            "median_ms": round(statistics.median(one.waited for one in spent), 1),
+            "max_ms": round(max(one.waited for one in spent), 1),
+            "median_cpu_ms": round(statistics.median(one.worked for one in spent), 1),
         }
         for name, spent in samples.items()
     ]
 
 
-async def _answered(hf: Holdfast, tool: str, arguments: Mapping[str, object]) -> tuple[float, int]:
-    began = time.perf_counter()
+async def _answered(hf: Holdfast, tool: str, arguments: Mapping[str, object]) -> tuple[Spent, int]:
+    began, before = time.perf_counter(), time.process_time()
     envelope = await hf.settle(tool, dict(arguments))
-    spent = (time.perf_counter() - began) * 1000
+    spent = Spent((time.perf_counter() - began) * 1000, (time.process_time() - before) * 1000)
     assert envelope.failure is None, envelope.failure
     return spent, json.loads(envelope.result_json)["count"]
 

@@ -74,6 +74,8 @@ class WordQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Whose sessions; None: those without an agent."""
     types: tuple[str, ...] = ()
     """Of which events, and of which tool's, as in `call.asked/bash`; none named: of all."""
+    but_types: tuple[str, ...] = ()
+    """Not of these."""
     sessions: tuple[str, ...] | None = None
     """Only these; None: all."""
     without: str | None = None

@@ -139,7 +139,7 @@ class PlainIndex:
             row[0]: sql.session_of(row).state.agent_id or ""
             for row in self._reader.rows(sql.SESSIONS, (len(rows) + 1,))
         }
-        words = _PlainWords(map(Stored._make, reversed(rows)), states, nearness.scope_of(wanted))
+        words = _PlainWords(map(Stored._make, rows), states, nearness.scope_of(wanted))
         places = nearness.nearest(words, nearness.asked_of(wanted), wanted.limit)
         return Near(tuple(words.worded[place] for place in places))
 
@@ -148,7 +148,7 @@ class PlainIndex:
 
 
 class _PlainWords:
-    """The words of all events, the newest first."""
+    """The words of all events."""
 
     def __init__(
         self, rows: Iterable[Stored], agents: Mapping[str, str], scope: "nearness.Scope"
@@ -160,10 +160,13 @@ class _PlainWords:
     def count(self, phrase: Phrase, most: int, /) -> int:
         return min(most, sum(_stands_in(phrase, said) for said in self._said))
 
+    def every(self, phrase: Phrase, /) -> Sequence[int]:
+        return self.places([phrase], len(self._said))
+
     def places(self, phrases: Sequence[Phrase], most: int, /) -> Sequence[int]:
         found = (
             at
-            for at, said in enumerate(self._said)
+            for at, said in reversed([*enumerate(self._said)])
             if self._within[at] and all(_stands_in(phrase, said) for phrase in phrases)
         )
         return list(islice(found, most))
@@ -187,12 +190,11 @@ def _worded(row: Stored) -> Worded:
 
 
 def _is_within(event: Event, agents: Mapping[str, str], scope: "nearness.Scope") -> bool:
+    kinds = {event.type, searching.kind_of(event.payload)}
     return (
         agents[event.session_id] in scope.agents
-        and (
-            not scope.types
-            or not {event.type, searching.kind_of(event.payload)}.isdisjoint(scope.types)
-        )
+        and (not scope.types or not kinds.isdisjoint(scope.types))
+        and kinds.isdisjoint(scope.but_types)
         and (scope.sessions is None or event.session_id in scope.sessions)
         and event.session_id != scope.without
     )

@@ -6,23 +6,28 @@ a store's own matter; it finds words, and this decides which.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import log2
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from holdfast.contract.archive import WordQuery
 from holdfast.record.words import MOST_ASKED, Phrase, phrases_of
 
-MOST_COUNTED = 400
-"""How often a word occurs is counted no further; then it is common."""
+MOST_KNOWN = 1000
+"""Events that hold a word, of which all are known; a word that more hold is common."""
 MOST_LOOKED_FOR = 12
 """Words of a question that are looked for: the rarest ones."""
-MOST_LISTED = 400
-"""The newest events that hold a word."""
-MOST_TOGETHER = 6
-"""Of the words that are looked for, the rarest: which events hold several of them?"""
+MOST_LISTED = 500
+"""The newest events that hold a common word."""
+MOST_TOGETHER = 3
+"""Of the words that are looked for, the rarest: which events hold two of them, unless all that
+hold one are known anyway?"""
+MOST_BOTH = 60
+"""The newest events that do."""
 
-P_co = TypeVar("P_co", covariant=True)
-P = TypeVar("P")
+Place: TypeAlias = int | tuple[str, int]
+P_co = TypeVar("P_co", bound=Place, covariant=True)
+P = TypeVar("P", int, tuple[str, int])
 
 
 class Scope(NamedTuple):
@@ -31,15 +36,20 @@ class Scope(NamedTuple):
     agents: tuple[str, ...]
     """Empty text: sessions without an agent."""
     types: tuple[str, ...]
+    but_types: tuple[str, ...]
     sessions: tuple[str, ...] | None
     without: str | None
 
 
 class Words(Protocol[P_co]):
-    """A store that finds words, in a scope of its own."""
+    """A store that finds words, in a scope of its own. The greater a place, the newer its event."""
 
     def count(self, phrase: Phrase, most: int, /) -> int:
-        """In how many events it occurs, whosesoever; no more than ``most`` are counted."""
+        """How many events hold it, whosesoever; it is counted no further than ``most``."""
+        ...
+
+    def every(self, phrase: Phrase, /) -> Sequence[P_co]:
+        """All events of the scope that hold it, the newest first. Asked where few do."""
         ...
 
     def places(self, phrases: Sequence[Phrase], most: int, /) -> Sequence[P_co]:
@@ -50,7 +60,7 @@ class Words(Protocol[P_co]):
 def scope_of(wanted: WordQuery) -> Scope:
     """Where it is looked."""
     agents = tuple(agent or "" for agent in wanted.agents)
-    return Scope(agents, wanted.types, wanted.sessions, wanted.without)
+    return Scope(agents, wanted.types, wanted.but_types, wanted.sessions, wanted.without)
 
 
 def asked_of(wanted: WordQuery) -> tuple[Phrase, ...]:
@@ -61,36 +71,25 @@ def asked_of(wanted: WordQuery) -> tuple[Phrase, ...]:
 def nearest(words: Words[P], asked: Sequence[Phrase], limit: int) -> list[P]:
     """The events that hold any of it: those with the most and the rarest first.
 
-    Of those that hold the same, each list has the newest first, and so has what is returned.
+    Of those that hold as much, the newest come first.
     """
-    counted = [(words.count(phrase, MOST_COUNTED), at) for at, phrase in enumerate(asked)]
-    rarest = [asked[at] for count, at in sorted(counted) if count][:MOST_LOOKED_FOR]
+    counted = [(words.count(phrase, MOST_KNOWN), at) for at, phrase in enumerate(asked)]
+    rarest = sorted(one for one in counted if one[0])[:MOST_LOOKED_FOR]
     found: dict[P, int] = {}
     weights: list[float] = []
-    is_cut: list[bool] = []
-    for at, phrase in enumerate(rarest):
-        here = words.places([phrase], MOST_LISTED)
-        weights.append(1 + log2(MOST_LISTED / max(1, len(here))))
-        is_cut.append(len(here) >= MOST_LISTED)
+    for bit, (count, at) in enumerate(rarest):
+        is_rare = count < MOST_KNOWN
+        here = words.every(asked[at]) if is_rare else words.places([asked[at]], MOST_LISTED)
+        weights.append(1 + log2(1 + MOST_LISTED / max(1, len(here))))
         for place in here:
-            found[place] = found.get(place, 0) | 1 << at
-    for first, last in _together(is_cut[:MOST_TOGETHER]):
-        mask = (1 << last) - (1 << first)
-        for place in words.places(rarest[first:last], MOST_LISTED):
-            found[place] = found.get(place, 0) | mask
+            found[place] = found.get(place, 0) | 1 << bit
+    for bit, ((_, at), (count, then)) in enumerate(pairwise(rarest[:MOST_TOGETHER])):
+        if count >= MOST_KNOWN:  # else all events that hold either are known
+            for place in words.places([asked[at], asked[then]], MOST_BOTH):
+                found[place] = found.get(place, 0) | 0b11 << bit
     total = {mask: _weight(mask, weights) for mask in set(found.values())}
-    ranked = sorted(found.items(), key=lambda one: -total[one[1]])
-    return [place for place, _ in ranked[: max(0, limit)]]
-
-
-def _together(is_cut: Sequence[bool]) -> list[tuple[int, int]]:
-    """Which words to look for together: stretches from the rarest on, and up to the last.
-
-    Words whose events are all known need no look.
-    """
-    size = len(is_cut)
-    stretches = {(0, last) for last in range(2, size + 1)} | {(at, size) for at in range(size - 1)}
-    return sorted(one for one in stretches if any(is_cut[slice(*one)]))
+    newest = sorted(found, reverse=True)
+    return sorted(newest, key=lambda place: -total[found[place]])[: max(0, limit)]
 
 
 def _weight(mask: int, weights: Sequence[float]) -> float:

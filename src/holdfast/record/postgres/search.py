@@ -34,6 +34,7 @@ _FIND = (
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM search WHERE words @@ ?::tsquery LIMIT ?) AS counted"
 _LIST = "SELECT session_id, sequence FROM search WHERE words @@ ?::tsquery AND agent = ANY(?)"
 _OF_TYPES = " AND (kind = ANY(?) OR split_part(kind, '/', 1) = ANY(?))"
+_BUT_TYPES = " AND NOT (kind = ANY(?) OR split_part(kind, '/', 1) = ANY(?))"
 _OF_SESSIONS = " AND session_id = ANY(?)"
 _WITHOUT = " AND session_id <> ?"
 _NEWEST = " ORDER BY session_id DESC, sequence DESC LIMIT ?"
@@ -113,6 +114,9 @@ class _Words:
         if scope.types:
             self._statement += _OF_TYPES
             self._values += [list(scope.types), list(scope.types)]
+        if scope.but_types:
+            self._statement += _BUT_TYPES
+            self._values += [list(scope.but_types), list(scope.but_types)]
         if scope.sessions is not None:
             self._statement += _OF_SESSIONS
             self._values.append(list(scope.sessions))
@@ -123,7 +127,10 @@ class _Words:
     def count(self, phrase: Phrase, most: int, /) -> int:
         values = (_asked_for([phrase]), most)
         (found,) = self._connection.execute(query(_COUNT), values).fetchone() or (0,)
-        return found
+        return int(found)
+
+    def every(self, phrase: Phrase, /) -> Sequence[tuple[str, int]]:
+        return self.places([phrase], nearness.MOST_KNOWN)
 
     def places(self, phrases: Sequence[Phrase], most: int, /) -> Sequence[tuple[str, int]]:
         values = (_asked_for(phrases), *self._values, most)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from holdfast.contract.archive import Found, Near, WordQuery
 from holdfast.contract.journal import JournalUnavailable
@@ -30,11 +31,14 @@ _FIND = (
     " WHERE search MATCH ? ORDER BY rank, search.rowid DESC LIMIT ?"
 )
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)"
+_EVERY = "SELECT rowid, marks FROM search WHERE search MATCH ? ORDER BY rowid DESC"
 _LIST = "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?"
 _AT = (
     f"SELECT {sql.FOUND_EVENTS} FROM events JOIN chat_sessions ON number = place / {sql.SPAN}"
     " WHERE place = ?"
 )
+_MOST_REMEMBERED = 200
+"""Words whose events are kept in mind until something is written: questions come together."""
 _PATIENCE_MS = 200
 """How long a question waits for somebody else who writes, before it does without the newest."""
 
@@ -50,6 +54,7 @@ class SqliteIndex:
         """For questions that are asked often: it remembers what it has read."""
         self._seen = -1
         """The version of the file in which nothing was behind."""
+        self._known: _Known | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = threading.Event()
 
@@ -71,12 +76,13 @@ class SqliteIndex:
         thread."""
         self._owner.check()
         asked = nearness.asked_of(wanted)
-        scope = _marks_of(nearness.scope_of(wanted))
+        scope = nearness.scope_of(wanted)
         with self._lock, told(self._path):
             connection = self._connection()
             try:
                 behind = self._taken_up(connection)
-                places = nearness.nearest(_Words(connection, scope), asked, wanted.limit)
+                words = _Words(connection, scope, self._remembered(connection))
+                places = nearness.nearest(words, asked, wanted.limit)
                 rows = [row for place in places for row in fetched(connection, _AT, (place,))]
             except BaseException:
                 self._let_go()
@@ -102,6 +108,13 @@ class SqliteIndex:
             self._kept.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
         return self._kept
 
+    def _remembered(self, connection: sqlite3.Connection) -> "_Known":
+        version = _version(connection)
+        known = self._known
+        if known is None or known.version != version or len(known.counts) > _MOST_REMEMBERED:
+            known = self._known = _Known(version, {}, {})
+        return known
+
     def _let_go(self) -> None:
         kept, self._kept = self._kept, None
         self._seen = -1
@@ -110,7 +123,7 @@ class SqliteIndex:
 
     def _taken_up(self, connection: sqlite3.Connection) -> int:
         """Take up a bounded part, unless a thread is at it; how many events are left."""
-        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        version = _version(connection)
         if version == self._seen:
             return 0
         behind = _unindexed(connection)
@@ -118,6 +131,7 @@ class SqliteIndex:
         if behind and not at_it:
             with suppress(_Busy):
                 behind -= _take_up(connection, indexing.Backlog(partial(fetched, connection)))
+                self._known = None
             if behind > 0:
                 self._thread = threading.Thread(
                     target=self._goes_on, name="holdfast indexing", daemon=True
@@ -141,20 +155,54 @@ class _Busy(Exception):
     """Somebody else writes, and does not end soon."""
 
 
+class _Known(NamedTuple):
+    """What is known of words in one version of the file."""
+
+    version: int
+    counts: dict[Phrase, int]
+    marked: dict[Phrase, list[tuple[int, str]]]
+    """The events that hold a word, with their marks."""
+
+
 class _Words:
     """The words of a file, as far as certain marks go."""
 
-    def __init__(self, connection: sqlite3.Connection, scope: str) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        scope: "nearness.Scope",
+        known: _Known,
+    ) -> None:
         self._connection = connection
-        self._scope = scope
+        self._known = known
+        self._wanted = [set(marks) for marks in _marks_of(scope)]
+        but = [_mark("t", kind) for kind in scope.but_types]
+        if scope.without is not None:
+            but.append(_mark("s", scope.without))
+        self._but = set(but)
+        asked = " ".join(f"AND marks : ({' OR '.join(marks)})" for marks in _marks_of(scope))
+        self._scope = f"{asked} NOT marks : ({' OR '.join(but)})" if but else asked
 
     def count(self, phrase: Phrase, most: int, /) -> int:
-        (found,) = self._connection.execute(_COUNT, (_all_of([phrase]), most)).fetchone()
-        return found
+        counts = self._known.counts
+        if phrase not in counts:
+            asked = (_all_of([phrase]), most)
+            (counts[phrase],) = self._connection.execute(_COUNT, asked).fetchone()
+        return counts[phrase]
+
+    def every(self, phrase: Phrase, /) -> Sequence[int]:
+        marked = self._known.marked
+        if phrase not in marked:
+            marked[phrase] = self._connection.execute(_EVERY, (_all_of([phrase]),)).fetchall()
+        return [place for place, marks in marked[phrase] if self._fits(marks.split(" "))]
 
     def places(self, phrases: Sequence[Phrase], most: int, /) -> Sequence[int]:
         asked = f"{_all_of(phrases)} {self._scope}"
         return [place for (place,) in self._connection.execute(_LIST, (asked, most))]
+
+    def _fits(self, marks: list[str]) -> bool:
+        is_wanted = not any(one.isdisjoint(marks) for one in self._wanted)
+        return is_wanted and self._but.isdisjoint(marks)
 
 
 def _catch_up(connection: sqlite3.Connection, ended: threading.Event | None = None) -> None:
@@ -203,6 +251,12 @@ def _is_next(connection: sqlite3.Connection, reached: "indexing.Reached") -> boo
     return place == reached.before and connection.execute(_SAME, same).fetchone() is not None
 
 
+def _version(connection: sqlite3.Connection) -> int:
+    """Another one whenever somebody else has written."""
+    (version,) = connection.execute("PRAGMA data_version").fetchone()
+    return version
+
+
 def _unindexed(connection: sqlite3.Connection) -> int:
     (count,) = connection.execute(sql.UNINDEXED).fetchone()
     return count
@@ -225,19 +279,19 @@ def _mark(sort: str, name: str) -> str:
     return f"{sort}{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def _marks_of(scope: "nearness.Scope") -> str:
-    asked = [_any_of("a", scope.agents)]
+def _marks_of(scope: "nearness.Scope") -> list[list[str]]:
+    """Of each of these, an event has at least one."""
+    wanted = [_marks("a", scope.agents)]
     if scope.types:
-        asked.append(_any_of("t", scope.types))
+        wanted.append(_marks("t", scope.types))
     if scope.sessions is not None:
-        asked.append(_any_of("s", scope.sessions))
-    but = "" if scope.without is None else f" NOT marks : {_mark('s', scope.without)}"
-    return f"{' '.join(f'AND marks : {one}' for one in asked)}{but}"
+        wanted.append(_marks("s", scope.sessions))
+    return wanted
 
 
-def _any_of(sort: str, names: Iterable[str]) -> str:
+def _marks(sort: str, names: Iterable[str]) -> list[str]:
     """No name at all fits nothing."""
-    return f"({' OR '.join(_mark(sort, name) for name in names) or 'nobody'})"
+    return [_mark(sort, name) for name in names] or ["nobody"]
 
 
 def _all_of(wanted: Iterable[Phrase]) -> str:

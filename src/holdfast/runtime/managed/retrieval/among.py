@@ -15,7 +15,7 @@ from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.retrieval.hits import Brought, Hit
 from holdfast.runtime.managed.text_score import Query, query_of, score, snippet
 
-MOST_EVENTS = 150
+MOST_EVENTS = 100
 """Events that a backend weighs."""
 MOST_RELATIVES = 10_000
 
@@ -29,6 +29,11 @@ class Among:
         self.current = current
         self._sessions: dict[str, Session | None] = {current.id: current}
         self._near: dict[WordQuery, Near] = {}
+        self._known_already = tuple(
+            f"call.settled/{tool.name}"
+            for tool in ground.tools()
+            if not KNOWN_ALREADY.isdisjoint(tool.effects)
+        )
 
     @property
     def agents(self) -> tuple[str | None, ...]:
@@ -48,13 +53,17 @@ class Among:
                 found[session_id] = session
         return found
 
-    async def near(self, asked: Question, types: tuple[str, ...]) -> Near:
-        """The events that may be meant, of some kinds; asked again, the same."""
+    async def near(
+        self, asked: Question, types: tuple[str, ...], *, only_new: bool = False
+    ) -> Near:
+        """The events that may be meant, of some kinds; asked again, the same. ``only_new``: without
+        answers of tools that tell what was written down already."""
         terms = query_of(asked.text).terms
         wanted = WordQuery(
             words=" ".join(terms) or asked.text,
             agents=asked.agents,
             types=types,
+            but_types=self._known_already if only_new else (),
             sessions=asked.sessions,
             without=asked.without,
             limit=MOST_EVENTS,

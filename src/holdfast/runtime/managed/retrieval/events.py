@@ -11,12 +11,13 @@ from holdfast.runtime.managed.retrieval.among import Among, best, titled
 from holdfast.runtime.managed.retrieval.hits import Brought, Hit
 from holdfast.runtime.managed.text_score import Query, query_of
 
-TOLD: tuple[str, ...] = (
-    *("user.message", "user.interrupt", "user.custom_tool_result"),
+SAID: tuple[str, ...] = ("user.message", "user.interrupt", "user.custom_tool_result")
+"""What people say, which belongs to no run."""
+DONE: tuple[str, ...] = (
     *("agent.message", "agent.tool_use", "model.replied", "call.settled"),
     *("session.child_created", "session.child_idle"),
 )
-"""What was said, and what tools answered."""
+"""What the agent says in a run, and what its tools answer."""
 MOST_WAKES = 12
 MOST_OF_WAKE = 200
 """The last events of a run are read."""
@@ -35,11 +36,15 @@ class ContextBackend:
 
     async def search(self, asked: Question, among: Among, /) -> Brought:
         """The events that fit, the best first."""
-        near = await among.near(asked, self._types or TOLD)
         query = query_of(asked.text)
-        told = [one for one in near.events if self._types or among.shows_more(one.event)]
+        told: list[Worded] = []
+        unindexed = 0
+        for types in (self._types,) if self._types else (SAID, DONE):
+            near = await among.near(asked, types, only_new=types == DONE)
+            told += (one for one in near.events if self._types or among.shows_more(one.event))
+            unindexed = max(unindexed, near.unindexed)
         hits = (among.hit(query, one.text, _of_event(one)) for one in told)
-        return Brought(best(_each_once(hits), asked.limit), near.unindexed)
+        return Brought(best(_each_once(hits), asked.limit), unindexed)
 
 
 class TraceBackend:
@@ -49,7 +54,7 @@ class TraceBackend:
 
     async def search(self, asked: Question, among: Among, /) -> Brought:
         """The runs that fit, the best first."""
-        near = await among.near(asked, TOLD)
+        near = await among.near(asked, DONE, only_new=True)
         query = query_of(asked.text)
         wakes = dict.fromkeys(
             (one.event.session_id, wake_id)
