@@ -34,12 +34,19 @@ SESSION_SOURCES = [
 
 
 def hit(source: Source = "session_event", **more: Any) -> Hit:
-    given = {"title": "t", "snippet": "s", "points": 1, "session_id": "ses_1", **more}
+    given: dict[str, Any] = {
+        "title": "t",
+        "snippet": "s",
+        "points": 1,
+        "session_id": "ses_1",
+        **more,
+    }
     return Hit(source=source, **given)
 
 
 def neighbour(**more: Any) -> Neighbour:
-    return Neighbour(**{"session_id": "ses_1", **more})
+    given: dict[str, Any] = {"session_id": "ses_1", **more}
+    return Neighbour(**given)
 
 
 def candidate(**more: Any) -> Candidate:
@@ -183,7 +190,9 @@ EXPANSIONS: list[tuple[Hit, Neighbour | None, str, dict[str, object]]] = [
     (hit("shell_state"), neighbour(), "shell_describe", {}),
     (hit(wake_id="wak_1"), neighbour(), "session_get_trace", {"wake_id": "wak_1"}),
     (
-        *(hit(event_id="evt_1"), neighbour(), "session_get_events"),
+        hit(event_id="evt_1"),
+        neighbour(),
+        "session_get_events",
         {"around_event_id": "evt_1", "before_limit": 2, "after_limit": 2},
     ),
     (hit("wake_trace", wake_id="w"), neighbour(), "session_get_trace", {"wake_id": "w"}),
@@ -194,8 +203,16 @@ EXPANSIONS: list[tuple[Hit, Neighbour | None, str, dict[str, object]]] = [
 
 
 @pytest.mark.req(
-    *("BOA-RETR-21", "BOA-RETR-22", "BOA-RETR-23", "BOA-RETR-24", "BOA-RETR-25", "BOA-RETR-26"),
-    *("BOA-RETR-27", "BOA-MEM-03", "BOA-MEM-05", "BOA-BND-07"),
+    "BOA-RETR-21",
+    "BOA-RETR-22",
+    "BOA-RETR-23",
+    "BOA-RETR-24",
+    "BOA-RETR-25",
+    "BOA-RETR-26",
+    "BOA-RETR-27",
+    "BOA-MEM-03",
+    "BOA-MEM-05",
+    "BOA-BND-07",
 )
 @pytest.mark.parametrize(("found", "near", "tool", "args"), EXPANSIONS)
 def test_each_hit_leads_to_where_it_is_read_again(
