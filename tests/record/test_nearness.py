@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import anyio
 import pytest
@@ -13,7 +14,9 @@ from record.store_places import StorePlace
 from holdfast.contract.archive import WordQuery
 from holdfast.contract.events import AgentMessage, CallAsked, SessionCreated, UserMessage
 from holdfast.contract.journal import Journal, JournalUnavailable
-from holdfast.record import indexing, nearness
+from holdfast.record import indexing, nearness, sql
+from holdfast.record.postgres.search_tables import LOCK
+from holdfast.record.sqlite.search import SqliteIndex
 from holdfast.record.store import Store
 from holdfast.record.words import Phrase
 from holdfast.testing.fake_journal import FakeJournal
@@ -154,19 +157,52 @@ async def test_closing_a_store_ends_what_is_taken_up(
         await near(store, "old")
 
 
-async def test_while_somebody_else_writes_a_question_is_answered_without_the_newest(
-    tmp_path: object,
+async def test_while_somebody_else_writes_questions_are_answered_without_the_newest(
+    place: StorePlace,
 ) -> None:
-    place = StorePlace(f"{tmp_path}/holdfast.db")
+    lock = f"SELECT pg_advisory_xact_lock({LOCK})" if place.is_postgres else "BEGIN IMMEDIATE"
     async with place.opened() as store:
         await say(store.journal, "ses_1", "red")
         assert len(await near(store, "red")) == 1
         await store.journal.append("ses_1", [UserMessage(message="red")])
-        with place.holding("BEGIN IMMEDIATE"), anyio.fail_after(4):
-            found = await store.archive.near(WordQuery(words="red", agents=OURS))
-        assert (len(found.events), found.unindexed) == (1, 1)
+        with place.holding(lock), anyio.fail_after(4):
+            for _ in range(2):  # the second one finds a thread that waits for the same
+                found = await store.archive.near(WordQuery(words="red", agents=OURS))
+                assert (len(found.events), found.unindexed) == (1, 1)
         await until_indexed(store)
         assert len(await near(store, "red")) == 2
+
+
+async def test_events_that_are_missing_keep_nobody_waiting(place: StorePlace) -> None:
+    async with place.opened() as store:
+        await say(store.journal, "ses_1", "red")
+        place.rows("DELETE FROM events")
+        with anyio.fail_after(4):
+            found = await store.archive.near(WordQuery(words="red", agents=OURS))
+        assert (found.events, found.unindexed) == ((), 2)
+
+
+async def test_a_question_that_fails_leaves_nothing_locked(
+    place: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place.opened() as store:
+        await say(store.journal, "ses_1", "red")
+        with monkeypatch.context() as broken:
+            broken.setattr(sql, "INDEXED_TO", "INSERT INTO search_places VALUES (1/0, ?, ?)")
+            with pytest.raises(JournalUnavailable, match="search_places"):
+                await near(store, "red")
+        await store.journal.append("ses_1", [UserMessage(message="red")])
+        assert len(await near(store, "red")) == 2
+
+
+def test_a_child_that_was_forked_leaves_its_parents_index_alone(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = SqliteIndex(Path(f"{tmp_path}/holdfast.db"))
+    monkeypatch.setattr("holdfast.record.owner.os.getpid", lambda: -1)
+    with pytest.raises(JournalUnavailable, match="forked"):
+        index.near(WordQuery(words="red", agents=OURS))
+    index.close()
 
 
 async def test_a_session_that_is_gone_is_found_no_more(place: StorePlace) -> None:
@@ -233,3 +269,15 @@ def test_less_room_keeps_the_first(texts: list[set[str]], asked: list[str], limi
     phrases = [(word,) for word in asked]
     everything = nearness.nearest(Texts(texts), phrases, 100)
     assert nearness.nearest(Texts(texts), phrases, limit) == everything[:limit]
+
+
+async def test_exactly_as_much_as_is_taken_up_at_once_is_taken_up_whole(
+    place: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more sessions than are seen at once, whose events fill what is taken up to the last."""
+    monkeypatch.setattr(indexing, "AT_ONCE", 4)
+    async with place.opened() as store:
+        for number in range(10):
+            await say(store.journal, f"ses_{number}", "red")
+        monkeypatch.setattr(indexing.Backlog.next, "__defaults__", (4,))
+        assert len(await store.archive.search("red")) == 10

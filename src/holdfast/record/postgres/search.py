@@ -8,6 +8,9 @@ any of some words waits for a bounded part of what is new; a thread takes up the
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import LiteralString
+
+from psycopg import errors
 
 from holdfast.contract.archive import Found, Near, WordQuery
 from holdfast.contract.journal import JournalUnavailable
@@ -19,6 +22,8 @@ from holdfast.record.postgres.search_tables import LOCK
 from holdfast.record.postgres.statements import query
 from holdfast.record.words import Phrase, phrases_of
 
+_LONG: LiteralString = "SET LOCAL lock_timeout = '5s'"
+_PATIENCE: LiteralString = "SET LOCAL lock_timeout = '200ms'"
 _MOST_PLACES = 255
 """Of one word in one text; PostgreSQL keeps no more."""
 _ENTRY = (
@@ -89,7 +94,9 @@ class PostgresIndex:
             return _unindexed(connection)
         if not (behind := _unindexed(connection)):
             return 0
-        behind -= _take_up(connection, indexing.AT_A_QUESTION)
+        # Who else takes it up may take long: then the answer does without the newest.
+        with suppress(errors.LockNotAvailable):
+            behind -= _take_up(connection, indexing.AT_A_QUESTION, _PATIENCE)
         if behind > 0 and not self._is_closed.is_set():
             self._thread = threading.Thread(
                 target=self._goes_on, name="holdfast indexing", daemon=True
@@ -142,8 +149,8 @@ def _catch_up(connection: Connection) -> None:
         pass
 
 
-def _take_up(connection: Connection, most: int) -> int:
-    """Take up what comes next; how many events that were."""
+def _take_up(connection: Connection, most: int, patience: LiteralString = _LONG) -> int:
+    """Take up what comes next; how many events that were. ``patience``: for whoever else does."""
 
     def asked(statement: str, values: Sequence[object]) -> list[sql.Row]:
         return connection.execute(query(statement), values).fetchall()
@@ -151,7 +158,7 @@ def _take_up(connection: Connection, most: int) -> int:
     if not asked(sql.BEHIND, (1,)):
         return 0
     with connection.transaction():
-        connection.execute("SET LOCAL lock_timeout = '5s'")
+        connection.execute(patience)
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         batch = indexing.Backlog(asked).next(most)
         if batch is None:
