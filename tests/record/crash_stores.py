@@ -78,6 +78,12 @@ class NoIndex:
     def find(self, words: str, session_id: str | None, limit: int, /) -> list[Found]:
         return []
 
+    def near(self, wanted: WordQuery, /) -> Near:
+        return Near(())
+
+    def close(self) -> None:
+        return
+
 
 def parts_at(place: Place) -> StoreParts:
     """A store of either kind, opened. Blocking."""
