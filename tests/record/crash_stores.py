@@ -16,7 +16,7 @@ from holdfast.app.holdfast import Holdfast
 from holdfast.app.options import Options
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import journal_key
-from holdfast.contract.archive import Archive, Found
+from holdfast.contract.archive import Archive, Found, Near, WordQuery
 from holdfast.contract.call import RawArguments, ToolCall
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import SessionCreated
@@ -77,6 +77,12 @@ class NoIndex:
 
     def find(self, words: str, session_id: str | None, limit: int, /) -> list[Found]:
         return []
+
+    def near(self, wanted: WordQuery, /) -> Near:
+        return Near(())
+
+    def close(self) -> None:
+        return
 
 
 def parts_at(place: Place) -> StoreParts:

@@ -33,6 +33,7 @@ from holdfast.contract.journal import Journal
 from holdfast.execution.processes.claims import Claim
 from holdfast.execution.session_folders import SessionFolders
 from holdfast.record.retention import Going, Limits
+from holdfast.record.sql import SPAN
 from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.testing.fakes import FakeClock
@@ -206,11 +207,10 @@ async def test_what_nobody_refers_to_is_swept(place: StorePlace, folders: Sessio
         await finished(store.journal, "ses_1")
         await store.archive.search("words")
         if place.is_postgres:
-            place.rows("INSERT INTO search VALUES ('ses_gone', 1, '''a'':1')")
+            place.rows("INSERT INTO search VALUES ('ses_gone', 1, '''a'':1', '', 'user.message')")
             place.rows("INSERT INTO version_contents VALUES ('aa', 'lost!'::bytea)")
         else:
-            place.rows("INSERT INTO search_entries VALUES (99, 'ses_gone', 1)")
-            place.rows("INSERT INTO search (rowid, words) VALUES (99, 'a')")
+            place.rows(f"INSERT INTO search (rowid, words) VALUES ({99 * SPAN + 1}, 'a')")
             place.rows("INSERT INTO version_contents VALUES ('aa', CAST('lost!' AS BLOB))")
         place.rows("INSERT INTO search_places VALUES ('ses_gone', 1)")
         kept = "'bb', 'kept'::bytea" if place.is_postgres else "'bb', x'00'"

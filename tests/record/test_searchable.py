@@ -5,6 +5,8 @@ from msgspec import Raw
 
 from holdfast.contract import events
 from holdfast.contract.events import Payload
+from holdfast.contract.managed_events import OutcomeEvaluated, ShellChanged
+from holdfast.contract.outcomes import Evaluation, EvaluationRecord
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.searching import MOST_CHARACTERS, searchable
 
@@ -50,6 +52,21 @@ from holdfast.record.searching import MOST_CHARACTERS, searchable
         ),
         (events.ModelReplied(request_id="m", reply={"text": "said by a message"}), ""),
         (LearningCaptured(learning_kind="lesson", title="t", detail="d"), "t\nd"),
+        (ShellChanged(cwd="/till", set_env=(("TILL", "secret"),)), "/till\nTILL"),
+        (
+            OutcomeEvaluated(
+                record=EvaluationRecord(
+                    evaluated_at="",
+                    wake_id="w",
+                    iteration=0,
+                    outcome_title="t",
+                    outcome_fingerprint="f",
+                    grade_status="sleeping",
+                    evaluation=Evaluation(status="fail", confidence="low", summary="s"),
+                )
+            ),
+            "t\nsleeping\nfail\ns",
+        ),
         (events.SessionClosed(reason="unseen"), ""),
         (events.UserMessage(message="a\0b"), "a b"),
     ],

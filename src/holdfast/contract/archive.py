@@ -104,6 +104,38 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
     said: LearningCaptured
 
 
+class WordQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events may be what somebody means: those that hold any of some words."""
+
+    words: str
+    agents: tuple[str | None, ...]
+    """Whose sessions; None: those without an agent."""
+    types: tuple[str, ...] = ()
+    """Of which events, and of which tool's, as in `call.asked/bash`; none named: of all."""
+    but_types: tuple[str, ...] = ()
+    """Not of these."""
+    sessions: tuple[str, ...] | None = None
+    """Only these; None: all."""
+    without: str | None = None
+    """Not this one."""
+    limit: int = 100
+
+
+class Worded(msgspec.Struct, frozen=True):
+    """An event, and what of it can be found."""
+
+    event: Event
+    text: str
+
+
+class Near(msgspec.Struct, frozen=True):
+    """Events that may be meant."""
+
+    events: tuple[Worded, ...]
+    unindexed: int = 0
+    """How many events of the store were not looked through, as they are too new."""
+
+
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Where what is kept beside the events is not what they add up to."""
 
@@ -154,6 +186,13 @@ class Archive(Protocol):
         """What agents learned in all their sessions, the oldest first; every time it was captured.
 
         None stands for sessions without an agent.
+        """
+        ...
+
+    async def near(self, wanted: WordQuery, /) -> Near:
+        """Events that hold any of the words: those with the most and the rarest first, then the
+        newest. However much is kept, the work is bounded: of words that very many hold, only the
+        newest events are looked at, and what was appended a moment ago may still be missing.
         """
         ...
 

@@ -14,8 +14,10 @@ from holdfast.contract.archive import (
     Found,
     Learned,
     Message,
+    Near,
     Part,
     SessionQuery,
+    WordQuery,
 )
 from holdfast.contract.events import Event, Payload, StatusChanged
 from holdfast.contract.journal import (
@@ -48,6 +50,15 @@ class Index(Protocol):
 
     def find(self, words: str, session_id: str | None, limit: int, /) -> list[Found]:
         """The events that hold all the words, the best first."""
+        ...
+
+    def near(self, wanted: WordQuery, /) -> Near:
+        """The events that hold any of the words; of what it lags behind, it takes up a bounded part
+        before it answers."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store."""
         ...
 
 
@@ -100,6 +111,10 @@ class StoreArchive:
     async def learned(self, agents: Collection[str | None], /) -> tuple[Learned, ...]:
         """What agents learned in all their sessions, the oldest first."""
         return await to_thread.run_sync(learned, self._reader, frozenset(agents))
+
+    async def near(self, wanted: WordQuery, /) -> Near:
+        """Events that hold any of the words, by how many and how rare ones; then the newest."""
+        return await to_thread.run_sync(self._index.near, wanted)
 
     async def restore(self, session_id: str, events: Sequence[Event], /) -> None:
         """Put in a session as it was written down elsewhere: its own ids and times, new hashes.

@@ -4,16 +4,21 @@ An event that cannot be read, because it is damaged or a newer holdfast wrote it
 cannot be found; all others can. How a store keeps words and finds them is its own matter.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.contract.archive import Found
+import msgspec
+
+from holdfast.contract.archive import Found, Worded
 from holdfast.record import searching, sql
 from holdfast.record.codec import Stored, UnreadableEvent, event_of, moment_of
 from holdfast.record.words import Phrase, excerpt, words_of
 
 AT_ONCE = 500
 """Events that are taken up in one transaction: nobody waits for it for long."""
+AT_A_QUESTION = 200
+"""Events that are taken up before a question for any words is answered."""
 
 _UNREADABLE = (UnreadableEvent, ValueError, TypeError, LookupError, OverflowError)
 """A damaged row: what it holds may be of any kind."""
@@ -23,11 +28,16 @@ Asked = Callable[[str, Sequence[object]], list[sql.Row]]
 
 
 class Entry(NamedTuple):
-    """The words of one event."""
+    """The words of one event, and what it is."""
 
     session_id: str
+    number: int
+    """Of the session."""
     sequence: int
     words: list[str]
+    agent: str | None
+    """Whose session; empty: nobody's; None: not known."""
+    kind: str
 
 
 class Reached(NamedTuple):
@@ -45,21 +55,62 @@ class Batch(NamedTuple):
 
     entries: list[Entry]
     reached: list[Reached]
+    size: int
+    """How many events were looked at."""
 
 
-def next_batch(asked: Asked) -> Batch | None:
-    """What comes next; None: everything can be found."""
-    batch = Batch([], [])
-    room = AT_ONCE
-    for session_id, before in asked(sql.BEHIND, (AT_ONCE,)):
-        rows = [Stored(*row[:10]) for row in asked(sql.EVENTS_AFTER, (session_id, before, room))]
-        if rows:  # else it was deleted a moment ago
-            batch.entries.extend(filter(_says_something, map(_entry, rows)))
-            batch.reached.append(Reached(session_id, before, rows[-1].sequence, rows[-1].hash))
-        room -= len(rows)
-        if not room:
-            break
-    return batch if batch.reached else None
+class _Behind(NamedTuple):
+    session_id: str
+    before: int
+    number: int
+    agent: str | None
+
+
+class _Owned(msgspec.Struct):
+    """Of a session's state, whose it is."""
+
+    agent_id: str | None = None
+
+
+_owned = msgspec.json.Decoder(_Owned).decode
+
+
+class Backlog:
+    """What cannot be found yet, of the last active sessions first."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._behind: deque[_Behind] = deque()
+
+    def forget(self) -> None:
+        """Somebody else took something up: see again what is left."""
+        self._behind.clear()
+
+    def next(self, most: int = AT_ONCE) -> Batch | None:
+        """What comes next; None: everything can be found."""
+        is_fresh = not self._behind
+        if is_fresh:
+            rows = self._asked(sql.BEHIND, (AT_ONCE,))
+            self._behind += [
+                _Behind(one, before, at, _agent(told)) for one, before, at, told in rows
+            ]
+        batch, size = Batch([], [], 0), 0
+        while self._behind and size < most:
+            here = self._behind.popleft()
+            bounds = (here.session_id, here.before, most - size)
+            rows = [Stored(*row[:10]) for row in self._asked(sql.EVENTS_AFTER, bounds)]
+            size += len(rows)
+            if rows:  # else it was deleted a moment ago
+                last = rows[-1]
+                batch.entries.extend(_entries(rows, here))
+                batch.reached.append(
+                    Reached(here.session_id, here.before, last.sequence, last.hash)
+                )
+            if size >= most and rows:
+                self._behind.appendleft(here._replace(before=rows[-1].sequence))
+        if not batch.reached and not is_fresh:
+            return self.next(most)  # all of what was seen before is done
+        return batch._replace(size=size) if batch.reached else None
 
 
 def found_among(rows: Iterable[sql.Row], wanted: Sequence[Phrase]) -> list[Found]:
@@ -68,9 +119,24 @@ def found_among(rows: Iterable[sql.Row], wanted: Sequence[Phrase]) -> list[Found
     return [one for one in found if one is not None]
 
 
+def worded(rows: Iterable[sql.Row]) -> list[Worded]:
+    """The same rows, as events with their texts."""
+    read = (worded_of(Stored(*row)) for row in rows)
+    return [one for one in read if one is not None]
+
+
+def worded_of(row: Stored) -> Worded | None:
+    """An event with its text; None: it cannot be read."""
+    try:
+        event = event_of(row)
+        return Worded(event, searching.searchable(event.payload))
+    except _UNREADABLE:
+        return None
+
+
 def _found(row: Stored, wanted: Sequence[Phrase]) -> Found | None:
-    text = _text(row)
-    if text is None:
+    read = worded_of(row)
+    if read is None:
         return None
     return Found(
         session_id=row.session_id,
@@ -78,21 +144,22 @@ def _found(row: Stored, wanted: Sequence[Phrase]) -> Found | None:
         event_id=row.id,
         type=row.type,
         at=moment_of(row.micros),
-        excerpt=excerpt(text, wanted),
+        excerpt=excerpt(read.text, wanted),
     )
 
 
-def _entry(row: Stored) -> Entry:
-    return Entry(row.session_id, row.sequence, words_of(_text(row) or ""))
+def _entries(rows: Iterable[Stored], here: _Behind) -> Iterable[Entry]:
+    for row in rows:
+        read = worded_of(row)
+        words = [] if read is None else words_of(read.text)
+        if read is not None and words:
+            kind = searching.kind_of(read.event.payload)
+            yield Entry(here.session_id, here.number, row.sequence, words, here.agent, kind)
 
 
-def _says_something(entry: Entry) -> bool:
-    return bool(entry.words)
-
-
-def _text(row: Stored) -> str | None:
-    """What an event says; None: it cannot be read."""
+def _agent(state: str) -> str | None:
+    """Whose session it is; None: its row is damaged."""
     try:
-        return searching.searchable(event_of(row).payload)
-    except _UNREADABLE:
+        return _owned(state).agent_id or ""
+    except (msgspec.MsgspecError, UnicodeError, TypeError):
         return None

@@ -5,15 +5,17 @@ For tests, and for whoever drives calls again without leaving a trace.
 
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import NoReturn
 
-from holdfast.contract.archive import Found
+from holdfast.contract.archive import Found, Near, Worded, WordQuery
+from holdfast.contract.events import Event
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.upkeep import Swept
-from holdfast.record import searching, sql
+from holdfast.record import nearness, searching, sql
 from holdfast.record.codec import Chain, Stored, event_of
 from holdfast.record.group_commit import Work
 from holdfast.record.journal import Reader, StoreParts
@@ -130,6 +132,45 @@ class PlainIndex:
         found = (_found(Stored(*row), wanted) for row in reversed(rows))
         return [one for one in found if one is not None][:limit]
 
+    def near(self, wanted: WordQuery, /) -> Near:
+        """The events that hold any of the words. It never lags behind."""
+        rows = self._reader.rows(_ALL_EVENTS, (None, None))
+        states = {
+            row[0]: sql.session_of(row).state.agent_id or ""
+            for row in self._reader.rows(sql.SESSIONS, (len(rows) + 1,))
+        }
+        words = _PlainWords(map(Stored._make, rows), states, nearness.scope_of(wanted))
+        places = nearness.nearest(words, nearness.asked_of(wanted), wanted.limit)
+        return Near(tuple(words.worded[place] for place in places))
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+class _PlainWords:
+    """The words of all events."""
+
+    def __init__(
+        self, rows: Iterable[Stored], agents: Mapping[str, str], scope: "nearness.Scope"
+    ) -> None:
+        self.worded = [_worded(row) for row in rows]
+        self._said = [words_of(one.text) for one in self.worded]
+        self._within = [_is_within(one.event, agents, scope) for one in self.worded]
+
+    def count(self, phrase: Phrase, most: int, /) -> int:
+        return min(most, sum(_stands_in(phrase, said) for said in self._said))
+
+    def every(self, phrase: Phrase, /) -> Sequence[int]:
+        return self.places([phrase], len(self._said))
+
+    def places(self, phrases: Sequence[Phrase], most: int, /) -> Sequence[int]:
+        found = (
+            at
+            for at, said in reversed([*enumerate(self._said)])
+            if self._within[at] and all(_stands_in(phrase, said) for phrase in phrases)
+        )
+        return list(islice(found, most))
+
 
 class NothingToSweep:
     """What is in memory is gone with it."""
@@ -141,6 +182,22 @@ class NothingToSweep:
     def compact(self) -> int:
         """There is no file to make smaller."""
         return 0
+
+
+def _worded(row: Stored) -> Worded:
+    event = event_of(row)
+    return Worded(event, searching.searchable(event.payload))
+
+
+def _is_within(event: Event, agents: Mapping[str, str], scope: "nearness.Scope") -> bool:
+    kinds = {event.type, searching.kind_of(event.payload)}
+    return (
+        agents[event.session_id] in scope.agents
+        and (not scope.types or not kinds.isdisjoint(scope.types))
+        and kinds.isdisjoint(scope.but_types)
+        and (scope.sessions is None or event.session_id in scope.sessions)
+        and event.session_id != scope.without
+    )
 
 
 def _found(row: Stored, wanted: Sequence[Phrase]) -> Found | None:

@@ -18,6 +18,7 @@ from holdfast.contract.events import (
     UserMessage,
 )
 from holdfast.contract.json_value import JsonValue, decode_json
+from holdfast.contract.managed_events import OutcomeEvaluated, ShellChanged
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.chat import words_before_calls
 
@@ -30,14 +31,17 @@ def searchable(payload: Payload) -> str:
     return "\n".join(filter(None, _words(payload)))[:MOST_CHARACTERS].replace("\0", " ")
 
 
+def kind_of(payload: Payload) -> str:
+    """What kind of event it is, and of which tool: `call.asked/bash`."""
+    kind = str(payload.__struct_config__.tag)
+    tool = payload.tool if isinstance(payload, CallAsked | CallSettled) else ""
+    return f"{kind}/{tool}" if tool else kind
+
+
 def _words(said: Payload) -> Iterator[str | None]:
     match said:
         case UserMessage() | ChildCreated():
             yield said.message
-        case OutcomeDefined():
-            yield said.outcome.title
-            yield said.outcome.detail
-            yield from said.outcome.success_criteria
         case UserInterrupt():
             yield said.note
         case AgentMessage() | ModelReplied() | LearningCaptured():
@@ -55,6 +59,8 @@ def _words(said: Payload) -> Iterator[str | None]:
             yield said.arguments
         case CallSettled():
             yield from _texts(decode_json(bytes(said.envelope)))
+        case OutcomeDefined() | OutcomeEvaluated() | ShellChanged():
+            yield from _of_managed(said)
         case _:
             return
 
@@ -69,6 +75,23 @@ def _of_the_agent(said: AgentMessage | ModelReplied | LearningCaptured) -> Itera
         case LearningCaptured():
             yield said.title
             yield said.detail
+
+
+def _of_managed(said: OutcomeDefined | OutcomeEvaluated | ShellChanged) -> Iterator[str | None]:
+    """Names of variables, and never their values."""
+    match said:
+        case OutcomeDefined():
+            yield said.outcome.title
+            yield said.outcome.detail
+            yield from said.outcome.success_criteria
+        case OutcomeEvaluated():
+            yield said.record.outcome_title
+            yield said.record.grade_status
+            yield said.record.evaluation.status
+            yield said.record.evaluation.summary
+        case ShellChanged():
+            yield said.cwd
+            yield from (name for name, _ in said.set_env)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

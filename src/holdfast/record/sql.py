@@ -253,13 +253,20 @@ def _places(session: SessionRow) -> tuple[int, int]:
     return first, first + SPAN
 
 
-BEHIND = (
-    "SELECT chat_sessions.id, coalesce(search_places.sequence, 0) FROM chat_sessions"
-    " LEFT JOIN search_places ON search_places.session_id = chat_sessions.id"
+_UNSEARCHED = (
+    " FROM chat_sessions LEFT JOIN search_places ON search_places.session_id = chat_sessions.id"
     " WHERE chat_sessions.sequence > coalesce(search_places.sequence, 0)"
-    " ORDER BY chat_sessions.id LIMIT ?"
 )
-"""Sessions with events that cannot be found yet, and how far each can."""
+BEHIND = (
+    "SELECT chat_sessions.id, coalesce(search_places.sequence, 0), number, state_json"
+    f"{_UNSEARCHED} ORDER BY updated_at DESC, chat_sessions.id DESC LIMIT ?"
+)
+"""Sessions with events that cannot be found yet, the last active first; how far each can be."""
+UNINDEXED = (
+    "SELECT coalesce(sum(chat_sessions.sequence - coalesce(search_places.sequence, 0)), 0)"
+    f"{_UNSEARCHED}"
+)
+"""How many events cannot be found yet."""
 INDEXED_TO = (
     "INSERT INTO search_places (session_id, sequence) VALUES (?, ?)"
     " ON CONFLICT (session_id) DO UPDATE SET sequence = excluded.sequence"

@@ -38,7 +38,12 @@ class StoreHealth(msgspec.Struct, frozen=True):
 def store_of(parts: StoreParts, index: Index, broom: Broom, versions: Opening) -> Store:
     """Put a store together."""
     later = LaterVersions(versions)
-    journal = StoreJournal(parts, later.let_go)
+
+    def let_go() -> None:
+        index.close()
+        later.let_go()
+
+    journal = StoreJournal(parts, let_go)
     archive = StoreArchive(parts, journal.writer, index)
     return Store(journal, archive, StoreUpkeep(parts.reader, broom), later)
 

@@ -87,6 +87,7 @@ async def placed(given: Given | None = None) -> AsyncGenerator[Place]:
         live_shell=given.live_shell,
         crowding=given.crowding,
     )
-    summaries = Summaries(ground, Judging(ground), ShellBook(ground))
+    shell = ShellBook(ground)
+    summaries = Summaries(ground, Judging(ground, lambda: shell), shell)
     yield Place(journal, clock, ground, SessionBook(ground, summaries), EventBook(ground))
     await journal.close()

@@ -14,6 +14,7 @@ from holdfast.contract.call import RawArguments
 from holdfast.contract.delegation import ChildSessions
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.failure import Failure
+from holdfast.contract.managed.retrieval import VectorBackend
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
@@ -29,6 +30,7 @@ from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.memory_book import MemoryBook
+from holdfast.runtime.managed.recall import Recall
 from holdfast.runtime.managed.setup_book import SetupBook
 from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.session_log import SessionLog
@@ -58,6 +60,8 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     mounts: tuple[Mount, ...] = ()
     policy: Callable[[], SandboxPolicy] = SandboxPolicy
     """What its processes are confined to, all tools together."""
+    vectors: VectorBackend | None = None
+    """Who finds events by what they mean; None: nobody."""
 
 
 class Basis(Protocol):
@@ -82,6 +86,8 @@ class Basis(Protocol):
     """What others know and do around a run, and who says what is in which artifact."""
     memory: MemoryBook
     """Who keeps what outlives a run."""
+    recall: Recall
+    """Who looks for what a run may want to remember when it begins."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

@@ -70,6 +70,7 @@ class ManagedSession:
             parts.log.listeners.append(self._hear)
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
         self.memory = memory.memory_of(self)
+        self.recall = retrieval.recall_of(self)
         self._surveyor = Surveyor(
             SurveyParts(
                 ground=self.ground,

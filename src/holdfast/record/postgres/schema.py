@@ -9,7 +9,7 @@ from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
-from holdfast.record.postgres.search_tables import SEARCH
+from holdfast.record.postgres.search_tables import SEARCH, SEARCH_OF_AGENTS
 from holdfast.record.postgres.version_tables import VERSIONS
 from holdfast.record.store import not_up_to_date
 
@@ -24,7 +24,7 @@ _OF_LEARNED: LiteralString = (
 
 MIGRATIONS: tuple[Step, ...] = (
     *(JOURNAL, VERSIONS, SEARCH, PLACES, add_due, add_briefs),
-    _OF_LEARNED,
+    *(_OF_LEARNED, SEARCH_OF_AGENTS),
 )
 """Each brings the schema from the version before to the next; what was published never changes."""
 

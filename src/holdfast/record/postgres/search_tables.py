@@ -36,3 +36,16 @@ FOR EACH ROW EXECUTE FUNCTION holdfast.search_forgets();
 """
 """What a session said goes with the session, in the same transaction; and nobody takes up words of
 one that goes at this moment. That no part refers to it is seen without a look at every part."""
+
+SEARCH_OF_AGENTS: LiteralString = """
+DELETE FROM holdfast.search;
+
+DELETE FROM holdfast.search_places;
+
+ALTER TABLE holdfast.search ADD COLUMN agent text COLLATE "C";
+
+ALTER TABLE holdfast.search ADD COLUMN kind text COLLATE "C" NOT NULL;
+
+CREATE INDEX search_agents ON holdfast.search (agent, session_id, sequence);
+"""
+"""Whose session an event is in, and of which kind it is: all that is kept is taken up anew."""

@@ -8,13 +8,13 @@ from holdfast.contract.upkeep import Swept
 from holdfast.record import sql
 from holdfast.record.sqlite.connection import open_tidier, told
 
+_LOST_WORDS = f"id / {sql.SPAN} NOT IN (SELECT number FROM chat_sessions)"
 _COUNTS = (
-    f"SELECT (SELECT count(*) FROM search_entries WHERE {sql.LOST_ENTRIES}), count(*),"
+    f"SELECT (SELECT count(*) FROM search_docsize WHERE {_LOST_WORDS}), count(*),"
     f" coalesce(sum(length(content)), 0) FROM version_contents WHERE {sql.LOST_CONTENTS}"
 )
 _REMOVALS = (
-    f"DELETE FROM search WHERE rowid IN (SELECT id FROM search_entries WHERE {sql.LOST_ENTRIES})",
-    f"DELETE FROM search_entries WHERE {sql.LOST_ENTRIES}",
+    f"DELETE FROM search WHERE rowid IN (SELECT id FROM search_docsize WHERE {_LOST_WORDS})",
     f"DELETE FROM search_places WHERE {sql.LOST_ENTRIES}",
     f"DELETE FROM version_contents WHERE {sql.LOST_CONTENTS}",
 )

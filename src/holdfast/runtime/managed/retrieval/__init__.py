@@ -1,0 +1,1 @@
+"""Looking for what an agent did and knows: backends that find, and how what they find is ranked."""
