@@ -92,6 +92,8 @@ NAMES = frozenset(
         "holdfast.record.brief_step",
         "holdfast.record.due_step",
         "holdfast.record.indexing",
+        "holdfast.record.learned",
+        "holdfast.record.nearness",
         "holdfast.record.postgres.door",
         "holdfast.record.rebuilding",
         "holdfast.record.searching",

@@ -30,13 +30,12 @@ from holdfast.contract.journal import (
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.session_state import SessionState
 from holdfast.contract.wake_events import PARKED_UNTIL, WakeDeferred
-from holdfast.record import brief_listing, rebuilding, sql
+from holdfast.record import brief_listing, learned, rebuilding, sql
 from holdfast.record.anchors import taken_away
 from holdfast.record.appending import Appending, SessionWork, known, lease_of
 from holdfast.record.codec import IMPORTED, Stored, Unwritten, micros_of, moment_of
 from holdfast.record.group_commit import GroupCommit
 from holdfast.record.journal import MOST_AT_ONCE, Reader, Rows, StoreParts, page_end, session_of
-from holdfast.record.learned import learned
 from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 
 _AT_ONCE = 500
@@ -110,7 +109,7 @@ class StoreArchive:
 
     async def learned(self, agents: Collection[str | None], /) -> tuple[Learned, ...]:
         """What agents learned in all their sessions, the oldest first."""
-        return await to_thread.run_sync(learned, self._reader, frozenset(agents))
+        return await to_thread.run_sync(learned.learned, self._reader, frozenset(agents))
 
     async def near(self, wanted: WordQuery, /) -> Near:
         """Events that hold any of the words, by how many and how rare ones; then the newest."""

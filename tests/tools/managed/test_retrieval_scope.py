@@ -25,7 +25,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.managed.retrieval import Pointer, Question
 from holdfast.contract.wake_events import LearningCaptured
-from holdfast.runtime.managed.recall import Cues, Recall
+from holdfast.runtime.managed.recall import Recall
 from holdfast.runtime.managed.retrieval.finding import Finding
 
 pytestmark = pytest.mark.anyio
@@ -138,7 +138,7 @@ async def test_a_child_sees_its_parent_and_its_siblings(workspace: Path) -> None
             ]
 
 
-@pytest.mark.req("BOA-RETR-30", "BOA-RETR-07")
+@pytest.mark.req("BOA-RETR-30")
 async def test_a_run_recalls_three_candidates_or_else_two_recent_sessions(
     workspace: Path,
 ) -> None:
@@ -147,19 +147,21 @@ async def test_a_run_recalls_three_candidates_or_else_two_recent_sessions(
         recall: Recall = managed_of(hf).recall
         for number in range(4):
             await begun(hf, f"ses_{number}", UserMessage(message=f"till {number}"))
-        found = await recall.recalled(Cues(message="the till"))
+        found = await recall.recalled(("the till",))
         assert len(found.candidates) == 3
-        assert (found.query, found.sessions) == ("the till", ())
+        assert found.sessions == ()
         assert found.plan
-        nothing = await recall.recalled(Cues(message="zebra"))
+        nothing = await recall.recalled(("zebra",))
         assert nothing.candidates == ()
-        assert [one.session_id for one in nothing.sessions] == ["ses_3", "ses_2"]
-        assert nothing.sessions[0].next_step.args == {"session_id": "ses_3"}
-        unasked = await recall.recalled(Cues())
-        assert (unasked.query, len(unasked.sessions)) == ("", 2)
+        assert [one.step.args for one in nothing.sessions] == [
+            {"session_id": "ses_3"},
+            {"session_id": "ses_2"},
+        ]
+        unasked = await recall.recalled(())
+        assert (unasked.candidates, len(unasked.sessions)) == ((), 2)
 
 
 async def test_where_nothing_is_kept_nothing_is_recalled(workspace: Path) -> None:
     async with opened(workspace, "managed") as hf:
-        found = await managed_of(hf).recall.recalled(Cues(message="till"))
-        assert (found.query, found.candidates, found.sessions) == ("till", (), ())
+        found = await managed_of(hf).recall.recalled(("till",))
+        assert (found.candidates, found.sessions) == ((), ())

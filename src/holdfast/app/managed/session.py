@@ -11,6 +11,7 @@ from anyio import Lock
 
 from holdfast.app.agent_settings import DEFAULT_AGENT
 from holdfast.app.managed import (
+    around,
     memory,
     outcomes,
     permissions,
@@ -36,7 +37,7 @@ from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
-from holdfast.runtime.managed.leading import led_to
+from holdfast.runtime.managed.leading import led_to, noted
 from holdfast.runtime.managed.setup_book import SetupBook
 from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.managed.surveyor import Surveyor, SurveyParts
@@ -66,11 +67,10 @@ class ManagedSession:
         self.judging = Judging(self.ground, lambda: self.shell)
         self.gate = Gate(self.judging)
         self.shell: ShellView = shell.shell_of(self)
-        if parts.log is not None:
-            parts.log.listeners.append(self._hear)
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
         self.memory = memory.memory_of(self)
         self.recall = retrieval.recall_of(self)
+        around.bring(self)
         self._surveyor = Surveyor(
             SurveyParts(
                 ground=self.ground,
@@ -82,7 +82,7 @@ class ManagedSession:
             )
         )
         if parts.log is not None:
-            parts.log.listeners.append(self._surveyor.hear)
+            parts.log.listeners += [self._hear, self._surveyor.hear]
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
@@ -91,7 +91,9 @@ class ManagedSession:
     async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the state tells it
         """A run begins: what the model is told with its first step, a line each."""
         await self.memory.look()
-        return await self._surveyor.begins()
+        notes = await self._surveyor.begins()
+        self.parts.offer(noted(notes))
+        return notes
 
     async def rested(self) -> None:
         """A run has come to rest: how far it came is written down and shown."""
