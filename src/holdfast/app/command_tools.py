@@ -44,7 +44,9 @@ def fitted(tool: Tool, settings: CommandSettings, policy: CommandPolicy) -> Tool
         tool = _timed(tool, usual, settings.most_seconds)
     if _BACKGROUND in declared and not settings.background:
         tool = _without(tool, _BACKGROUND, _NO_BACKGROUND)
-    return tool if policy == "any" else _reading(tool)
+    if policy == "any" or (policy == "managed" and tool.person_decides):
+        return tool
+    return _reading(tool)
 
 
 def _properties(tool: Tool) -> JsonObject:

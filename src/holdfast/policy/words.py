@@ -66,6 +66,11 @@ def user_denied(tool: str, note: str | None) -> str:
     return f"User denied execution for tool: {tool}{said} The call was rejected and did not run."
 
 
+def always_asks(tool: str, *, each: bool) -> str:
+    """A tool asks about each of its calls, or about calls like this one."""
+    return f"Tool '{tool}' always asks before it {'runs' if each else 'does this'}."
+
+
 def confirmation_denied(tool: str, note: str | None) -> str:
     """A person refuses a call of a tool that always asks."""
     said = f": {note}" if note else "."
