@@ -123,7 +123,6 @@ class SessionPorts:
         self.parts = parts
         new_session = partial(parts.ids.new, "ses")
         self.todos = SessionTodos()
-        self.commanding = form_of(parts.profile.commands or "any")
         self.outputs = SessionOutputs(parts.surroundings.data_home / "sessions", parts.session.id)
         self.offered = OfferedTools(parts.catalog, parts.on_demand)
         self.tasks = Delegations(parts.agents, parts.depth, new_session, parts.log, parts.redactor)
@@ -164,6 +163,16 @@ class SessionPorts:
                 skills=lambda: self.skills,
             )
         )
+
+    @cached_property
+    def commanding(self) -> Commanding:
+        """How its commands are run."""
+        form = form_of(self.parts.profile.commands or "any")
+        return form if self.managed is None else self.managed.commanding(form)
+
+    async def commands_begin(self) -> str | None:
+        """Where a command runs of which nobody says it; None: in the workspace."""
+        return (await self.commanding.ground()).cwd
 
     @cached_property
     def applications(self) -> "applications.Applications":

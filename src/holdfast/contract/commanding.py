@@ -35,6 +35,8 @@ class CommandDone(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: int = 0
     stdout: str = ""
     stderr: str = ""
+    persistent: bool = False
+    """It ran in the session's persistent shell."""
 
 
 class Commanding(CallPort, Protocol):

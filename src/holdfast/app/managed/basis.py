@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from holdfast.app.later_hand import LaterHand
+from holdfast.app.managed.session_shell import SessionShell
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.managed.shell_views import ShellView
@@ -53,8 +54,10 @@ class Basis(Protocol):
     """Who knows how far it came with its outcome."""
     gate: Gate
     """Who is asked before anything is shared."""
+    shells: SessionShell
+    """The session's shell in its parts."""
     shell: ShellView
-    """Who knows how the shell stands."""
+    """Who knows how it stands, and how those of other sessions do."""
 
     def stores(self) -> Awaitable[Stores]:
         """The stores of all sessions; JournalUnavailable."""

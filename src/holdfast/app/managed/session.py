@@ -23,6 +23,7 @@ from holdfast.app.managed import (
 )
 from holdfast.app.managed.basis import ManagedParts
 from holdfast.app.store import shared_store
+from holdfast.contract.commanding import Commanding
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.shell_views import ShellView
@@ -31,6 +32,7 @@ from holdfast.record.store import Store
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.shell_keeper import ManagedCommanding
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
@@ -50,11 +52,16 @@ class ManagedSession:
         self.ground = self._ground()
         self.judging = Judging(self.ground)
         self.gate = Gate(self.judging)
-        self.shell: ShellView = shell.shell_of(self)
+        self.shells = shell.shells_of(self)
+        self.shell: ShellView = self.shells.book
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
         return {port: made for group in _GROUPS for port, made in group.ports_of(self).items()}
+
+    def commanding(self, form: Commanding) -> ManagedCommanding:
+        """How `bash` runs its commands, which ``form`` puts into words."""
+        return ManagedCommanding(form, self.shells.keeper)
 
     async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the notes will
         """A run begins: what the model is told with its first step, a line each."""
@@ -99,6 +106,6 @@ class ManagedSession:
             clean=lambda text: redactor.text(text) if redactor.active else text,
             mounts=parts.mounts,
             artifacts=None,
-            live_shell=lambda: None,
+            live_shell=parts.hand.persistent,
             crowding=lambda: self.crowding(),
         )
