@@ -97,7 +97,8 @@ class ShellBook:
         forgotten: Iterable[str] = (),
         process: tuple[str, str] | None = None,
     ) -> None:
-        """Write down what is different from here on. ``process``: of the shell its id, and whether it is open."""
+        """Write down what is different from here on. ``process``: the persistent shell's id, and
+        whether it is open."""
         given = variables or {}
         private = {
             name: value for name, value in given.items() if not self._may_be_written(name, value)

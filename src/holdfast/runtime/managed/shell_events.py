@@ -1,7 +1,7 @@
 """Keeps what is known of the shells of an agent's sessions up to date with their journals.
 
 A journal is read once from its end, and from there on only what is new in it: of its own session
-from what this process appends, of others when somebody asks. What the events mean is `shell_ledger`'s.
+from what this process appends, of others when somebody asks. What events mean is told elsewhere.
 """
 
 from collections.abc import Iterable

@@ -61,6 +61,24 @@ async def run_once(rt: Runtime, keeping: ShellKeeping, wanted: Wanted) -> Told[C
     return await _answer(rt, keeping, wanted, ended, told)
 
 
+async def run_listed(
+    rt: Runtime, keeping: ShellKeeping, wanted: Wanted, words: tuple[str, ...]
+) -> Told[CommandResult]:
+    """One program that only reads, without a shell, where the session's stands."""
+    ground = await keeping.ground()
+    job = Job(
+        command=words,
+        directory=wanted.cwd or ground.cwd,
+        field="cwd",
+        limits=CommandLimits(wall=wanted.seconds),
+        environment=ground.environment,
+    )
+    ended = await run_command(rt, job)
+    keys = tuple(ground.environment)
+    told = _Told("run_command", ended.report.cwd, keys, ground.to_set_again)
+    return await _answer(rt, keeping, wanted, ended, told)
+
+
 async def run_persistent(rt: Runtime, keeping: ShellKeeping, wanted: Wanted) -> Told[CommandResult]:
     """In the session's persistent shell, after the command that runs there."""
     shell = rt.shell.persistent
