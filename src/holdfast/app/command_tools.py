@@ -59,9 +59,12 @@ def _with_properties(tool: Tool, properties: JsonObject) -> JsonObject:
 
 def _timed(tool: Tool, usual_seconds: float, most_seconds: float) -> Tool:
     most = max(1, round(most_seconds * 1000))
-    usual = max(1, min(round(usual_seconds * 1000), most))
     properties = _properties(tool)
     timeout = cast("JsonObject", properties[_TIMEOUT])
+    own = timeout.get("maximum")
+    if isinstance(own, int):  # a tool that says how long it may take says how long it usually does
+        most, usual_seconds = min(most, own), cast("int", timeout["default"]) / 1000
+    usual = max(1, min(round(usual_seconds * 1000), most))
     schema: JsonObject = {**properties, _TIMEOUT: {**timeout, "default": usual, "maximum": most}}
     return msgspec.structs.replace(
         tool,

@@ -4,6 +4,7 @@ Events are told in their order, each once. Values of variables stay in here.
 """
 
 import hashlib
+import posixpath
 from collections import deque
 from collections.abc import Mapping
 from typing import cast
@@ -201,7 +202,7 @@ class Ledger:
         named = _text(arguments.get("workdir")) or _text(arguments.get("cwd"))
         if not named:
             return self.cwd
-        return named if named.startswith("/") else f"{self._workspace.rstrip('/')}/{named}"
+        return posixpath.normpath(posixpath.join(self._workspace, named))
 
 
 def _shown(failure: Failure | None, result: JsonValue) -> JsonObject | None:

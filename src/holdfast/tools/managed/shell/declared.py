@@ -47,6 +47,7 @@ def opening() -> ToolOptions:
     return ToolOptions(
         requires={"shell": ANY_COMMAND, "fs": HERE},
         uses_of=_nothing,
+        person_decides=True,  # its processes are those of commands that a person decides over
         effects=("session_write", "sandbox_execute"),
         read_only=False,
         acp_kind="execute",
