@@ -1,4 +1,4 @@
-"""Writable commands of a managed session: who is asked, where they run, and what is seen meanwhile."""
+"""Writable commands of a managed session: who is asked, where they run, what is seen meanwhile."""
 
 from pathlib import Path
 from typing import Any

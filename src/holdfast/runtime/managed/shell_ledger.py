@@ -129,13 +129,15 @@ class Ledger:
     def change(self, changed: ShellChanged, at: str) -> None:
         """What goes on is different from here on."""
         self.cwd = changed.cwd or self.cwd
-        for name in (*changed.unset_env, *changed.withheld_env):
+        for name in changed.unset_env:
             self.values.pop(name, None)
             self.withheld.pop(name, None)
         for name, value in changed.set_env:
             self.values[name] = value
             self.withheld.pop(name, None)
-        self.withheld.update(dict.fromkeys(changed.withheld_env))
+        for name in changed.withheld_env:
+            self.values.pop(name, None)
+            self.withheld[name] = None
         if changed.shell_id is not None and changed.status is not None:
             self.process = self._process(changed.shell_id, changed.status, at)
 
