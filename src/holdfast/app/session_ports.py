@@ -137,6 +137,10 @@ class SessionPorts:
         # There, searches stand in for ls, find and grep, which leave nothing out.
         self._skips = parts.profile.commands != "managed"
         self._skills: SkillFolders | None = None
+        form = form_of(parts.profile.commands or "any")
+        self.commanding = form if self.managed is None else self.managed.commanding(form)
+        self.commands_begin = partial(_begin, self.commanding)
+        """Where a command runs of which nobody says it; None: in the workspace."""
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
         if parts.settings.lsp:
             _ = self._servers  # what does not fit is told before a call is made
@@ -163,16 +167,6 @@ class SessionPorts:
                 skills=lambda: self.skills,
             )
         )
-
-    @cached_property
-    def commanding(self) -> Commanding:
-        """How its commands are run."""
-        form = form_of(self.parts.profile.commands or "any")
-        return form if self.managed is None else self.managed.commanding(form)
-
-    async def commands_begin(self) -> str | None:
-        """Where a command runs of which nobody says it; None: in the workspace."""
-        return (await self.commanding.ground()).cwd
 
     @cached_property
     def applications(self) -> "applications.Applications":
@@ -275,3 +269,7 @@ class SessionPorts:
             await self._parsers.close()
         if self.managed is not None:
             await self.managed.close()
+
+
+async def _begin(commanding: Commanding) -> str | None:
+    return (await commanding.ground()).cwd

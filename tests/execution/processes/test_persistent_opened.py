@@ -21,22 +21,22 @@ async def test_a_shell_is_opened_as_wanted_and_reused_as_it_is(
         (here.workspace / "sub").mkdir()
         assert here.shell.inspect().status == "closed"
         begin = ShellChange(cwd=str(here.workspace / "sub"), variables={"A": "x 'y'"})
-        first = await here.shell.open(begin, anew=False)
+        first = await here.shell.opened(begin, anew=False)
         assert (first.status, first.alive, first.command_count) == ("idle", True, 0)
         assert (first.cwd, first.env_keys) == (begin.cwd, ("A",))
         shown = await out(here, 'echo "$A"; pwd; export B=1; cd ..; echo $$')
-        again = await here.shell.open(ShellChange(cwd="/", variables={"A": "z"}), anew=False)
+        again = await here.shell.opened(ShellChange(cwd="/", variables={"A": "z"}), anew=False)
         assert (again.shell_id, again.cwd) == (first.shell_id, str(here.workspace))
         assert shown.splitlines()[:2] == ["x 'y'", begin.cwd]
         assert here.shell.variables() == {"A": "x 'y'", "B": "1"}
-        anew = await here.shell.open(anew=True)
+        anew = await here.shell.opened(anew=True)
         assert anew.shell_id != first.shell_id
         assert here.shell.variables() == {}
         assert (await out(here, "echo $$")).strip() != shown.splitlines()[2]
         await out(here, "exit 0; echo")
         gone = here.shell.inspect()
         assert (gone.status, gone.alive) == ("idle", False)
-        assert (await here.shell.open(anew=False)).alive
+        assert (await here.shell.opened(anew=False)).alive
 
 
 @each("landlock")
@@ -73,7 +73,7 @@ async def test_what_is_no_variable_is_refused_before_the_shell_hears_of_it(
             ShellChange(variables={"A": "\0"}),
         ):
             with pytest.raises(InvalidArguments):
-                await here.shell.open(change, anew=False)
+                await here.shell.opened(change, anew=False)
             with pytest.raises(InvalidArguments):
                 await here.shell.run("true", before=change)
         assert here.shell.inspect().command_count == 0
@@ -94,5 +94,5 @@ async def test_a_shell_that_cannot_be_opened_is_told(
 
             monkeypatch.setattr(LivingShell, "ready", unready)
             with pytest.raises(told):
-                await here.shell.open(anew=False)
+                await here.shell.opened(anew=False)
             assert not here.shell.inspect().alive

@@ -54,8 +54,18 @@ async def test_the_hand_says_what_it_is_made_of(workspace: Path) -> None:
 
 
 @pytest.mark.req(
-    *("BOA-SBX-04", "BOA-SBX-05", "BOA-SBX-06", "BOA-SBX-07", "BOA-SBX-08", "BOA-SBX-09"),
-    *("BOA-SBX-10", "BOA-SBX-11", "BOA-SBX-12", "BOA-SBX-13", "BOA-SBX-21", "BOA-HAND-01"),
+    "BOA-SBX-04",
+    "BOA-SBX-05",
+    "BOA-SBX-06",
+    "BOA-SBX-07",
+    "BOA-SBX-08",
+    "BOA-SBX-09",
+    "BOA-SBX-10",
+    "BOA-SBX-11",
+    "BOA-SBX-12",
+    "BOA-SBX-13",
+    "BOA-SBX-21",
+    "BOA-HAND-01",
 )
 async def test_files_are_worked_on_with_the_same_hand_as_by_the_tools_of_their_own(
     workspace: Path,
@@ -99,7 +109,12 @@ async def test_files_are_worked_on_with_the_same_hand_as_by_the_tools_of_their_o
 
 
 @pytest.mark.req(
-    *("BOA-SBX-14", "BOA-SBX-15", "BOA-SBX-16", "BOA-SBX-17", "BOA-SBX-18", "BOA-SBX-19"),
+    "BOA-SBX-14",
+    "BOA-SBX-15",
+    "BOA-SBX-16",
+    "BOA-SBX-17",
+    "BOA-SBX-18",
+    "BOA-SBX-19",
     "BOA-SBX-20",
 )
 async def test_commands_are_run_and_the_shell_is_looked_after(workspace: Path) -> None:

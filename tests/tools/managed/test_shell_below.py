@@ -36,7 +36,7 @@ async def test_a_subagent_runs_no_writable_command_that_nobody_confirms(
     worker = Subagent(run=run, description="Works.", profile="managed")
     given: dict[str, Any] = {"settings": settings, "subagents": {"worker": worker}}
     async with opened(workspace, profile, **given) as hf:
-        await result(hf, "task", subagent_type="worker", description="It", prompt="Go.")
+        await result(hf, "task", subagent_type="worker", prompt="Go.")
     assert len(seen) == 2
     assert None not in seen
     assert not (workspace / "made").exists()

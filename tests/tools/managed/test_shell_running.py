@@ -190,8 +190,17 @@ async def test_a_process_that_has_ended_is_not_told_to_run(workspace: Path) -> N
 
 
 @pytest.mark.req(
-    *("BOA-SH-04", "BOA-SH-05", "BOA-SH-06", "BOA-SH-07", "BOA-SH-08", "BOA-SH-15"),
-    *("BOA-SH-16", "BOA-SH-22", "BOA-SH-23", "BOA-SH-24", "BOA-SH-25"),
+    "BOA-SH-04",
+    "BOA-SH-05",
+    "BOA-SH-06",
+    "BOA-SH-07",
+    "BOA-SH-08",
+    "BOA-SH-15",
+    "BOA-SH-16",
+    "BOA-SH-22",
+    "BOA-SH-23",
+    "BOA-SH-24",
+    "BOA-SH-25",
 )
 async def test_while_a_command_runs_it_is_told_and_waited_for(workspace: Path) -> None:
     async with managed(workspace) as hf, anyio.create_task_group() as group:

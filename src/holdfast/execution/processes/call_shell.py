@@ -139,9 +139,9 @@ class CallPersistent:
         self.close = self._persistent.close
         self.variables = self._persistent.variables
 
-    async def open(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
+    async def opened(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
         """Have a shell whose process lives."""
-        return await self._persistent.open(self._within_reach(begin), anew=anew)
+        return await self._persistent.opened(self._within_reach(begin), anew=anew)
 
     def _within_reach(self, change: ShellChange) -> ShellChange:
         if change.cwd is None:

@@ -123,7 +123,7 @@ class SessionShell:
             if not self._waiting:
                 self._idle.set()
 
-    async def open(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
+    async def opened(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
         """Have a shell whose process lives: the one there is, as it is, or a new one that begins
         like this. ``anew``: a new one in any case; a running command is ended."""
         _check("", begin)

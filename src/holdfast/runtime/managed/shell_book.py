@@ -113,7 +113,7 @@ class ShellBook:
         )
         ledger = await self.events.own()
         if self.ground.log is None:
-            ledger.change(changed, self.now())
+            ledger.change(changed, self.ground.clock.now().isoformat())
         else:
             await self.ground.log.append([changed])
         for name in (*given, *changed.unset_env):
@@ -122,10 +122,6 @@ class ShellBook:
 
     def _may_be_written(self, name: str, value: str) -> bool:
         return not self._is_secret(name) and self.ground.clean(value) == value
-
-    def now(self) -> str:
-        """The time, as events tell it."""
-        return self.ground.clock.now().isoformat()
 
     async def keep(self, kept: Kept) -> None:
         """A command has run."""

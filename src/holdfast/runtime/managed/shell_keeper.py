@@ -141,7 +141,7 @@ class ShellKeeper:
 
     async def ran(self, done: CommandDone, /) -> ShellState:
         """A command has run."""
-        text = remembered(done, self._book.now())
+        text = remembered(done, self._book.ground.clock.now().isoformat())
         await self._book.keep(Kept(done.call_id, text, done.persistent))
         await self._book.show()
         return await self._book.brief()

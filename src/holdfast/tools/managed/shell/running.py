@@ -111,7 +111,7 @@ async def opened(rt: Runtime, keeping: ShellKeeping, cwd: str | None, *, anew: b
     if cwd:
         await check_directory(rt, cwd, "cwd")
         begin = msgspec.structs.replace(begin, cwd=keeping.writable_place(cwd, "cwd"))
-    return await keeping.opened(await shell.open(begin, anew=anew))
+    return await keeping.opened(await shell.opened(begin, anew=anew))
 
 
 async def _ran(
