@@ -1,11 +1,12 @@
 """The persistent shell, opened before its first command, and told what has changed."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from execution.processes.ground import each
 from execution.processes.session import session
-from execution.processes.shell_kit import out
+from execution.processes.shell_kit import out, until
 
 from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
 from holdfast.contract.shell import Confinement, ShellChange
@@ -96,3 +97,18 @@ async def test_a_shell_that_cannot_be_opened_is_told(
             with pytest.raises(told):
                 await here.shell.opened(anew=False)
             assert not here.shell.inspect().alive
+
+
+@each("landlock")
+async def test_a_busy_shell_is_open_and_a_new_one_ends_what_runs(
+    tmp_path: Path, kind: Confinement
+) -> None:
+    async with session(tmp_path, kind) as here:
+        running = asyncio.create_task(here.shell.run("echo begun; sleep 60"))
+        await until(lambda: "begun" in here.shell.inspect().stdout_preview)
+        busy = await here.shell.opened(anew=False)
+        assert (busy.status, busy.current_command) == ("busy", "echo begun; sleep 60")
+        anew = await here.shell.opened(anew=True)
+        assert (anew.status, anew.alive) == ("idle", True)
+        assert anew.shell_id != busy.shell_id
+        assert (await running).report.killed_by == "user"

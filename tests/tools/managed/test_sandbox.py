@@ -7,13 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tool_kit import failure, opened, result
-from tools.managed.shell_kit import Yes, managed
+from tools.managed.shell_kit import Yes, managed, session_of
 
 from holdfast import Holdfast
 from holdfast.app.settings import Settings
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import JsonObject
+from holdfast.contract.managed.sandbox import Sandbox
 from holdfast.contract.rules import Rule
+from holdfast.runtime.managed.sandbox_desk import ManagedSandbox
 from holdfast.tools.managed.sandbox.actions import ACTIONS, asks_for, uses_of
+from holdfast.tools.managed.sandbox.hand import MountedHand, Reached
 
 pytestmark = pytest.mark.anyio
 
@@ -233,6 +237,27 @@ async def test_a_failure_of_an_action_is_told_by_a_code_of_its_own(workspace: Pa
         assert set(told) == {"missing", "failed", "timeout", "denied"}
         assert told["timeout"]["retryable"]
         assert not told["denied"]["retryable"]
+
+
+@pytest.mark.req("BOA-SBOX-01")
+async def test_a_hand_is_provisioned_describes_itself_and_raises_nothing(workspace: Path) -> None:
+    async with managed(workspace) as hf:
+        own = session_of(hf).shells
+        desk = ManagedSandbox(own.book, own.reader)
+        none: Any = None
+        hand: Sandbox = MountedHand(Reached(none, none, none, none, none, none, desk))
+        assert (await hand.describe()).provisioned_resource_count == 0
+        hand.provision(desk.resources)
+        assert (await hand.describe()).resources == desk.resources
+        wrong: list[tuple[str, JsonObject]] = [
+            *(("nothing", {}), ("read_text", {}), ("read_text", {"path": 7}))
+        ]
+        for name, wanted in wrong:
+            found = await hand.execute(name, wanted)
+            assert (found.ok, found.name, found.output) == (False, name, None)
+            assert found.error is not None
+            assert found.error.code == "failed"
+            assert found.text == found.error.message
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ class MountedHand:
 
     async def inspect(self, _given: Given) -> JsonObject:
         """What is mounted, and how the shell stands."""
-        made_of = await self.reached.desk.described(self._resources)
+        made_of = await self.describe()
         shell = await self.reached.reading.described(None)
         return _plain({"resources": made_of.resources, "shell_state": shell.shell_state})
 
