@@ -88,6 +88,9 @@ def test_a_tool_imports_nothing_that_reaches_the_world(module: Path) -> None:
         "def f(): pass\nf.__globals__['__builtins__']",
         "getattr(re, 'sys')",
         "().__class__.__base__.__subclasses__()",
+        "def f(x): return input(x)",
+        "def f(read=open): return read('x')",
+        "def f(open): pass\nopen('x')",
         "from . import other",
         "from holdfast.execution import run",
         "import holdfast.execution.run",
@@ -106,6 +109,7 @@ def test_what_reaches_the_world_is_found(source: str) -> None:
         "from holdfast.contract.errors import NotFound",
         "from urllib.parse import urlsplit",
         "import collections.abc",
+        "async def f(input): return input or {}",
     ],
 )
 def test_what_works_on_values_is_left_alone(source: str) -> None:
@@ -121,13 +125,27 @@ def _faults(source: str) -> Iterator[str]:
             modules |= {one.asname or one.name: one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom):
             yield from _taken_from(node)
+    arguments = set(_arguments(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in OPENING and isinstance(node.ctx, ast.Load):
-            yield node.id
+            if node not in arguments:
+                yield node.id
         elif isinstance(node, ast.Attribute) and (
             node.attr in FURTHER or _leads_to_a_module(node, modules)
         ):
             yield ast.unparse(node)
+
+
+def _arguments(tree: ast.Module) -> Iterator[ast.Name]:
+    """Names in the body of a function that are its own arguments: they hide what is built in."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = node.args
+            names = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+            for statement in node.body:
+                for one in ast.walk(statement):
+                    if isinstance(one, ast.Name) and one.id in names:
+                        yield one
 
 
 def _taken_from(node: ast.ImportFrom) -> Iterator[str]:

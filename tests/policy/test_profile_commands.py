@@ -16,7 +16,9 @@ def opinion(
     arguments: JsonObject, policy: CommandPolicy = "managed", tool: Tool = SHELL
 ) -> Opinion:
     inspection = Inspection(prepared=prepared(tool, arguments), manifest=NO_AGENT, uses=())
-    return ProfileCommands(policy, HERE)(inspection)
+    given = ProfileCommands(policy, HERE)(inspection)
+    assert isinstance(given, Opinion)
+    return given
 
 
 @pytest.mark.parametrize("policy", ["read_only", "managed"])

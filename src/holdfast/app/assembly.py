@@ -43,7 +43,7 @@ from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import skill_places
 from holdfast.app.spelling import advice
 from holdfast.app.store import session_log
-from holdfast.app.subagents import Above, Child, Subagent, agents_of
+from holdfast.app.subagents import Above, Child, Subagent, agents_of, always, confirmed_below
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.app.web import session_search
 from holdfast.app.who_answers import approver_of, asker_of
@@ -133,6 +133,7 @@ def assembled(wanted: Wanted) -> Whole:
             unseen=(*hooks_tool(settings), *server_tools(sources, surroundings)),
             vouched=outside.vouched,
             kept=tuple(path for one in sources.manifests for path in one.made_from),
+            commands_begin=lambda: own.commands_begin(),
         ),
         chosen,
         sources,
@@ -194,6 +195,7 @@ def assembled(wanted: Wanted) -> Whole:
                     from_elsewhere=(*sources.plugins, *outside.tools()),
                     rules=judge.as_parent,
                     commands=commands,
+                    confirmed=partial(confirmed_below, catalog.get, commands, above),
                     turn=turn,
                     search=search,
                     left=lambda: own.left(),
@@ -382,6 +384,7 @@ def _judging(
         above=None if above is None else above.reach,
         tools_above=_no_tools if above is None else above.tools,
         commands_above=() if above is None else above.commands,
+        confirmed_above=always if above is None else above.confirmed,
         in_sandbox=None if flow is None else flow.in_sandbox,
     )
 

@@ -44,7 +44,9 @@ def fitted(tool: Tool, settings: CommandSettings, policy: CommandPolicy) -> Tool
         tool = _timed(tool, usual, settings.most_seconds)
     if _BACKGROUND in declared and not settings.background:
         tool = _without(tool, _BACKGROUND, _NO_BACKGROUND)
-    return tool if policy == "any" else _reading(tool)
+    if policy == "any" or (policy == "managed" and tool.person_decides):
+        return tool
+    return _reading(tool)
 
 
 def _properties(tool: Tool) -> JsonObject:
@@ -57,9 +59,12 @@ def _with_properties(tool: Tool, properties: JsonObject) -> JsonObject:
 
 def _timed(tool: Tool, usual_seconds: float, most_seconds: float) -> Tool:
     most = max(1, round(most_seconds * 1000))
-    usual = max(1, min(round(usual_seconds * 1000), most))
     properties = _properties(tool)
     timeout = cast("JsonObject", properties[_TIMEOUT])
+    own = timeout.get("maximum")
+    if isinstance(own, int):  # a tool that says how long it may take says how long it usually does
+        most, usual_seconds = min(most, own), cast("int", timeout["default"]) / 1000
+    usual = max(1, min(round(usual_seconds * 1000), most))
     schema: JsonObject = {**properties, _TIMEOUT: {**timeout, "default": usual, "maximum": most}}
     return msgspec.structs.replace(
         tool,

@@ -107,6 +107,10 @@ class JudgeParts(msgspec.Struct, frozen=True, kw_only=True):
     """The tools of the agent above, by name."""
     commands_above: tuple[CommandPolicy, ...] = ()
     """What the profiles of the agents above hold commands to."""
+    confirmed_above: Callable[[str], bool] = lambda _name: True
+    """Whether the agents above leave the commands of a tool of this name to a person, too."""
+    commands_begin: Callable[[], Awaitable[str | None]] | None = None
+    """Where a command runs of which nobody says it; None: in the workspace."""
     headless: bool
     answered: bool | None = None
     """Whether a person answers what tools ask them; None: where they are asked for approval."""
@@ -267,16 +271,24 @@ def _protects(parts: JudgeParts, tool: str) -> bool | Awaitable[bool]:
 
 def _profile_hooks(parts: JudgeParts) -> Iterator[Hook]:
     """What profiles hold commands to, this one and those above: no configuration takes it away."""
-    policies = dict.fromkeys((parts.profile_settings.commands or "any", *parts.commands_above))
+    own = parts.profile_settings.commands or "any"
     facts = DiskPaths()
     seen = None if parts.workspace is None else facts.look(str(parts.workspace), None)
     further = () if parts.agent is None else parts.agent.roots
     read = parts.mounted.readable
     roots = (seen.physical, *further, *read) if isinstance(seen, PathView) else read
     grounds = Grounds(roots=roots, facts=facts)
-    for policy in policies:
+    begins = parts.commands_begin
+
+    def above(tool: Tool) -> bool:
+        return parts.confirmed_above(tool.name)
+
+    if own != "any" and own not in parts.commands_above:
+        yield Specialist(profile_commands.ProfileCommands(own, grounds, begins), "shell.run")
+    for policy in dict.fromkeys(parts.commands_above):
         if policy != "any":
-            yield Specialist(profile_commands.ProfileCommands(policy, grounds), "shell.run")
+            held = profile_commands.ProfileCommands(policy, grounds, begins, above)
+            yield Specialist(held, "shell.run")
 
 
 def _timed(parts: JudgeParts, hook: Hook) -> Hook:

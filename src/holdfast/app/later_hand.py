@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 from holdfast.contract.files import Files
 from holdfast.contract.net import Net
 from holdfast.contract.runtime import Runtime
-from holdfast.contract.shell import LiveCommands
+from holdfast.contract.shell import LiveCommands, PersistentFacts
 from holdfast.execution.processes import call_programs, call_shell, hand, views
 
 _T = TypeVar("_T")
@@ -69,6 +69,10 @@ class LaterHand:
     def noticed(self, call_id: str, /) -> tuple[str, ...]:
         """What the answer to a call has to say; told once."""
         return () if self._hand is None else self._hand.noticed(call_id)
+
+    def persistent(self) -> PersistentFacts | None:
+        """How the session's persistent shell stands; None: none is open. Nothing is made for it."""
+        return None if self._hand is None else self._hand.persistent()
 
     @property
     def commands(self) -> LiveCommands:

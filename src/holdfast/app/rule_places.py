@@ -39,6 +39,8 @@ def from_the_workspace(
     runners = _COMMANDS | {
         tool.name for tool in tools for use in tool.uses if use.capability in _COMMANDS
     }
+    # Their arguments may name commands and paths alike.
+    runners |= {tool.name for tool in tools if tool.uses_of is not None}
     places = _Grounds(workspace, facts, tuple(roots))
     return tuple(found for rule in rules for found in _each(rule, places, runners))
 

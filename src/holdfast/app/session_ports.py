@@ -130,7 +130,6 @@ class SessionPorts:
         self.parts = parts
         new_session = partial(parts.ids.new, "ses")
         self.todos = SessionTodos()
-        self.commanding = form_of(parts.profile.commands or "any")
         self.outputs = SessionOutputs(parts.surroundings.data_home / "sessions", parts.session.id)
         self.offered = OfferedTools(parts.catalog, parts.on_demand)
         self.tasks = Delegations(parts.agents, parts.depth, new_session, parts.log, parts.redactor)
@@ -145,6 +144,10 @@ class SessionPorts:
         # There, searches stand in for ls, find and grep, which leave nothing out.
         self._skips = parts.profile.commands != "managed"
         self._skills: SkillFolders | None = None
+        form = form_of(parts.profile.commands or "any")
+        self.commanding = form if self.managed is None else self.managed.commanding(form)
+        self.commands_begin = partial(_begin, self.commanding)
+        """Where a command runs of which nobody says it; None: in the workspace."""
         self.people = People(parts.asker, parts.log, parts.redactor, parts.clock)
         if parts.settings.lsp:
             _ = self._servers  # what does not fit is told before a call is made
@@ -280,3 +283,7 @@ class SessionPorts:
             await self._parsers.close()
         if self.managed is not None:
             await self.managed.close()
+
+
+async def _begin(commanding: Commanding) -> str | None:
+    return (await commanding.ground()).cwd

@@ -5,7 +5,7 @@ parent's capabilities, rules and limits stand above its own. Nobody answers its 
 remembered for the parent's session alone is not handed on.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -71,6 +71,9 @@ class Above(msgspec.Struct, frozen=True):
     rules: tuple[AgentRules, ...]
     commands: tuple[CommandPolicy, ...]
     """What the profiles above hold commands to."""
+    confirmed: Callable[[str], bool]
+    """Whether the sessions above leave the commands of a tool of this name to a person: they have
+    it themselves, or run any command."""
     turn: Turn
     search: SessionSearch
     left: Callable[[], RunLimits | None]
@@ -83,6 +86,27 @@ class Above(msgspec.Struct, frozen=True):
     """Whether the session above waits for it."""
     paused: bool = False
     """Whether it is a session that paused, and goes on."""
+
+
+def confirmed_below(
+    tools: Callable[[str], Tool | None],
+    commands: Sequence[CommandPolicy],
+    above: Above | None,
+    name: str,
+) -> bool:
+    """Whether a session with these tools and policies, and those above it, leave the commands of a
+    tool to a person: what it has no tool for and does not run itself, nobody below it runs."""
+    if all(policy == "any" for policy in commands):
+        return True
+    tool = tools(name)
+    if tool is None or not tool.person_decides:
+        return False
+    return above is None or above.confirmed(name)
+
+
+def always(_name: str) -> bool:
+    """What a session says that nothing stands above."""
+    return True
 
 
 Child = AbstractAsyncContextManager[object]

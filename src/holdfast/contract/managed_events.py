@@ -41,6 +41,8 @@ class ShellChanged(Payload, frozen=True, kw_only=True, tag="shell.changed"):
     set_env: tuple[tuple[str, str], ...] = ()
     """Names and values."""
     unset_env: tuple[str, ...] = ()
+    withheld_env: tuple[str, ...] = ()
+    """Set to what is not written down, as it holds a secret."""
     shell_id: str | None = None
     """The persistent shell that is meant by ``status``."""
     status: str | None = None

@@ -239,6 +239,21 @@ class PersistentFacts(msgspec.Struct, frozen=True, kw_only=True):
     current_command_started_at: str | None = None
     stdout_preview: str = ""
     stderr_preview: str = ""
+    alive: bool = True
+    """Its process runs; where it does not, the next command begins a new one."""
+
+
+class ShellChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What is different in a shell from its next command on."""
+
+    cwd: str | None = None
+    """Where it goes; None: it stays."""
+    variables: Mapping[str, str] = {}
+    forgotten: tuple[str, ...] = ()
+    """Variables that are again as in the base environment."""
+
+
+NO_CHANGE = ShellChange()
 
 
 class PersistentReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,9 +266,23 @@ class PersistentReport(msgspec.Struct, frozen=True, kw_only=True):
 class PersistentShell(Protocol):
     """One shell per session: its directory and exported variables go on from command to command."""
 
-    async def run(self, command: str, /, *, limits: CommandLimits = NO_LIMITS) -> PersistentReport:
+    async def run(
+        self, command: str, /, *, limits: CommandLimits = NO_LIMITS, before: ShellChange = NO_CHANGE
+    ) -> PersistentReport:
         """Run a command after those that wait. One that is killed takes the shell with it, and the
-        next one finds a new shell with the same directory and variables."""
+        next one finds a new shell with the same directory and variables.
+
+        ``before``: what is changed first.
+        """
+        ...
+
+    async def opened(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
+        """Have a shell whose process lives: the one there is, as it is, or a new one that begins
+        like this. ``anew``: a new one in any case; a running command is ended."""
+        ...
+
+    def variables(self) -> Mapping[str, str]:
+        """What it exports with another value than the base environment has, or beside it."""
         ...
 
     def inspect(self) -> PersistentFacts:

@@ -140,6 +140,22 @@ class ArgumentUse(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Where an argument is no target itself but names some: which ones, for the capability."""
 
 
+class NamedUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call uses a capability on, as its arguments together say."""
+
+    capability: str
+    target: str
+    directory: str | None = None
+    """Of a command: where it is to run, as the call says."""
+
+
+UsesOf = Callable[[JsonObject], Iterable[NamedUse]]
+"""Finds what a call uses, from its arguments after repair and check."""
+
+AsksFor = Callable[[JsonObject], bool]
+"""Whether a call with these arguments always asks."""
+
+
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
     """A tool with processes of its own: they reach what it requires itself, and nobody else does.
 
@@ -195,6 +211,14 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     uses: tuple[ArgumentUse, ...] = ()
     """What its arguments make it use. Capabilities required and not named here are used as they are
     required."""
+    uses_of: UsesOf | None = None
+    """The same where no argument by itself says so. Of files, hosts and commands a call then uses
+    what this finds, and nothing that is required beside it."""
+    asks_for: AsksFor | None = None
+    """Which calls always ask, where not all of them do."""
+    person_decides: bool = False
+    """A profile that lists the commands it runs does not hold those of this tool to its list: a
+    person decides over each. It counts for calls that always ask, and for no others."""
     guarded: frozenset[str] = frozenset()
     """Arguments that are paths below the workspace, checked by their text before anything else."""
     alone: Alone | None = None
@@ -239,9 +263,15 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
             self.body.only_computes
             and self.read_only
             and self.ownership == "managed"
-            and not (self.destructive or self.effects or self.uses)
+            and not (self.destructive or self.effects or self.uses or self.uses_of)
             and self.requires.empty
         )
+
+    def always_asks(self, arguments: JsonObject) -> bool:
+        """Whether a call with these arguments asks a person, whatever rules and answers say."""
+        if self.permission_policy == "always_ask":
+            return True
+        return self.asks_for is not None and self.asks_for(arguments)
 
     def resource_key(self, arguments: Mapping[str, object]) -> tuple[str, ...]:
         """Which resource this call touches."""

@@ -9,12 +9,14 @@ from typing import TypedDict
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.tool import (
     AcpKind,
+    AsksFor,
     Effect,
     Guard,
     InterruptBehavior,
     Limits,
     Ownership,
     PermissionPolicy,
+    UsesOf,
 )
 
 ResourceKey = Callable[[Mapping[str, object]], tuple[str, ...]]
@@ -33,10 +35,17 @@ class ToolOptions(TypedDict, total=False):
     """For an argument of ``uses`` that is no path, host or command itself but names some, as a
     patch does: finds them, from its text and the capability. What it does not find is not judged:
     the body has to read the argument by the same function."""
+    uses_of: UsesOf
+    """Instead of ``uses``, where several arguments together say what a call uses. What it does not
+    find is not judged: the body has to read the arguments by the same function."""
     guarded: Iterable[str]
     """Arguments that are paths below the workspace, without `..` and characters a shell reads."""
     ownership: Ownership
     permission_policy: PermissionPolicy
+    asks_for: AsksFor
+    """Which calls always ask, where not all of them do."""
+    person_decides: bool
+    """Commands of calls that always ask are not held to the list of a profile."""
     effects: Iterable[Effect]
     read_only: bool
     destructive: bool

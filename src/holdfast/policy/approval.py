@@ -90,7 +90,9 @@ class ApprovalLedger:
             call_id=ask.prepared.call.id,
             tool_name=tool.name,
             ownership=tool.ownership,
-            permission_policy=tool.permission_policy,
+            permission_policy="always_ask"
+            if tool.always_asks(ask.prepared.arguments)
+            else "always_allow",
             input=ask.prepared.arguments,
             reason=ask.reason,
             uses=ask.uses,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from holdfast.contract.commanding import CommandPolicy
+from holdfast.contract.commanding import CommandDone, CommandGround, CommandPolicy
 from holdfast.contract.errors import PolicyDenied
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.paths import is_within
@@ -91,7 +91,18 @@ def _instead(command: str, directory: str, extra: Mapping[str, object]) -> str:
     return f" Call {found.tool} with {encode_json(found.args).decode()} instead."
 
 
-class TextForm:
+class _NothingKept:
+    """Of a session that keeps nothing from one command to the next."""
+
+    async def ground(self) -> CommandGround:
+        """The workspace, and no variables."""
+        return CommandGround()
+
+    async def ran(self, _done: CommandDone, /) -> None:
+        """Nobody remembers it."""
+
+
+class TextForm(_NothingKept):
     """A command as it is written, for a shell."""
 
     def form(self, command: str, /) -> CommandText:
@@ -99,7 +110,7 @@ class TextForm:
         return command
 
 
-class WordsForm:
+class WordsForm(_NothingKept):
     """A command of the managed hand: its words, and no shell."""
 
     def form(self, command: str, /) -> CommandText:

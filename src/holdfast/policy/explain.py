@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.contract.call import Ask, Permit, Prepared, Verdict
 from holdfast.contract.rules import Action, Rule, Use
-from holdfast.contract.tool import PERSON_NAMES, Tool
+from holdfast.contract.tool import PERSON_NAMES
 from holdfast.policy.globs import escaped
 from holdfast.policy.grants import exact_pattern
 from holdfast.policy.powers import Considered, Looked
@@ -81,7 +81,7 @@ def explained(
         tool=tool.name,
         verdict=action,
         unattended="deny" if action == "ask" or tool.name in PERSON_NAMES else action,
-        stage=_stage(tool, considered, action),
+        stage=_stage(prepared, considered, action),
         reason=verdict.grounds if isinstance(verdict, Permit) else verdict.reason,
         uses=tuple(
             _of_use(tool.name, looked, one, lifted=would_lift)
@@ -90,12 +90,12 @@ def explained(
     )
 
 
-def _stage(tool: Tool, considered: Considered, action: Action) -> Stage:
+def _stage(prepared: Prepared, considered: Considered, action: Action) -> Stage:
     if considered.refusal is not None:
         return "capabilities"
     if strictest(considered.weighed).action == action:
         return "rules"
-    always_asks = tool.permission_policy == "always_ask"
+    always_asks = prepared.tool.always_asks(prepared.arguments)
     return "tool" if always_asks and action == "ask" else "watchdog"
 
 

@@ -88,10 +88,10 @@ class PolicyJudge:
             return Deny(prepared=prepared, kind=FailureKind.REJECTED, reason=reason)
         watchdog = self._watchdog(considered.capabilities)
         if not watchdog:
-            if worst.action == "ask" or tool.permission_policy == "always_ask":
+            if worst.action == "ask" or tool.always_asks(prepared.arguments):
                 return self._concluded(prepared, considered, NOTHING_AGAINST_IT, headless=headless)
             permit = _permitted(prepared, considered, self.bounds)
-            if not tool.uses:
+            if not _looks_at_arguments(tool):
                 self._quick[tool.name] = permit.grounds
             return permit
         opinion = watchdog.consult(self.inspection(prepared, considered))
@@ -124,7 +124,7 @@ class PolicyJudge:
         declared = self._declared.get(tool.name)
         if declared is None:
             declared = self._declared[tool.name] = list(declared_uses(tool))
-        if tool.uses:
+        if tool.uses or tool.uses_of is not None:
             named = argument_uses(tool, prepared.arguments)
             if not isinstance(named, list):
                 return Considered([Looked(named.use, named.reason)], [], named.reason)
@@ -161,11 +161,12 @@ class PolicyJudge:
         watched = opinion.verdict == "ask" and not offers.answers_the_watchdog(considered.weighed)
         if watched:
             reasons.append(opinion.reason)
-        if tool.permission_policy == "always_ask":
+        always = tool.always_asks(prepared.arguments)
+        if always:
             reasons[:0] = words.always_asked(prepared)
         if not reasons:
             return _permitted(prepared, considered, self.bounds)
-        if not watched and tool.permission_policy != "always_ask":
+        if not watched and not always:
             reasons += _about_doubts(
                 self._powers, self._scales, tool, considered, headless=headless
             )
@@ -197,7 +198,7 @@ class PolicyJudge:
             self.bounds.agree(prepared, ask.uses or self.consider(prepared).uses)
             return Permit(prepared=prepared, grounds=f"approved by {answer.by}")
         word = words.user_denied
-        if tool.permission_policy == "always_ask":
+        if tool.always_asks(prepared.arguments):
             word = words.confirmation_denied
         reason = word(tool.name, answer.note)
         return Deny(
@@ -238,6 +239,11 @@ class PolicyJudge:
     def session_rules(self) -> tuple[Rule, ...]:
         """What was answered for this session alone."""
         return tuple(rule for rule in self._given if rule.scope == "session")
+
+
+def _looks_at_arguments(tool: Tool) -> bool:
+    """Whether anything of the decision over a call hangs on its arguments."""
+    return bool(tool.uses) or tool.uses_of is not None or tool.asks_for is not None
 
 
 def _lifted(scales: Scales, tool: Tool, considered: Considered) -> list[bool]:

@@ -26,7 +26,7 @@ _YES = Answer(allowed=True, by="", remember="session", wider=True)
 def made(ask: Ask, considered: Considered, scales: Scales, now: datetime, *, watched: bool) -> Ask:
     """The question with all that may be answered to it. ``watched``: the watchdog asks, too."""
     tool = ask.prepared.tool
-    if tool.permission_policy == "always_ask" or not remembers(ask.uses):
+    if tool.always_asks(ask.prepared.arguments) or not remembers(ask.uses):
         return ask
     weighed = _weighed_with(granted_by(ask, _YES, now), ask, considered, scales)
     if strictest(weighed).action != "allow" or (watched and not answers_the_watchdog(weighed)):

@@ -7,17 +7,18 @@ taken as written; where they lead is asked elsewhere.
 """
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, islice
 from typing import cast
 
 import msgspec
 
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.requirements import RequirementSet
 from holdfast.contract.rules import TargetKind, Use
-from holdfast.contract.tool import ArgumentUse, Tool
+from holdfast.contract.tool import ArgumentUse, NamedUse, Tool
 from holdfast.policy.host_rules import spelled_hosts
 from holdfast.policy.paths import normal_text
 from holdfast.policy.shell import analysis, characters
@@ -53,7 +54,7 @@ class Unjudged(msgspec.Struct, frozen=True):
     reason: str
 
 
-def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use] | Unjudged:
+def argument_uses(tool: Tool, arguments: JsonObject) -> list[Use] | Unjudged:
     """What the arguments of a call name."""
     uses: list[Use] = []
     commands = {one.argument for one in tool.uses if one.capability == "shell.run"}
@@ -66,12 +67,27 @@ def argument_uses(tool: Tool, arguments: Mapping[str, object]) -> list[Use] | Un
         uses += found
         if len(uses) > MOST_USES:
             return Unjudged(_unnamed(declared), _TOO_MANY)
+    return uses if tool.uses_of is None else _with_named(uses, tool.uses_of(arguments))
+
+
+def _with_named(uses: list[Use], named: Iterable[NamedUse]) -> list[Use] | Unjudged:
+    """Beside what single arguments name, what they say together."""
+    for one in named:
+        declared = ArgumentUse(argument="", capability=one.capability)
+        found = _of_argument(declared, one.target)
+        if not isinstance(found, list):
+            return found
+        uses += found
+        if len(uses) > MOST_USES:
+            return Unjudged(_unnamed(declared), _TOO_MANY)
     return uses
 
 
 def declared_uses(tool: Tool) -> Iterator[Use]:
     """What the tool requires and no argument names: the same for every call."""
     named = {declared.capability for declared in tool.uses}
+    if tool.uses_of is not None:
+        named |= _KIND_OF.keys()
     return (use for use in uses_of_requirements(tool.requires) if use.capability not in named)
 
 

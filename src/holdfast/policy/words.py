@@ -33,8 +33,9 @@ LONGEST_SOURCE = 300
 
 def always_asked(prepared: Prepared) -> list[str]:
     """Why a tool asks that always does, and what a person has to see who answers."""
-    name = prepared.tool.name
-    said = [f"Tool '{name}' always asks before it runs."]
+    tool = prepared.tool
+    does = "runs" if tool.asks_for is None else "does this"
+    said = [f"Tool '{tool.name}' always asks before it {does}."]
     if prepared.arguments.get("require_outcome_pass") is False:
         said.append(
             "It is to run whether or not the session's outcome is reached: the gate on it is"

@@ -13,6 +13,8 @@ RUNS_COMMANDS = "shell.run"
 
 def runs_commands(tool: Tool) -> bool:
     """Whether a call of the tool is a command that somebody gave it."""
+    if tool.uses_of is not None and tool.requires.shell:
+        return True  # which of its calls do is not known before one is looked at
     return any(use.capability == RUNS_COMMANDS for use in tool.uses)
 
 

@@ -26,6 +26,7 @@ OPTION_NAMES = frozenset(ToolOptions.__annotations__)
 
 _AS_THEY_ARE = (
     "guard",
+    *("uses_of", "asks_for", "person_decides"),
     *("ownership", "permission_policy", "read_only", "destructive", "interrupt_behavior"),
     *("acp_kind", "parallel_safe"),
 )

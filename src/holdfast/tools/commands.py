@@ -3,12 +3,13 @@
 The names of arguments and of result fields are the faces' business.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from signal import Signals
 
 import msgspec
 from anyio import to_thread
 
+from holdfast.contract.commanding import CommandDone
 from holdfast.contract.errors import (
     Cancelled,
     DirectoryNotFound,
@@ -57,6 +58,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     field: str
     """How the tool calls the argument that names the directory."""
     limits: CommandLimits
+    environment: Mapping[str, str] = {}
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,10 +80,18 @@ async def run_command(rt: Runtime, job: Job) -> Done:
     """
     if job.directory is not None:
         await check_directory(rt, job.directory, job.field)
-    report = await rt.shell.run(job.command, cwd=job.directory, limits=job.limits)
+    report = await rt.shell.run(
+        job.command, cwd=job.directory, environment=job.environment, limits=job.limits
+    )
+    return done(report)
+
+
+def done(report: CommandReport) -> Done:
+    """What became of a command that is over; the same errors."""
     printed: dict[str, JsonValue] = {
         "stdout": report.stdout.text(),
         "stderr": report.stderr.text(),
+        "exit_code": report.exit_code,
     }
     if report.killed_by == "abort":
         raise Cancelled("The call was interrupted, and the command ended.", extras=printed)
@@ -90,6 +100,20 @@ async def run_command(rt: Runtime, job: Job) -> Done:
     if report.killed_by is None and (denial := denial_of(report)) is not None:
         raise denial
     return _done(report)
+
+
+def as_remembered(rt: Runtime, command: str, done: Done) -> CommandDone:
+    """How it went, for the session to remember."""
+    return CommandDone(
+        call_id=rt.call_id,
+        command=command,
+        cwd=done.report.cwd,
+        exit_code=done.exit_code,
+        timed_out=done.report.killed_by == "timeout",
+        duration_ms=round(done.report.seconds * 1000),
+        stdout=done.stdout,
+        stderr=done.stderr,
+    )
 
 
 async def check_directory(rt: Runtime, directory: str, field: str) -> None:

@@ -14,11 +14,12 @@ from holdfast.contract.mounts import Mount
 from holdfast.contract.shell import PersistentFacts
 from holdfast.contract.tool import Tool
 from holdfast.contract.versions import VersionedStore
+from holdfast.execution.path_facts import DiskPaths
 from holdfast.runtime.managed.event_book import EventBook
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.session_book import SessionBook
-from holdfast.runtime.managed.shell_book import ShellBook
+from holdfast.runtime.managed.shell_book import Places, ShellBook
 from holdfast.runtime.managed.summaries import Summaries
 from holdfast.runtime.session_log import SessionLog
 from holdfast.testing.fake_journal import FakeJournal
@@ -87,7 +88,7 @@ async def placed(given: Given | None = None) -> AsyncGenerator[Place]:
         live_shell=given.live_shell,
         crowding=given.crowding,
     )
-    shell = ShellBook(ground)
+    shell = ShellBook(ground, Places(None, (), DiskPaths()))
     summaries = Summaries(ground, Judging(ground, lambda: shell), shell)
     yield Place(journal, clock, ground, SessionBook(ground, summaries), EventBook(ground))
     await journal.close()

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from holdfast.app.later_hand import LaterHand
+from holdfast.app.managed.session_shell import SessionShell
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.call import RawArguments
 from holdfast.contract.delegation import ChildSessions
@@ -74,8 +75,10 @@ class Basis(Protocol):
     """Who knows how far it came with its outcome."""
     gate: Gate
     """Who is asked before anything is shared."""
+    shells: SessionShell
+    """The session's shell in its parts."""
     shell: ShellView
-    """Who knows how the shell stands."""
+    """Who knows how it stands, and how those of other sessions do."""
     setup: SetupBook
     """Who knows what the agent's sessions are set up as."""
     explain: Explain | None

@@ -25,6 +25,7 @@ from holdfast.app.managed import (
 )
 from holdfast.app.managed.basis import Explain, ManagedParts, skill_list
 from holdfast.app.store import shared_store
+from holdfast.contract.commanding import Commanding
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
@@ -39,6 +40,7 @@ from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.leading import led_to, noted
 from holdfast.runtime.managed.setup_book import SetupBook
+from holdfast.runtime.managed.shell_keeper import ManagedCommanding
 from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.managed.surveyor import Surveyor, SurveyParts
 
@@ -66,7 +68,8 @@ class ManagedSession:
         self.ground = self._ground()
         self.judging = Judging(self.ground, lambda: self.shell)
         self.gate = Gate(self.judging)
-        self.shell: ShellView = shell.shell_of(self)
+        self.shells = shell.shells_of(self, self.artifacts)
+        self.shell: ShellView = self.shells.book
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
         self.memory = memory.memory_of(self)
         self.recall = retrieval.recall_of(self)
@@ -87,6 +90,10 @@ class ManagedSession:
     def ports(self) -> Ports:
         """By port, what each call is handed."""
         return {port: made for group in _GROUPS for port, made in group.ports_of(self).items()}
+
+    def commanding(self, form: Commanding) -> ManagedCommanding:
+        """How `bash` runs its commands, which ``form`` puts into words."""
+        return ManagedCommanding(form, self.shells.keeper)
 
     async def begins(self, reason: str, /) -> tuple[str, ...]:  # noqa: ARG002 - the state tells it
         """A run begins: what the model is told with its first step, a line each."""
@@ -158,6 +165,6 @@ class ManagedSession:
             clean=self._clean,
             mounts=parts.mounts,
             artifacts=None if self.artifacts is None else self.artifacts.path,
-            live_shell=lambda: None,
+            live_shell=parts.hand.persistent,
             crowding=lambda: self.crowding(),
         )

@@ -56,6 +56,8 @@ class EnvironmentKeys(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int = 0
     keys: tuple[str, ...] = ()
+    to_set_again: tuple[str, ...] = ()
+    """Of these: their values are written down nowhere, and the process that knew them is gone."""
 
 
 class ShellState(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,12 +11,15 @@ import msgspec
 from holdfast.contract.programs import Listener
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import (
+    NO_CHANGE,
     NO_LIMITS,
     CommandLimits,
     CommandReport,
     CommandText,
     JobFacts,
+    PersistentFacts,
     PersistentReport,
+    ShellChange,
 )
 from holdfast.execution.processes.aftermath import Leaves
 from holdfast.execution.processes.call_processes import (
@@ -134,17 +137,35 @@ class CallPersistent:
         self.wait = self._persistent.wait
         self.restart = self._persistent.restart
         self.close = self._persistent.close
+        self.variables = self._persistent.variables
 
-    async def run(self, command: str, /, *, limits: CommandLimits = NO_LIMITS) -> PersistentReport:
+    async def opened(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
+        """Have a shell whose process lives."""
+        return await self._persistent.opened(self._within_reach(begin), anew=anew)
+
+    def _within_reach(self, change: ShellChange) -> ShellChange:
+        if change.cwd is None:
+            return change
+        return msgspec.structs.replace(change, cwd=self._call.directory(change.cwd))
+
+    async def run(
+        self, command: str, /, *, limits: CommandLimits = NO_LIMITS, before: ShellChange = NO_CHANGE
+    ) -> PersistentReport:
         """Run a command after those that wait."""
         self._shell.admit(command)
+        before = self._within_reach(before)
         call = self._call
         after = call.aftermath()
         abort, call_id = call.runtime.abort, call.runtime.call_id
         record = call.record(_asked(_PERSISTENT))
         try:
             ended = await self._persistent.run(
-                command, limits=limits, abort=abort, call_id=call_id, record=record
+                command,
+                limits=limits,
+                abort=abort,
+                call_id=call_id,
+                record=record,
+                before=before,
             )
         except BaseException:
             after.lost()

@@ -15,7 +15,7 @@ the answer without having given one.
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 # Descriptor 3 is where it answers.
@@ -93,6 +93,13 @@ def frame(text: str, pair: int, number: int, back: tuple[str, str] | None = None
 def quoted(text: str) -> str:
     """A text as one word of the shell that means itself."""
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def changing(variables: Mapping[str, str], forgotten: Iterable[str]) -> str:
+    """What it is told in front of a frame to export variables, and to forget others."""
+    told = [f"\\builtin export {name}={quoted(value)};" for name, value in variables.items()]
+    told += [f"\\builtin unset -v {name};" for name in forgotten]
+    return "".join(told)
 
 
 def breaks_the_parser(printed: bytes) -> bool:

@@ -6,7 +6,7 @@ decided here: gates and policies are handed in.
 
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -19,7 +19,7 @@ from holdfast.contract.gates import PathLeave
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
-from holdfast.contract.shell import Confinement, LiveCommands
+from holdfast.contract.shell import Confinement, LiveCommands, PersistentFacts
 from holdfast.contract.tool import Tool
 from holdfast.execution.files.changes import Changes
 from holdfast.execution.files.disk_files import DiskFiles
@@ -98,6 +98,7 @@ class SessionHand:
         self._outdated: list[Processes] = []
         self._register = LiveRegister(parts.ids, parts.clock)
         self._notices = Notices()
+        self.notice, self.noticed = self._notices.add, self._notices.take
         self._jobs = AllJobs()
         self._closed = closed
         self._protected: dict[SandboxPolicy, bool] = {}
@@ -178,17 +179,16 @@ class SessionHand:
         """Wait, in a thread of a tool, for work of the event loop."""
         return wait_in_thread(work)
 
-    def notice(self, call_id: str, words: Iterable[str], /) -> None:
-        """Say it with the answer to that call."""
-        self._notices.add(call_id, words)
-
-    def noticed(self, call_id: str, /) -> tuple[str, ...]:
-        """What the answer to a call has to say; told once."""
-        return self._notices.take(call_id)
-
     def open(self) -> None:
         """Begin, or begin again after closing."""
         self._closed = False
+
+    def persistent(self) -> PersistentFacts | None:
+        """How the persistent shell stands that was begun last; None: none is open."""
+        found = [one.persistent.inspect() for one in [*self._outdated, *self._by_policy.values()]]
+        begun = [one for one in found if one.status != "closed"]
+        busy = [one for one in begun if one.status == "busy"]
+        return next(reversed([*begun, *busy]), None)
 
     @property
     def commands(self) -> LiveCommands:

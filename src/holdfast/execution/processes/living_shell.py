@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from holdfast.contract.paths import is_within
+from holdfast.contract.shell import ShellChange
 from holdfast.execution.processes import framing
 from holdfast.execution.processes.capture import Capture
 from holdfast.execution.processes.framing import Answer, Garbled
@@ -43,7 +44,9 @@ class LivingShell:
         self._told: bytes | None = None
         self._seen: tuple[int, int] | None = None
         self._process: ShellProcess | None = None
-        self._retired = False
+        self.retired = False
+        """Another shell is wanted from the next command on; what this one started goes on."""
+        self._to_tell = ""
         self._place: _Place | None = None
         self._aside: list[OutputPipes] = []
 
@@ -75,7 +78,7 @@ class LivingShell:
         if self._process is not None:
             if self._place is not None and self._place[2].free() is None:
                 warnings = self._set_pipes_aside(self._place)
-            if self._retired:
+            if self.retired:
                 await self._process.end()
         if _is_lost(self._place):
             self._drop()
@@ -86,20 +89,41 @@ class LivingShell:
             self._process = None
         pipes = await self._placed()
         self._base = self.sandbox.environment()
-        home = self.sandbox.parts.workspace
-        for attempt in (self.state, self.state._replace(cwd=home)):
+        home, before = self.sandbox.parts.workspace, self.state
+        for attempt in (before, before._replace(cwd=home)):
             with suppress(OSError):
                 await self._begin(attempt, pipes)
-                return warnings + self._taken_over(attempt)
+                return warnings + _taken_over(before, attempt)
         await self._begin(ShellState(home), pipes)
-        return warnings + self._taken_over(ShellState(home))
+        return warnings + _taken_over(before, ShellState(home))
 
     def frame(self, text: str, pair: int, number: int) -> str:
         """What the shell is told to run a command."""
         home, cwd = self.sandbox.parts.workspace, self.state.cwd
         # Outside of the workspace a path may lead elsewhere in the sandbox than it does here.
         sure = is_within(cwd, home) and self._seen is not None and _identity(cwd) == self._seen
-        return framing.frame(text, pair, number, None if sure else (cwd, home))
+        told, self._to_tell = self._to_tell, ""
+        return told + framing.frame(text, pair, number, None if sure else (cwd, home))
+
+    def change(self, wanted: ShellChange) -> None:
+        """What the next command finds changed."""
+        before, base = self.state, self._base or self.sandbox.environment()
+        gone = {name for name in wanted.forgotten if name not in base}
+        again = {name: base[name] for name in wanted.forgotten if name in base}
+        kept = {k: v for k, v in before.changed.items() if k not in wanted.forgotten}
+        self.state = ShellState(
+            before.cwd if wanted.cwd is None else wanted.cwd,
+            kept | {**wanted.variables},
+            before.removed - wanted.variables.keys() - again.keys(),
+        )
+        if wanted.cwd is not None:
+            self._seen = None
+        self._to_tell += framing.changing({**again, **wanted.variables}, sorted(gone))
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process runs."""
+        return self._process is not None and not self._process.ended.done()
 
     def learn(self, answer: Answer) -> list[str]:
         """Take over what the shell told after a command, and say what nobody asked for."""
@@ -133,14 +157,11 @@ class LivingShell:
             self._place[1].close()
             self._drop()
 
-    def retire(self) -> None:
-        """Have another shell from the next command on; what this one started goes on."""
-        self._retired = True
-
     async def forget(self) -> None:
         """End it, and begin anew with the base environment."""
         await self.end()
         self.state = ShellState(self.sandbox.parts.workspace)
+        self._to_tell = ""
 
     async def _placed(self) -> OutputPipes:
         """A spawner and pipes; those of the shell before, if they are still there."""
@@ -156,7 +177,7 @@ class LivingShell:
         while len(self._aside) > MOST_ASIDE:
             self._aside.pop(0).close()
         self._place = (warden, spawner, _new_pipes(self.sandbox))
-        self._retired = True
+        self.retired = True
         return [_HELD_BY_MANY]
 
     async def _begin(self, state: ShellState, pipes: OutputPipes) -> None:
@@ -171,7 +192,8 @@ class LivingShell:
         except BaseException:
             process.close()
             raise
-        self._process, self._retired = process, False
+        self.state = state
+        self._process, self.retired, self._to_tell = process, False, ""
         self._told, self._seen = None, _identity(state.cwd)
 
     def _drop(self) -> None:
@@ -183,15 +205,15 @@ class LivingShell:
         self._process = self._place = None
         self._aside = []
 
-    def _taken_over(self, begun: ShellState) -> list[str]:
-        """It was begun like this; what of that differs from how it should be."""
-        before, self.state = self.state, begun
-        warnings: list[str] = []
-        if before.cwd != begun.cwd:
-            warnings.append(_GONE.format(gone=before.cwd, home=begun.cwd))
-        if before.changed != begun.changed:
-            warnings.append(_TOO_LARGE)
-        return warnings
+
+def _taken_over(before: ShellState, begun: ShellState) -> list[str]:
+    """It was begun like this; what of that differs from how it should be."""
+    warnings: list[str] = []
+    if before.cwd != begun.cwd:
+        warnings.append(_GONE.format(gone=before.cwd, home=begun.cwd))
+    if before.changed != begun.changed:
+        warnings.append(_TOO_LARGE)
+    return warnings
 
 
 def _is_lost(place: _Place | None) -> bool:

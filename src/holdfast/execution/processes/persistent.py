@@ -7,22 +7,26 @@ traps end with their command; standard input is empty.
 """
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
 
-from holdfast.contract.errors import InvalidArguments, SandboxNotRunning
+from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
+from holdfast.contract.late_pattern import late_pattern
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.shell import (
+    NO_CHANGE,
     NO_LIMITS,
     CommandLimits,
     CommandReport,
     PersistentFacts,
     PersistentReport,
     Printed,
+    ShellChange,
 )
 from holdfast.execution.processes.capture import StreamName
 from holdfast.execution.processes.limits import Limits
@@ -57,6 +61,7 @@ class _Wanted(NamedTuple):
     abort: AbortSignal | None
     call_id: str
     record: Record
+    before: ShellChange
 
 
 class _Current(NamedTuple):
@@ -93,18 +98,22 @@ class SessionShell:
         abort: AbortSignal | None = None,
         call_id: str = "",
         record: Record = UNRECORDED,
+        before: ShellChange = NO_CHANGE,
     ) -> PersistentReport:
         """Run a command after those that wait. One that is killed takes the shell with it, and the
-        next one finds a new shell with the same directory and variables."""
-        _check(command)
+        next one finds a new shell with the same directory and variables.
+
+        ``before``: what is changed first.
+        """
+        _check(command, before)
         self._waiting += 1
         self._idle.clear()
         try:
             async with self._in_order:
                 self._closed = False
-                record.begins_in(self._shell.state.cwd)
+                record.begins_in(before.cwd or self._shell.state.cwd)
                 within = Limits(limits.wall, limits.idle, limits.grace)
-                wanted = _Wanted(command, within, abort, call_id, record)
+                wanted = _Wanted(command, within, abort, call_id, record, before)
                 report = await self._recorded(wanted)
                 return PersistentReport(facts=self.inspect(), report=report)
         except SandboxUnavailable as problem:
@@ -113,6 +122,32 @@ class SessionShell:
             self._waiting -= 1
             if not self._waiting:
                 self._idle.set()
+
+    async def opened(self, begin: ShellChange = NO_CHANGE, /, *, anew: bool) -> PersistentFacts:
+        """Have a shell whose process lives: the one there is, as it is, or a new one that begins
+        like this. ``anew``: a new one in any case; a running command is ended."""
+        _check("", begin)
+        if self._current is not None and not anew:
+            return self.inspect()
+        if anew or self._closed:
+            await self.close()
+        try:
+            async with self._in_order:
+                if self._closed:
+                    self._shell.change(begin)
+                self._closed = False
+                await self._shell.ready()
+        except SandboxUnavailable as problem:
+            raise SandboxNotRunning(f"there is no sandbox to run it in: {problem}") from None
+        except OSError as problem:
+            raise OperationFailed(
+                f"bash cannot be started: {problem.strerror or problem}"
+            ) from None
+        return self.inspect()
+
+    def variables(self) -> Mapping[str, str]:
+        """What it exports with another value than the base environment has, or beside it."""
+        return {**self._shell.state.changed}
 
     def inspect(self) -> PersistentFacts:
         """How it stands, at once."""
@@ -128,6 +163,7 @@ class SessionShell:
             current_command_started_at=current and current.started_at.isoformat(),
             stdout_preview=self._preview("stdout"),
             stderr_preview=self._preview("stderr"),
+            alive=self._shell.lives,
         )
 
     async def wait(self, *, seconds: float) -> PersistentFacts:
@@ -174,6 +210,8 @@ class SessionShell:
 
     async def _run(self, wanted: "_Wanted") -> CommandReport:
         self._count += 1
+        if wanted.before is not NO_CHANGE:
+            self._shell.change(wanted.before)
         why = "the shell cannot open the pipes it prints to"
         for _ in range(_MOST_SHELLS):
             try:
@@ -227,8 +265,16 @@ class SessionShell:
         return end.decode("utf-8", "replace")[-PREVIEW_CHARACTERS:]
 
 
-def _check(command: str) -> None:
+_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _check(command: str, before: ShellChange) -> None:
     """Whether bash can be told such a text at all."""
+    for name in (*before.variables, *before.forgotten):
+        if _NAME.fullmatch(name) is None:
+            raise InvalidArguments(f"{name!r} is no name of a variable", field="environment")
+    if any("\0" in value for value in before.variables.values()):
+        raise InvalidArguments("a variable's value holds a zero byte", field="environment")
     try:
         told = command.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -95,12 +95,12 @@ class Turn:
         """As it should be: the shell lives and says how it went."""
         captured = await self._captured()
         if not answer.ran:
-            self._shell.retire()
+            self._shell.retired = True
             raise NotRun
         self._warnings += self._shell.learn(answer)
         if answer.status and breaks_the_parser(self._capture.printout.last("stderr", _LOOKED_AT)):
             self._warnings.append(_INCOMPLETE)
-            self._shell.retire()
+            self._shell.retired = True
         return self._report(captured, answer.status)
 
     async def _ended(self) -> CommandReport:

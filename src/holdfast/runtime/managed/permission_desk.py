@@ -99,7 +99,7 @@ class PermissionDesk:
             exists=True,
             allowed=foreseen != "deny",
             permission_policy=tool.permission_policy,
-            requires_confirmation=always_asks(tool) or foreseen == "ask",
+            requires_confirmation=tool.always_asks(given) or foreseen == "ask",
             ownership=tool.ownership,
             effects=tool.effects,
             read_only=tool.read_only,

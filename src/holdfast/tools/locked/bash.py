@@ -10,7 +10,7 @@ from holdfast.contract.commanding import Commanding
 from holdfast.contract.runtime import Progress, Runtime
 from holdfast.contract.shell import CommandLimits
 from holdfast.contract.told import Told
-from holdfast.tools.commands import Job, command_options, run_command
+from holdfast.tools.commands import Job, as_remembered, command_options, run_command
 
 OUTPUT_BYTES = 200 * 1024
 """Of stdout and stderr together; the rest is read from the file that the answer names."""
@@ -50,13 +50,15 @@ async def bash(
     """
     if description:
         rt.progress(Progress(message=description))
+    ground = await commanding.ground()
     done = await run_command(
         rt,
         Job(
             command=commanding.form(command),
-            directory=workdir or None,
+            directory=workdir or ground.cwd,
             field="workdir",
             limits=CommandLimits(wall=timeout_ms / 1000),
+            environment=ground.environment,
         ),
     )
     ran = Ran(
@@ -67,4 +69,5 @@ async def bash(
         timed_out=done.report.killed_by == "timeout",
         truncated=False,
     )
+    await commanding.ran(as_remembered(rt, command, done))
     return Told(result=ran, warnings=done.warnings, output=kept_report.kept_output(done.report))
