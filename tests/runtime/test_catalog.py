@@ -123,6 +123,7 @@ def test_a_definition_holds_nothing_about_scheduling_routing_or_environments() -
         *("permission_policy", "effects", "read_only", "destructive", "interrupt_behavior"),
         *("acp_kind", "limits", "parallel_safe", "key_of", "keep_empty", "uses", "alias"),
         *("withheld", "guard", "guarded", "alone", "uses_of", "asks_for", "person_decides"),
+        "camel_case",
     }
     assert set(Tool.__struct_fields__) == known
 

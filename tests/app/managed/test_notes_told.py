@@ -291,7 +291,9 @@ async def test_what_the_prompt_is_made_of_is_named_in_the_measure(tmp_path: Path
     (measured,) = [one.payload for one in told if isinstance(one.payload, ContextMeasured)]
     budget: Any = measured.budget
     sections = [one["name"] for one in budget["system_prompt"]["sections"]]
-    assert sections == ["manifest", "project_instructions", "skills", "environment"]
+    assert sections == [
+        *("manifest", "project_instructions", "standing", "skills", "environment"),
+    ]
     assert [one["name"] for one in budget["bootstrap_files"]] == ["AGENTS.md"]
     assert budget["bootstrap_files"][0]["estimated_tokens"] > 90
     assert [one["name"] for one in budget["skills"]] == ["sum"]

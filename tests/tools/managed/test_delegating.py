@@ -118,13 +118,13 @@ async def test_where_a_child_stands_is_told_as_of_any_session(workspace: Path) -
         for summary in (before, after, listed):
             assert (summary["relation_to_current"], summary["child_count"]) == ("child", 0)
             assert (summary["promotion_ready"], summary["outcome_status"]) == (False, "not_ready")
-            assert summary["agent_setup_fingerprint"] == listed["agent_setup_fingerprint"]
-            shared = "resource_contract_fingerprint"
-            assert summary[shared] == listed[shared]
             assert (summary["requires_action"], summary["pending_action_kind"]) == (False, None)
             step = summary["next_outcome_step"]
             assert (await hf.settle(step["tool"], step["args"])).failure is None
         assert (before["outcome_trend"], after["outcome_trend"]) == (None, "first_iteration")
+        for shared in ("agent_setup_fingerprint", "resource_contract_fingerprint"):
+            assert before[shared] is None  # no run has said what it is set up as
+            assert after[shared] == listed[shared] is not None
         assert after["outcome_evaluation"]["status"] == "not_ready"
 
 

@@ -190,7 +190,7 @@ async def test_another_evaluator_decides_for_the_tools_the_history_and_the_gate(
         assert kept["evaluation"]["summary"] == "It seems fine to me."
         assert (await result(desk.holdfast, "share", text="it")) is not None
         assert SHARED == ["it"]
-        outcome = lenient.cases[0].standing.outcome
+        outcome = lenient.cases[-1].standing.outcome
         assert outcome is not None
         assert outcome.title == OUTCOME["title"]
 

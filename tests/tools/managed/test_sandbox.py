@@ -39,11 +39,13 @@ async def test_the_hand_says_what_it_is_made_of(workspace: Path) -> None:
         assert not declared["sandbox_describe"].input_schema.get("properties")
         assert "sandbox_describe first" in (declared["sandbox_execute"].description or "")
         told = await result(hf, "sandbox_describe")
+        mounts = ["session_workspace", "agent_substrate", "learnings", "runtime_memory"]
         assert set(told) == {
             *("kind", "summary", "provisioned_resource_count", "resources", "constraints"),
             *("actions", "command_policy", "action_examples"),
         }
-        assert told["provisioned_resource_count"] == len(told["resources"]) == 1
+        assert told["provisioned_resource_count"] == len(told["resources"]) == len(mounts)
+        assert [one["kind"] for one in told["resources"]] == mounts
         mounted = told["resources"][0]
         assert (mounted["kind"], mounted["access"]) == ("session_workspace", "read_write")
         assert mounted["mount_path"] == str(workspace.resolve())

@@ -259,7 +259,7 @@ async def test_a_snapshot_shows_one_session(workspace: Path) -> None:
         assert (shown["outcome_trend"], shown["outcome_status"]) == ("improving", "not_ready")
         assert (shown["promotion_ready"], shown["next_outcome_step"]["tool"]) == (
             False,
-            "session_get_events",
+            "outcome_evaluate",
         )
         again = await result(hf, "session_get_snapshot")
         assert (again["child_count"], again["agent_setup_fingerprint"]) == (1, "same")
@@ -273,7 +273,7 @@ async def test_names_of_variables_are_shown_and_no_values(workspace: Path) -> No
         await tell(await journal_of(hf), "ses_1", Story(parent=hf.session_id))
         await (await journal_of(hf)).append("ses_1", [ShellChanged(set_env=set_env)])
         summary = await result(hf, "session_get_snapshot", session_id="ses_1")
-        assert set(summary["shell_state"]["env"]) == {"count", "keys"}
+        assert set(summary["shell_state"]["env"]) == {"count", "keys", "to_set_again"}
         for found in (summary, await result(hf, "session_list_children")):
             assert "hunter2" not in str(found)
 

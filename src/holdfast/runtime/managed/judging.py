@@ -11,6 +11,7 @@ import msgspec
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.events import Event, OutcomeDefined, StopReason, WantedOutcome
 from holdfast.contract.journal import EventQuery, Journal, JournalError, Session
+from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
 from holdfast.contract.managed.outcomes import Case, Evaluator, Past
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.managed_events import OutcomeEvaluated
@@ -34,7 +35,6 @@ _RECORDED = EventQuery(types=("outcome.evaluated",), limit=4 * MOST_RECORDS)
 """A run may have been recorded more than once."""
 _BEGUN = EventQuery(types=("session.status_changed", "session.status_idle"), limit=1)
 _WAITING = frozenset({"waiting", "inquiring"})
-_SHOWN = ".holdfast-runtime"
 """The folder in which a session's own hand is shown what is known of it."""
 
 
@@ -215,5 +215,4 @@ def _is_put_off(state: SessionState) -> bool:
 
 def _own_places(ground: Ground) -> tuple[str, ...]:
     memory = of_kind(ground.mounts, "runtime_memory")
-    shown = None if ground.artifacts is None else ground.artifacts.name
-    return (_SHOWN if shown is None else shown, *(() if memory is None else (memory.mount_path,)))
+    return (ARTIFACTS_FOLDER, *(() if memory is None else (memory.mount_path,)))
