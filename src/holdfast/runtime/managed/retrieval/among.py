@@ -29,11 +29,11 @@ class Among:
         self.current = current
         self._sessions: dict[str, Session | None] = {current.id: current}
         self._near: dict[WordQuery, Near] = {}
-        self._known_already = tuple(
-            f"call.settled/{tool.name}"
-            for tool in ground.tools()
-            if not KNOWN_ALREADY.isdisjoint(tool.effects)
-        )
+        tools = ground.tools()
+        reads = (tool.name for tool in tools if not KNOWN_ALREADY.isdisjoint(tool.effects))
+        self._reads = frozenset(reads)
+        """Tools whose answers tell what was written down already."""
+        self._known_already = tuple(f"call.settled/{name}" for name in sorted(self._reads))
 
     @property
     def agents(self) -> tuple[str | None, ...]:
@@ -94,8 +94,7 @@ class Among:
         said = event.payload
         if not isinstance(said, CallAsked | CallSettled):
             return True
-        tool = self.ground.tool(said.tool)
-        return tool is None or KNOWN_ALREADY.isdisjoint(tool.effects)
+        return said.tool not in self._reads
 
     def hit(self, query: Query, text: str, made: Hit) -> Hit | None:
         """A text with its score and what it shows; None: it does not fit."""
