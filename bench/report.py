@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import agent_report
 import file_report
 import journal_report
+import managed_report
 import mcp_report
 import process_report
 import search_report
@@ -83,6 +84,7 @@ def written(told: dict) -> str:
         *file_report.tables(told["files"], table),
         *mcp_report.tables(told["mcp"], table),
         *agent_report.tables(told["agents"], table),
+        *managed_report.tables(told["managed"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -224,6 +226,7 @@ def _targets(told: dict) -> str:
         *file_report.targets(told["files"]),
         *mcp_report.targets(told["mcp"]),
         *agent_report.targets(told["agents"]),
+        *managed_report.targets(told["managed"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

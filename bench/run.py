@@ -32,6 +32,10 @@ def main() -> None:
         "files": _told("tools_files.py", *["--quick"] * quick),
         "mcp": _told("mcp_servers.py", *["--quick"] * quick),
         "agents": _told("agent_loop.py", *["--quick"] * quick),
+        "managed": {
+            "search": _told("managed_search.py", *["--quick"] * quick),
+            "sessions": _told("managed_sessions.py", *["--quick"] * quick),
+        },
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)
