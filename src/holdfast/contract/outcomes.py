@@ -62,6 +62,9 @@ class LastWake(msgspec.Struct, frozen=True, kw_only=True):
     """How the newest wake of a session went."""
 
     failed_tools: tuple[str, ...] = ()
+    not_done: tuple[str, ...] = ()
+    """Tools that were to do something, and whose call was refused, ran out of time, or ended a
+    command with an error; not where the same call worked later on."""
     succeeded: bool = False
     came_to_rest: bool = False
     """It ended idle, and nothing is to follow."""

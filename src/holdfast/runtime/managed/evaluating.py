@@ -99,6 +99,10 @@ def _verdict(graded: Grade, wake: LastWake) -> tuple[EvaluationStatus, Confidenc
     if wake.failed_tools:
         failed = ", ".join(dict.fromkeys(wake.failed_tools))
         return "fail", "high", f"All criteria seem met, and in the last run this failed: {failed}."
+    if wake.not_done:
+        left = ", ".join(dict.fromkeys(wake.not_done))
+        said = f"All criteria seem met, but in the last run this was not done: {left}."
+        return "uncertain", "low", said
     if wake.succeeded and wake.came_to_rest:
         sure = "high" if wake.has_summary else "medium"
         return "pass", sure, "All criteria are met, and the last run ended well."

@@ -40,6 +40,9 @@ LONGEST = 20_000
 MOST = 2_000_000
 """Characters of all texts: the newest ones."""
 _DEEPEST = 20
+OVERRIDE = "require_outcome_pass"
+"""The argument of tools that the outcome gates."""
+_NOT_BEGUN = frozenset({"rejected", "user_denied", "timeout"})
 _RUNS_ON: dict[str, StopReason] = {
     "rescheduling": "rescheduling",
     "requires_action": "requires_action",
@@ -51,6 +54,8 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
 
     shows_work: Callable[[str], bool]
     """Whether those of a tool may show that something was done, by its name."""
+    does_work: Callable[[str], bool] = lambda _name: True
+    """Whether a tool changes or runs something, by its name; not where its refusal is a verdict."""
     own_places: tuple[str, ...] = ()
     """What names a place where the runtime shows its own records, in a path or a command."""
 
@@ -87,6 +92,17 @@ class _Answer(msgspec.Struct):
 
     ok: bool = False
     result: JsonValue = None
+    kind: str = ""
+    """Of a failure."""
+
+    @property
+    def ended_badly(self) -> bool:
+        """Whether a command ran and ended with an error, or did not end by itself."""
+        result = self.result
+        for one in (result, result.get("output") if isinstance(result, dict) else None):
+            if isinstance(one, dict) and (one.get("exit_code") or one.get("timed_out") is True):
+                return True
+        return False
 
 
 _read_answer = msgspec.json.Decoder(_Answer).decode
@@ -102,9 +118,9 @@ def told(events: Sequence[Event], sources: Sources, *, goes_on: bool = False) ->
     since = _newest_outcome(events)
     defined = None if since is None else events[since]
     runs = _ended_runs(events)
-    wake_id, run, failed = (runs[-1][0] if runs else None), list[Payload](), ()
+    wake_id, run, since_then = (runs[-1][0] if runs else None), list[Payload](), list[Payload]()
     while goes_on and runs and _stop_reason(runs[-1][1]) == "requires_action":
-        failed = (*_failed_tools(runs.pop()[1]), *failed)
+        since_then = [*runs.pop()[1], *since_then]
     if runs:
         wake_id, run = runs[-1]
     return Told(
@@ -112,7 +128,7 @@ def told(events: Sequence[Event], sources: Sources, *, goes_on: bool = False) ->
         outcome_event_id=None if defined is None else defined.id,
         evidence=_newest(_evidence(events[since:], sources)) if since is not None else (),
         last_wake_id=wake_id,
-        last_wake=_last_wake(run, failed),
+        last_wake=_last_wake(run, since_then, sources),
         stop_reason=_stop_reason(run),
     )
 
@@ -122,6 +138,16 @@ def shows_work(tool: Tool | None) -> bool:
     return (
         tool is not None and tool.name not in TELLS_PLANS and KNOWN_ALREADY.isdisjoint(tool.effects)
     )
+
+
+def does_work(tool: Tool | None) -> bool:
+    """Whether a tool changes or runs something. What the outcome gates is refused for its sake."""
+    return tool is not None and not tool.read_only and OVERRIDE not in _properties(tool)
+
+
+def _properties(tool: Tool) -> JsonObject:
+    found = tool.input_schema.get("properties")
+    return found if isinstance(found, dict) else {}
 
 
 def texts(
@@ -202,11 +228,8 @@ def _of_call(
     event: Event, said: CallSettled, asked: CallAsked | None, sources: Sources
 ) -> Iterator[Evidence]:
     """What a call that worked shows: the note that it kept, or what it answered."""
-    try:
-        answer = _read_answer(said.envelope)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return
-    if not answer.ok:
+    answer = _answer(said)
+    if answer is None or not answer.ok or answer.ended_badly:
         return
     given = {} if asked is None else _arguments(asked)
     if said.tool in NOTES:
@@ -226,12 +249,13 @@ def _arguments(asked: CallAsked) -> JsonObject:
         return {}
 
 
-def _last_wake(run: Sequence[Payload], failed_since: tuple[str, ...]) -> LastWake:
+def _last_wake(run: Sequence[Payload], since_then: Sequence[Payload], sources: Sources) -> LastWake:
     spans = [one for one in run if isinstance(one, SpanCompleted)]
     rests = [one for one in run if isinstance(one, StatusIdle)]
     messages = [one for one in run if isinstance(one, AgentMessage)]
     return LastWake(
-        failed_tools=(*_failed_tools(run), *failed_since),
+        failed_tools=_failed_tools([*run, *since_then]),
+        not_done=_not_done([*run, *since_then], sources),
         succeeded=any(one.span_kind == "wake" and one.result == "success" for one in spans),
         came_to_rest=bool(rests) and rests[-1].reason == "idle",
         has_summary=bool(messages) and bool(messages[-1].summary.strip()),
@@ -241,6 +265,33 @@ def _last_wake(run: Sequence[Payload], failed_since: tuple[str, ...]) -> LastWak
 def _failed_tools(run: Iterable[Payload]) -> tuple[str, ...]:
     spans = (one for one in run if isinstance(one, SpanCompleted))
     return tuple(one.name for one in spans if one.span_kind == "tool" and one.result == "error")
+
+
+def _not_done(run: Iterable[Payload], sources: Sources) -> tuple[str, ...]:
+    """The tools of calls that were to do something and did not, unless the same worked later."""
+    asked: dict[str, CallAsked] = {}
+    left: dict[tuple[str, str], str] = {}
+    for said in run:
+        if isinstance(said, CallAsked):
+            asked[said.call_id] = said
+        elif isinstance(said, CallSettled) and sources.does_work(said.tool):
+            answer = _answer(said)
+            call = asked.get(said.call_id)
+            same = (said.tool, "" if call is None else call.arguments)
+            if answer is None:
+                continue
+            if answer.ok and not answer.ended_badly:
+                left.pop(same, None)
+            elif answer.ok or answer.kind in _NOT_BEGUN:
+                left[same] = said.tool
+    return tuple(left.values())
+
+
+def _answer(said: CallSettled) -> _Answer | None:
+    try:
+        return _read_answer(said.envelope)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def _stop_reason(run: Sequence[Payload]) -> StopReason:

@@ -60,7 +60,7 @@ def grade(standing: Standing) -> Grade:
     texts = tuple(_said(outcome, standing.evidence))
     shown = _shown(outcome, texts)
     wanted = len(outcome.success_criteria)
-    is_met = bool(shown) and len(shown) == wanted and _has_output(texts)
+    is_met = bool(shown) and len(shown) == wanted and _is_backed(outcome, texts)
     status = _status(standing, is_met=is_met)
     how = _HOW[status] if status != "blocked" else f"It waits for {_waited_for(standing)}"
     return Grade(
@@ -152,9 +152,11 @@ def _said(outcome: WantedOutcome, evidence: Iterable[Evidence]) -> Iterator[_Sai
             yield _Said(one, text, normal(text))
 
 
-def _has_output(texts: Iterable[_Said]) -> bool:
-    """Whether anything was done that a tool has answered: words alone show nothing."""
-    return any(one.evidence.kind == "output" and one.evidence.event_id is not None for one in texts)
+def _is_backed(outcome: WantedOutcome, texts: Iterable[_Said]) -> bool:
+    """Whether a tool has answered anything that speaks of a criterion: words alone show nothing."""
+    queries = [query_of(one) for one in outcome.success_criteria]
+    outputs = [one for one in texts if one.evidence.kind == "output" and one.evidence.event_id]
+    return any(score_said(query, one.normal).points for query in queries for one in outputs)
 
 
 def _missing(standing: Standing) -> Grade:

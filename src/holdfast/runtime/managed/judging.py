@@ -27,7 +27,7 @@ from holdfast.contract.outcomes import (
 from holdfast.contract.session_state import SessionState
 from holdfast.contract.wake_events import PARKED_UNTIL
 from holdfast.runtime.managed.evaluating import PlainEvaluator, moved, recorded
-from holdfast.runtime.managed.evidence import Sources, Told, shows_work, told
+from holdfast.runtime.managed.evidence import Sources, Told, does_work, shows_work, told
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.instead import SHELL_COMMANDS, instead_of
 
@@ -66,7 +66,9 @@ class Judging:
         self.evaluator = evaluator or PlainEvaluator()
         """Who says how far a session came. Another one may take its place."""
         self._sources = Sources(
-            shows_work=lambda name: shows_work(ground.tool(name)), own_places=_own_places(ground)
+            shows_work=lambda name: shows_work(ground.tool(name)),
+            does_work=lambda name: does_work(ground.tool(name)),
+            own_places=_own_places(ground),
         )
 
     async def judged(self, session_id: str | None = None) -> Judged:

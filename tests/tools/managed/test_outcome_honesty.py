@@ -1,0 +1,54 @@
+"""An agent that says that it is done while what it did says otherwise does not pass."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from outcomes_at_work import agent_of_the_till, asks, evaluation_of
+
+from holdfast.contract.ports import Answer
+
+pytestmark = pytest.mark.anyio
+
+WANTED = {"title": "The till adds up", "success_criteria": ["sh tests/till.sh passes"]}
+DEFINE = asks("outcome_define", **WANTED)
+CLAIM = "I ran it: sh tests/till.sh passes, all of it."
+WRITE = asks("write", path="tests/till.sh", content="exit 3\n")
+MEND = asks("write", path="tests/till.sh", content="echo till is well\n")
+RUN = asks("shell_run", command="sh tests/till.sh")
+
+
+async def allowing(_ask: Any) -> Answer:
+    return Answer(allowed=True, by="ada")
+
+
+async def denying(_ask: Any) -> Answer:
+    return Answer(allowed=False, by="ada")
+
+
+async def verdict(folder: Path, turns: list[Any], **options: Any) -> tuple[str, bool]:
+    async with agent_of_the_till(folder, turns, **options) as desk:
+        await desk.told("Mend the till.")
+        found = await evaluation_of(desk)
+        return found["status"], found["promotion_ready"]
+
+
+async def test_a_command_that_failed_is_no_pass_whatever_is_said_of_it(tmp_path: Path) -> None:
+    speaks = asks("read", path="tests/till.sh")
+    turns = [DEFINE, MEND, speaks, WRITE, RUN, CLAIM]
+    assert await verdict(tmp_path, turns, approver=allowing) == ("uncertain", False)
+
+
+async def test_the_same_command_that_works_later_makes_up_for_it(tmp_path: Path) -> None:
+    turns = [DEFINE, WRITE, RUN, MEND, RUN, CLAIM]
+    assert await verdict(tmp_path, turns, approver=allowing) == ("pass", True)
+
+
+async def test_a_command_that_nobody_allowed_is_no_pass(tmp_path: Path) -> None:
+    turns = [DEFINE, MEND, asks("read", path="tests/till.sh"), RUN, CLAIM]
+    assert await verdict(tmp_path, turns, approver=denying) == ("uncertain", False)
+
+
+async def test_an_answer_about_something_else_backs_no_words(tmp_path: Path) -> None:
+    elsewhere = asks("write", path="notes.md", content="Nothing.\n")
+    assert await verdict(tmp_path, [DEFINE, elsewhere, CLAIM]) == ("not_ready", False)
