@@ -80,7 +80,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         screen.remark(
             "nobody is there to be asked; holdfast policy explain with the same words says what is"
             " in question; a rule or a remembered answer can allow it, a command in doubt only"
-            " policy.doubts"
+            " policy.doubts; what always asks has to be confirmed at a terminal"
         )
     return _status(envelope)
 

@@ -173,10 +173,7 @@ def _text(result: JsonValue) -> str:
         case str():
             return result
         case {"matches": [*matches]}:
-            found = map(_object, matches)
-            return "\n".join(
-                f"{one.get('path')}:{one.get('line')}: {one.get('text')}" for one in found
-            )
+            return "\n".join(map(_match, map(_object, matches)))
         case {"entries": [*entries]}:
             return "\n".join(str(_object(one).get("path", one)) for one in entries)
         case {"stdout": str(out), "stderr": str(err)}:
@@ -187,6 +184,13 @@ def _text(result: JsonValue) -> str:
             return ""
         case _:
             return on_a_line(result, _LINE)
+
+
+def _match(one: JsonObject) -> str:
+    """A line that was found, or a tool."""
+    if "id" in one:
+        return f"{one['id']}: {one.get('description', '')}"
+    return f"{one.get('path')}:{one.get('line')}: {one.get('text')}"
 
 
 def _object(value: JsonValue) -> JsonObject:

@@ -49,7 +49,8 @@ TICK_SECONDS = 0.5
 _ENDING_SECONDS = 5.0
 _UNASKED = (
     "nobody was there to be asked, so that a call was refused; run it at a terminal, with --later,"
-    " or allow it by a rule: holdfast policy explain says what was in question"
+    " or, unless it always asks, allow it by a rule: holdfast policy explain says what was in"
+    " question"
 )
 
 
