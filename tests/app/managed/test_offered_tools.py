@@ -122,3 +122,22 @@ async def test_a_task_is_given_away_by_a_tool_that_is_found(tmp_path: Path) -> N
     async with working(tmp_path, []) as desk:
         found = (await result(desk.holdfast, "tool_search", query="give a task away"))["matches"]
         assert "session_delegate" in [one["id"] for one in found[:2]]
+
+
+@pytest.mark.req("BOA-SESS-30")
+async def test_a_crowded_session_says_so_and_names_tools_that_help(tmp_path: Path) -> None:
+    levels: set[str] = set()
+    for window in (3_400, 4_100, 60_000):
+        folder = tmp_path / str(window)
+        folder.mkdir()
+        async with working(folder, ["So."], window=window, max_output_tokens=1) as desk:
+            await desk.told("Hello.")
+            told = await result(desk.holdfast, "session_describe_context")
+            pressure = told["pressure"]
+            assert {*pressure} == {"level", "reasons", "recommended_tools"}
+            there = {one.name for one in desk.holdfast.tools}
+            assert {*pressure["recommended_tools"]} <= there
+            is_low = pressure["level"] == "low"
+            assert (not pressure["reasons"], not pressure["recommended_tools"]) == (is_low, is_low)
+            levels.add(pressure["level"])
+    assert levels == {"low", "moderate", "high"}

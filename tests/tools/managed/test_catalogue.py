@@ -95,20 +95,16 @@ async def managed_tools(workspace: Path) -> dict[str, Tool]:
         return {one.name: one for one in hf.tools if one.name in TABLE or one.name in HAND}
 
 
-@pytest.mark.req(
-    *("BOA-CAT-01", "BOA-CAT-02", "BOA-CAT-03", "BOA-CAT-04"),
-    *("BOA-CAT-05", "BOA-CAT-06", "BOA-CAT-07"),
-)
+@pytest.mark.req("BOA-CAT-01", "BOA-CAT-02", "BOA-CAT-03", "BOA-CAT-04")
+@pytest.mark.req("BOA-CAT-05", "BOA-CAT-06", "BOA-CAT-07")
 async def test_the_catalogue_has_these_tools_and_no_others(workspace: Path) -> None:
     groups = (NAVIGATION, AGENTS, RECALL, SKILLS, SHELL, HAND, RESOURCES)
     assert [len(one) for one in groups] == [18, 3, 10, 3, 13, 8, 6]
     assert set(await managed_tools(workspace)) == BESIDE.union(*groups)
 
 
-@pytest.mark.req(
-    *("BOA-DEF-13", "BOA-DEF-14", "BOA-DEF-16", "BOA-DEF-17", "BOA-OWN-02"),
-    *("BOA-POL-03", "BOA-POL-04", "BOA-POL-05", "BOA-POL-06", "BOA-POL-07"),
-)
+@pytest.mark.req("BOA-DEF-13", "BOA-DEF-14", "BOA-DEF-16", "BOA-DEF-17", "BOA-OWN-02")
+@pytest.mark.req("BOA-POL-03", "BOA-POL-04", "BOA-POL-05", "BOA-POL-06", "BOA-POL-07")
 async def test_what_is_declared_of_every_tool(workspace: Path) -> None:
     tools = await managed_tools(workspace)
     assert {name for name, one in tools.items() if not one.read_only} == WRITES

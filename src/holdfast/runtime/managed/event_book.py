@@ -25,7 +25,7 @@ from holdfast.contract.truncate import cut_text
 from holdfast.runtime.managed.bounded_view import bounded_object
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.reading import reading
-from holdfast.runtime.managed.summaries import artifact_paths, artifacts_of
+from holdfast.runtime.managed.session_folders import shown_of
 
 LONGEST_SUMMARY = 400
 _SETS_VARIABLES = "shell_set_env"
@@ -57,7 +57,7 @@ class EventBook:
             session_id=session.id,
             count=len(found),
             events=_seen(found),
-            artifact_paths=await self._shown(session, "event_feed"),
+            artifact_paths=await shown_of(self._ground, session.id, "event_feed"),
         )
 
     async def trace(self, wanted: TraceWanted, /) -> WakeTrace:
@@ -71,7 +71,7 @@ class EventBook:
             wake_id=wanted.wake_id,
             count=len(found),
             events=_seen(found),
-            artifact_paths=await self._shown(session, "wake_traces"),
+            artifact_paths=await shown_of(self._ground, session.id, "wake_traces"),
         )
 
     async def traces(self, session_id: str | None, limit: int, /) -> TraceList:
@@ -86,12 +86,8 @@ class EventBook:
         return TraceList(
             session_id=session.id,
             traces=tuple(found),
-            artifact_paths=await self._shown(session, "wake_traces"),
+            artifact_paths=await shown_of(self._ground, session.id, "wake_traces"),
         )
-
-    async def _shown(self, session: Session, what: str) -> tuple[str, ...]:
-        folder = artifacts_of(self._ground, session, await self._ground.session())
-        return () if folder is None else artifact_paths(folder, what)
 
     async def _found(
         self, session_id: str | None, query: EventQuery

@@ -22,10 +22,10 @@ from holdfast.contract.shell import LiveCommands
 from holdfast.contract.steps import Step
 from holdfast.policy.managed_bash import PROGRAMS
 from holdfast.runtime.managed.read_first import read_first
+from holdfast.runtime.managed.session_folders import shown_of
 from holdfast.runtime.managed.shell_book import SHOWN, ShellBook
 from holdfast.runtime.managed.shell_ledger import Kept
 from holdfast.runtime.managed.shell_plans import record
-from holdfast.runtime.managed.summaries import artifact_paths, artifacts_of
 
 _BASE_KEYS = ("PATH", "LANG", "TMPDIR", "HOME", "HOLDFAST_SESSION", "HOLDFAST_WORKSPACE")
 
@@ -124,10 +124,8 @@ class ShellReader:
         """Where the hand of the session that is asked about sees its shell."""
         if session_id is None or self._book.is_own(session_id):
             return self._book.paths()
-        ground = self._book.ground
-        found = await ground.session(session_id)
-        folder = artifacts_of(ground, found, await ground.session())
-        return () if folder is None else tuple(artifact_paths(folder, one)[0] for one in SHOWN)
+        found = [await shown_of(self._book.ground, session_id, one) for one in SHOWN]
+        return tuple(paths[0] for paths in found if paths)
 
     async def wait(self, seconds: float, /) -> Waited:
         """Wait for the command that runs in the persistent shell."""
