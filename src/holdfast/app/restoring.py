@@ -74,16 +74,23 @@ async def _restore(
         if page[0].id == before:
             break  # the same again: its id is damaged
         before = page[0].id
-    own.offered.found([*reversed(found), *await _offered(journal, session_id)])
+    own.offered.found(reversed(found))
+    await _offer_again(journal, session_id, own)
     if last is not None:
         own.todos.replace(await _todos(journal, session_id, last, prepare))
 
 
-async def _offered(journal: Journal, session_id: str) -> list[str]:
-    """What its agent was offered last: found, or led to by a hint."""
+async def _offer_again(journal: Journal, session_id: str, own: SessionPorts) -> None:
+    """What its agent was offered last, and what answers since then lead to."""
     query = EventQuery(types=("agent.equipped",), limit=1)
-    said = [one.payload for one in await journal.find(session_id, query)]
-    return [one.name for told in said if isinstance(told, AgentEquipped) for one in told.tools]
+    for event in await journal.find(session_id, query):
+        said = event.payload
+        if isinstance(said, AgentEquipped):
+            own.offered.found(one.name for one in said.tools)
+        if own.managed is not None:
+            since = EventQuery(types=("call.settled",), after=event.id)
+            for settled in await journal.find(session_id, since):
+                own.managed.hear(settled)
 
 
 def _settled(event: Event, wanted: set[str]) -> CallSettled | None:

@@ -6,7 +6,7 @@ its name, found or not: what is offered saves room in a prompt and decides over 
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -24,8 +24,18 @@ LONGEST_DESCRIPTION = 1000
 _K1, _B = 1.2, 0.75
 _WORD = late_pattern(r"[^\W_]+")
 _HUMP = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
-_LITTLE = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to", "with"})
-"""Words that every description has."""
+_LITTLE = frozenset({
+    *("a", "am", "an", "and", "are", "as", "at", "be", "been", "by", "can", "could", "do"),
+    *("does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it"),
+    *("its", "me", "my", "of", "on", "or", "our", "shall", "should", "so", "than", "that", "the"),
+    *("their", "them", "then", "there", "these", "they", "this", "those", "to", "us", "was"),
+    *("we", "were", "what", "when", "where", "which", "who", "will", "with", "would", "you"),
+    "your",
+})  # fmt: skip
+"""Words that every description has, and every question."""
+_ENDINGS = (("s", "es"), ("ed", "ing"), ("e",))
+"""What is left off a word, one of each at most: plurals, forms of verbs, and what they leave."""
+_SHORTEST = 4
 
 
 def words_of(text: str) -> list[str]:
@@ -33,6 +43,24 @@ def words_of(text: str) -> list[str]:
     parts = (part for word in _WORD.findall(text) for part in _HUMP.split(word))
     words = (part.casefold() for part in parts)
     return [word for word in words if word not in _LITTLE]
+
+
+def _stem(word: str) -> str:
+    """As much of it as its other forms have: `shares`, `shared` and `sharing` are one."""
+    for endings in _ENDINGS:
+        fitting = [one for one in endings if word.endswith(one) and not word.endswith("ss")]
+        left = [word.removesuffix(one) for one in fitting]
+        word = min((one for one in left if len(one) >= _SHORTEST), key=len, default=word)
+    return word
+
+
+def _forms(words: Iterable[str]) -> Iterator[str]:
+    """The words, and with each what its other forms have: the same form counts for more."""
+    for word in words:
+        yield word
+        stem = _stem(word)
+        if stem != word:
+            yield stem
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -78,7 +106,8 @@ class OfferedTools:
 
     def search(self, query: str, /) -> tuple[ToolMatch, ...]:
         """The best matches, the best first; they are offered for the rest of the session."""
-        wanted = [*dict.fromkeys(words_of(query))][:MOST_WORDS]
+        words = [*dict.fromkeys(words_of(query))][:MOST_WORDS]
+        wanted = [*dict.fromkeys(_forms(words))]
         scored = [(self._score(entry, wanted), entry.tool) for entry in self._searched]
         best = sorted((-score, tool.name, tool) for score, tool in scored if score > 0)
         found = [tool for _, _, tool in best[:MOST_MATCHES]]
@@ -105,7 +134,7 @@ class OfferedTools:
 
 
 def _entry(tool: Tool) -> _Entry:
-    words: Sequence[str] = [*words_of(tool.name), *words_of(tool.description or "")]
+    words = [*_forms([*words_of(tool.name), *words_of(tool.description or "")])]
     return _Entry(tool, Counter(words), len(words))
 
 

@@ -214,6 +214,20 @@ def test_pressure_has_a_level_reasons_and_tools_that_help(
     assert list(pressure.recommended_tools) == tools
 
 
+@pytest.mark.req("BOA-SESS-30")
+@given(st.integers(-9, 2_000), st.integers(-9, 2_000), st.integers(0, 3), st.integers(0, 3))
+def test_whatever_is_scarce_few_tools_are_recommended(
+    headroom: int, window: int, talk: int, notes: int
+) -> None:
+    pressure = pressure_of(_budget(headroom, window=window, talk=talk, notes=notes))
+    assert pressure is not None
+    assert {*pressure.recommended_tools} <= {
+        *("session_search_context", "retrieval_search", "shell_describe"),
+        *("session_get_trace", "session_get_snapshot"),
+    }
+    assert bool(pressure.recommended_tools) is (pressure.level != "low")
+
+
 @pytest.mark.req("BOA-CTX-14")
 def test_without_a_budget_there_is_no_pressure() -> None:
     assert pressure_of(None) is None

@@ -80,7 +80,7 @@ async def test_a_query_is_a_few_words(workspace: Path) -> None:
     """It is looked for on the event loop, so it has to be short."""
     async with opened(workspace, "locked", tools=MANY) as hf:
         long = "issues ".ljust(1_000, "x")
-        assert len((await result(hf, "tool_search", query=long))["matches"]) == 1
+        assert len((await result(hf, "tool_search", query=long))["matches"]) == 2
         refused = await failure(hf, "tool_search", query=f"{long}x")
         assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, "query")
 
@@ -132,6 +132,20 @@ def test_ranking_is_by_the_words_of_names_and_descriptions_and_ties_go_by_name()
     found = [one.id for one in OfferedTools(tools).search("SHEEP")]
     assert found == ["sheep", "a_same", "b_same", "c_long"]
     assert words_of("listOpenIssues of_the v2") == ["list", "open", "issues", "v2"]
+
+
+def test_other_forms_of_a_word_are_found_and_the_same_form_comes_first() -> None:
+    tools = [
+        served("a_share", "Shares a file."),
+        served("b_sharing", "Sharing of files."),
+        served("c_process", "Ends a process."),
+        served("d_use", "Use of a bus."),
+    ]
+    found = [one.id for one in OfferedTools(tools).search("what is shared with the sharing files")]
+    assert found == ["b_sharing", "a_share"]
+    assert [one.id for one in OfferedTools(tools).search("my processes")] == ["c_process"]
+    assert OfferedTools(tools).search("What did I do, and is it so?") == ()
+    assert OfferedTools(tools).search("used buses") == ()
 
 
 WORDS = st.sampled_from(["list", "open", "mail", "Issue", "ß", "2"])

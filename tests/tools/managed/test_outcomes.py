@@ -131,7 +131,8 @@ async def test_another_session_of_the_same_agent_is_meant_by_its_id(
         found = await result(hf, name, session_id=f" {theirs} ", **more)
         assert found["session_id"] == theirs
         assert found["active_outcome"]["title"] == ("Theirs" if more else "Before")
-        assert found["artifact_paths"] == []
+        folder = str(workspace.resolve() / ".holdfast-runtime" / theirs)
+        assert {str(Path(one).parent) for one in found["artifact_paths"]} == {folder}
         assert await defined(hf) == []
 
 

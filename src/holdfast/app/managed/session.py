@@ -85,7 +85,7 @@ class ManagedSession:
             )
         )
         if parts.log is not None:
-            parts.log.listeners += [self._hear, self._surveyor.hear]
+            parts.log.listeners += [self.hear, self._surveyor.hear]
 
     def ports(self) -> Ports:
         """By port, what each call is handed."""
@@ -114,7 +114,9 @@ class ManagedSession:
         """The session begins again."""
         self._surveyor.open()
 
-    def _hear(self, event: Event) -> None:
+    def hear(self, event: Event) -> None:
+        """Something has happened, now or before the session was taken up: the model is offered
+        what the steps of an answer lead to."""
         said = event.payload
         if isinstance(said, CallSettled):
             self.parts.offer(led_to(bytes(said.envelope)))

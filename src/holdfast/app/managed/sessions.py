@@ -13,7 +13,7 @@ def ports_of(basis: Basis) -> Ports:
     summaries = Summaries(basis.ground, basis.judging, basis.shell)
     book = session_book.SessionBook(basis.ground, summaries)
     events = event_book.EventBook(basis.ground)
-    work = child_work.ChildWork(basis.parts.children, book)
+    work = child_work.ChildWork(basis.ground, basis.parts.children, book)
     return {
         SessionBook: lambda _call: book,
         SessionEvents: lambda _call: events,

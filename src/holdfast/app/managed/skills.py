@@ -8,5 +8,7 @@ from holdfast.runtime.managed.skill_book import ListedSkills
 
 def ports_of(basis: Basis) -> Ports:
     """By port, what each call is handed."""
-    skills = ListedSkills(basis.parts.skills)
+    shown = basis.artifacts
+    artifact = None if shown is None else shown.paths("skills")[0]
+    skills = ListedSkills(basis.parts.skills, artifact)
     return {SkillBook: lambda _call: skills}

@@ -52,6 +52,7 @@ class EventList(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     count: int
     events: tuple[EventView, ...]
+    artifact_paths: tuple[str, ...] = ()
 
 
 class WakeTrace(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +62,7 @@ class WakeTrace(msgspec.Struct, frozen=True, kw_only=True):
     wake_id: str
     count: int
     events: tuple[EventView, ...]
+    artifact_paths: tuple[str, ...] = ()
 
 
 class TraceSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +81,7 @@ class TraceList(msgspec.Struct, frozen=True, kw_only=True):
 
     session_id: str
     traces: tuple[TraceSummary, ...]
+    artifact_paths: tuple[str, ...] = ()
 
 
 class SessionEvents(CallPort, Protocol):

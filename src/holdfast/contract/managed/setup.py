@@ -238,6 +238,7 @@ class Vaults(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int
     vaults: tuple[Vault, ...]
+    artifact_path: str | None
 
 
 class Setups(CallPort, Protocol):

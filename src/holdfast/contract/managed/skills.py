@@ -41,6 +41,7 @@ class SkillList(msgspec.Struct, frozen=True, kw_only=True):
 
     count: int
     skills: tuple[SkillEntry, ...]
+    artifact_path: str | None = None
 
 
 class SkillHits(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from anyio import to_thread
 
-from holdfast.contract.errors import FileNotFound
+from holdfast.contract.errors import FileNotFound, InvalidArguments
 from holdfast.contract.files import Files
 from holdfast.execution.files.rooted import Found
 from holdfast.runtime.managed.mount_paths import Placed
@@ -33,15 +33,20 @@ class CallReach:
 
         return await to_thread.run_sync(look)
 
-    async def found(self, place: Placed) -> Found | None:
-        """The file; None: there is none."""
-        return await read(place) if await self.admitted(place) else None
+    async def found(self, place: Placed, field: str) -> Found | None:
+        """The file that an argument names; None: there is none. InvalidArguments: it is no file."""
+        if not await self.admitted(place):
+            return None
+        try:
+            return await read(place)
+        except InvalidArguments as problem:
+            raise InvalidArguments(str(problem), field=field, expected=problem.expected) from None
 
-    async def there(self, place: Placed) -> Found:
-        """The file; FileNotFound."""
-        found = await self.found(place)
+    async def there(self, place: Placed, field: str) -> Found:
+        """The file that an argument names; FileNotFound, InvalidArguments."""
+        found = await self.found(place, field)
         if found is None:
-            raise FileNotFound(f"There is no {place.full}.")
+            raise FileNotFound(f"There is no {place.full}.", field=field)
         return found
 
     async def copy(self, content: bytes, target: Placed, *, is_new: bool) -> None:

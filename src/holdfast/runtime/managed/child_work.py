@@ -7,13 +7,17 @@ from collections.abc import Callable
 
 from holdfast.contract.delegation import ChildSessions, ChildTask
 from holdfast.contract.managed.sessions import DelegatedSession, RanChild, SessionSummary
+from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.session_book import SessionBook
 
 
 class ChildWork:
     """Of one session."""
 
-    def __init__(self, children: Callable[[], ChildSessions], book: SessionBook) -> None:
+    def __init__(
+        self, ground: Ground, children: Callable[[], ChildSessions], book: SessionBook
+    ) -> None:
+        self._ground = ground
         self._children = children
         self._book = book
 
@@ -28,6 +32,7 @@ class ChildWork:
 
     async def run_child(self, session_id: str, max_cycles: int, /) -> RanChild:
         """Run a child for so many wakes at most."""
+        await self._ground.session(session_id)  # of another agent's, nothing is told
         ran = await self._children().run_child(session_id, max_cycles)
         return RanChild(
             parent_session_id=ran.parent_session_id,

@@ -25,6 +25,7 @@ from holdfast.contract.truncate import cut_text
 from holdfast.runtime.managed.bounded_view import bounded_object
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.reading import reading
+from holdfast.runtime.managed.session_folders import shown_of
 
 LONGEST_SUMMARY = 400
 _SETS_VARIABLES = "shell_set_env"
@@ -52,7 +53,12 @@ class EventBook:
             limit=wanted.limit,
         )
         session, found = await self._found(wanted.session_id, query)
-        return EventList(session_id=session.id, count=len(found), events=_seen(found))
+        return EventList(
+            session_id=session.id,
+            count=len(found),
+            events=_seen(found),
+            artifact_paths=await shown_of(self._ground, session.id, "event_feed"),
+        )
 
     async def trace(self, wanted: TraceWanted, /) -> WakeTrace:
         """The events of one wake."""
@@ -65,6 +71,7 @@ class EventBook:
             wake_id=wanted.wake_id,
             count=len(found),
             events=_seen(found),
+            artifact_paths=await shown_of(self._ground, session.id, "wake_traces"),
         )
 
     async def traces(self, session_id: str | None, limit: int, /) -> TraceList:
@@ -76,7 +83,11 @@ class EventBook:
             for wake_id in await _newest_wakes(journal, session.id, limit):
                 query = EventQuery(wake_id=wake_id, limit=sys.maxsize)
                 found.append(_summary(wake_id, await journal.find(session.id, query)))
-        return TraceList(session_id=session.id, traces=tuple(found))
+        return TraceList(
+            session_id=session.id,
+            traces=tuple(found),
+            artifact_paths=await shown_of(self._ground, session.id, "wake_traces"),
+        )
 
     async def _found(
         self, session_id: str | None, query: EventQuery

@@ -61,7 +61,7 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     async def session(self, session_id: str | None = None) -> Session:
         """Where a session of the same agent stands; without an id, this one. PolicyDenied tells the
         same of one of another agent as of one that is not there."""
-        wanted = session_id or self.session_id
+        wanted = (session_id or "").strip() or self.session_id
         if self.log is None:
             raise Unavailable(_NOT_WRITTEN)
         journal = await self.log.journal()

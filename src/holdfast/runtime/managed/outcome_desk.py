@@ -6,7 +6,6 @@ How far a session came is `judging`'s to say; what is made of it is not known he
 from holdfast.contract.errors import Unavailable
 from holdfast.contract.events import EventsProcessed, OutcomeDefined, WantedOutcome
 from holdfast.contract.journal import JournalError
-from holdfast.contract.managed.artifact_names import ARTIFACTS
 from holdfast.contract.managed.outcomes import (
     DefinedOutcome,
     EvaluatedOutcome,
@@ -17,6 +16,7 @@ from holdfast.contract.managed.outcomes import (
 from holdfast.contract.outcomes import outcome_fingerprint
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.judging import Judging
+from holdfast.runtime.managed.session_folders import shown_of
 
 
 class OutcomeDesk:
@@ -45,7 +45,7 @@ class OutcomeDesk:
             session_id=session.id,
             active_outcome=clean,
             event_id=event_id,
-            artifact_paths=self._shown(session.id, "outcome"),
+            artifact_paths=await shown_of(self._ground, session.id, "outcome"),
         )
 
     async def read(self, session_id: str | None, /) -> ReadOutcome:
@@ -54,7 +54,7 @@ class OutcomeDesk:
         return ReadOutcome(
             session_id=session.id,
             active_outcome=await self._judging.outcome(session),
-            artifact_paths=self._shown(session.id, "outcome"),
+            artifact_paths=await shown_of(self._ground, session.id, "outcome"),
         )
 
     async def grade(self, session_id: str | None, /) -> GradedOutcome:
@@ -64,7 +64,9 @@ class OutcomeDesk:
             session_id=found.session_id,
             active_outcome=found.outcome,
             grade=found.grade,
-            artifact_paths=self._shown(found.session_id, "outcome_grade", "outcome_repair"),
+            artifact_paths=await shown_of(
+                self._ground, found.session_id, "outcome_grade", "outcome_repair"
+            ),
         )
 
     async def evaluate(self, session_id: str | None, /) -> EvaluatedOutcome:
@@ -76,7 +78,7 @@ class OutcomeDesk:
             grade=found.grade,
             evaluation=found.evaluation,
             evaluation_history=found.records,
-            artifact_paths=self._shown(found.session_id, "outcome_evaluation"),
+            artifact_paths=await shown_of(self._ground, found.session_id, "outcome_evaluation"),
         )
 
     async def history(self, session_id: str | None, limit: int, /) -> OutcomeHistory:
@@ -92,15 +94,8 @@ class OutcomeDesk:
             count=len(records),
             latest_iteration=of_outcome[-1] if of_outcome else None,
             evaluations=records,
-            artifact_paths=self._shown(session.id, "outcome_evaluations"),
+            artifact_paths=await shown_of(self._ground, session.id, "outcome_evaluations"),
         )
-
-    def _shown(self, session_id: str, *what: str) -> tuple[str, ...]:
-        """Where this is shown to the session's own hand."""
-        folder = self._ground.artifacts
-        if folder is None or session_id != self._ground.session_id:
-            return ()
-        return tuple(str(folder / name) for one in what for name in ARTIFACTS[one])
 
 
 def _cleaned(outcome: WantedOutcome, ground: Ground) -> WantedOutcome:

@@ -73,8 +73,8 @@ class CallFiles:
         source = self._desk.substrate.path(source_path, "source_path")
         target = self._session(target_path or source.relative, "target_path")
         drafts = await asked(drafts_of(self._ground))
-        shared = await self._reach.there(source)
-        ours = await self._reach.found(target)
+        shared = await self._reach.there(source, "source_path")
+        ours = await self._reach.found(target, "target_path")
         reused = False
         if ours is not None and not overwrite:
             draft = drafts.get(target.shown)
@@ -144,7 +144,7 @@ class CallFiles:
         """A session's file beside the shared one."""
         session = self._session(session_path, "session_path")
         target = await self._shared(session, substrate_path, "substrate_path")
-        ours = await self._reach.there(session)
+        ours = await self._reach.there(session, "session_path")
         await self._reach.admitted(target)
         shared = await self._desk.substrate.look(target.relative)
         found = compared(session, ours.content, target, shared, most_lines)
@@ -157,7 +157,7 @@ class CallFiles:
         """Share a session's file."""
         session = self._session(source_path, "source_path")
         target = await self._shared(session, target_path, "target_path")
-        ours = await self._reach.there(session)
+        ours = await self._reach.there(session, "source_path")
         new = NewFile(
             target=target.relative, content=ours.content, source=wanted.tool, mode=ours.mode
         )
@@ -238,9 +238,9 @@ class CallFiles:
 
     async def _draft(self, entry: Entry) -> Draft:
         session = self._session(entry.session_path, "session_path")
-        ours = await self._reach.found(session)
+        ours = await self._reach.found(session, "session_path")
         source = self._desk.substrate.path(entry.source_path, "source_path")
-        theirs = await self._reach.found(source)
+        theirs = await self._reach.found(source, "source_path")
         mine = None if ours is None else content_hash(ours.content)
         held = None if theirs is None else content_hash(theirs.content)
         return Draft(

@@ -22,8 +22,9 @@ from holdfast.contract.managed.sessions import (
 from holdfast.contract.managed_events import ContextMeasured
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.reading import reading
+from holdfast.runtime.managed.session_folders import shown_of
 from holdfast.runtime.managed.session_likeness import rank, ranked
-from holdfast.runtime.managed.summaries import Summaries, Viewpoint, artifact_paths, artifacts_of
+from holdfast.runtime.managed.summaries import Summaries, Viewpoint
 
 _MEASURED = EventQuery(types=("context.measured",), limit=1)
 _NEVER_RUN = "No run of it has come to rest since its context is measured."
@@ -62,13 +63,11 @@ class SessionBook:
     async def context(self, session_id: str | None, /) -> DescribedContext:
         """How crowded its context is, or was when it came to rest."""
         session = await self._ground.session(session_id)
-        own = await self._ground.session()
-        folder = artifacts_of(self._ground, session, own)
         known = await self._crowding(session)
         return DescribedContext(
             session_id=session.id,
             available=known is not None,
-            artifact_paths=() if folder is None else artifact_paths(folder, "context_budget"),
+            artifact_paths=await shown_of(self._ground, session.id, "context_budget"),
             context_budget=None if known is None else known.budget,
             pressure=None if known is None else _pressure(known),
             reason=_NEVER_RUN if known is None else None,

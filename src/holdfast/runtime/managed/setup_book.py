@@ -156,7 +156,11 @@ class SetupBook:
             for one in self._ground.mounts
             if one.kind == "vault"
         )
-        return Vaults(count=len(found), vaults=found)
+        return Vaults(
+            count=len(found),
+            vaults=found,
+            artifact_path=self._shown("vaults", self._ground.session_id),
+        )
 
     async def _of(self, session_id: str | None) -> tuple[str, AgentSetup | None]:
         own = self._ground.session_id

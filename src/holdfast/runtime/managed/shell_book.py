@@ -22,7 +22,7 @@ from holdfast.runtime.managed.shell_ledger import Kept, Ledger, durable
 from holdfast.runtime.managed.shell_plans import posture_of, state_of
 from holdfast.runtime.managed.shell_shown import shell_files
 
-_SHOWN = ("shell_last_output", "shell_history", "shell_state")
+SHOWN = ("shell_last_output", "shell_history", "shell_state")
 _WRITABLE = ("session_workspace", "repo_mount")
 
 
@@ -143,7 +143,7 @@ class ShellBook:
 
     def paths(self) -> tuple[str, ...]:
         """Where they are: one for each of what they show."""
-        return () if self.folder is None else tuple(self.folder.paths(one)[0] for one in _SHOWN)
+        return () if self.folder is None else tuple(self.folder.paths(one)[0] for one in SHOWN)
 
     def placed(self, path: str, *, writable: bool = False) -> str | None:
         """Where a directory really is, if that is inside of what is mounted; else None."""

@@ -22,7 +22,8 @@ from holdfast.contract.shell import LiveCommands
 from holdfast.contract.steps import Step
 from holdfast.policy.managed_bash import PROGRAMS
 from holdfast.runtime.managed.read_first import read_first
-from holdfast.runtime.managed.shell_book import ShellBook
+from holdfast.runtime.managed.session_folders import shown_of
+from holdfast.runtime.managed.shell_book import SHOWN, ShellBook
 from holdfast.runtime.managed.shell_ledger import Kept
 from holdfast.runtime.managed.shell_plans import record
 
@@ -41,7 +42,7 @@ class ShellReader:
         """How a shell stands."""
         book = self._book
         state, posture = await book.state(session_id), await book.posture(session_id)
-        crowding = book.ground.crowding()
+        crowding = book.ground.crowding() if book.is_own(session_id) else None
         pressure = None if crowding is None else crowding.pressure
         calm = posture.busy_plan is None and posture.recovery_plan is None
         menu = read_first(posture, pressure, None, in_describe=True) if calm else ()
@@ -51,7 +52,7 @@ class ShellReader:
             context_pressure=pressure,
             persistent_shell=state.persistent_shell,
             shell_state=state,
-            artifact_paths=book.paths(),
+            artifact_paths=await self._paths(session_id),
             last_command_preview=posture.last_command_preview,
             command_policy=self.policy(state.env.keys),
             busy_plan=posture.busy_plan,
@@ -78,7 +79,7 @@ class ShellReader:
             cwd=posture.cwd,
             count=len(kept),
             commands=tuple(map(record, kept)),
-            artifact_paths=self._book.paths(),
+            artifact_paths=await self._paths(session_id),
             busy_plan=posture.busy_plan,
             recovery_plan=posture.recovery_plan,
             next_step=step,
@@ -100,7 +101,7 @@ class ShellReader:
                 stdout_preview=live.stdout_preview,
                 stderr_preview=live.stderr_preview,
             ),
-            artifact_paths=self._book.paths(),
+            artifact_paths=await self._paths(session_id),
             busy_plan=posture.busy_plan,
             recovery_plan=posture.recovery_plan,
             next_step=_next(posture),
@@ -113,11 +114,18 @@ class ShellReader:
         found = next((one.text for one in kept if one.text.command_id == command_id), None)
         return CommandReread(
             command=found,
-            artifact_paths=self._book.paths(),
+            artifact_paths=await self._paths(session_id),
             busy_plan=posture.busy_plan,
             recovery_plan=posture.recovery_plan,
             next_step=_next(posture),
         )
+
+    async def _paths(self, session_id: str | None) -> tuple[str, ...]:
+        """Where the hand of the session that is asked about sees its shell."""
+        if session_id is None or self._book.is_own(session_id):
+            return self._book.paths()
+        found = [await shown_of(self._book.ground, session_id, one) for one in SHOWN]
+        return tuple(paths[0] for paths in found if paths)
 
     async def wait(self, seconds: float, /) -> Waited:
         """Wait for the command that runs in the persistent shell."""

@@ -36,9 +36,10 @@ class _Place(NamedTuple):
 class ListedSkills:
     """Those that can be loaded."""
 
-    def __init__(self, skills: Callable[[], Skills]) -> None:
-        """``skills``: looked for when somebody first asks."""
+    def __init__(self, skills: Callable[[], Skills], artifact: str | None = None) -> None:
+        """``skills``: looked for when somebody first asks; ``artifact``: where they are shown."""
         self._skills = skills
+        self._artifact = artifact
 
     def all(self) -> SkillList:
         """All of them, by name."""
@@ -52,7 +53,7 @@ class ListedSkills:
             )
             for one in self._known()
         )
-        return SkillList(count=len(found), skills=found)
+        return SkillList(count=len(found), skills=found, artifact_path=self._artifact)
 
     def search(self, query: str, limit: int, /) -> SkillHits:
         """Those that fit, the best first, then by name."""

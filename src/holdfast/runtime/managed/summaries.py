@@ -5,7 +5,6 @@ sessions are shown is not known here.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import msgspec
 
@@ -29,6 +28,7 @@ from holdfast.runtime.managed.bounded_view import bounded
 from holdfast.runtime.managed.evaluating import gate_step
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.judging import Judged, Judging
+from holdfast.runtime.managed.session_folders import artifact_paths, artifacts_of
 from holdfast.runtime.managed.session_likeness import last_active, likeness_of, moment, relation
 
 _NOT_ALWAYS_THERE = frozenset({"staged_substrate", "outcome_repair"})
@@ -219,24 +219,6 @@ class Summaries:
             args={"wake_id": managed.last_wake_id, **of_session},
             rationale="What its last run really did stands there, step by step.",
         )
-
-
-def artifacts_of(ground: Ground, session: Session, own: Session) -> Path | None:
-    """Where a session is shown to its hand: as the calling one is, in the session's workspace."""
-    folder = ground.artifacts
-    if folder is None or session.id == own.id:
-        return folder
-    if own.state.workspace is None or session.state.workspace is None:
-        return None
-    below = Path(own.state.workspace)
-    if folder.name != own.id or not folder.is_relative_to(below):
-        return None
-    return Path(session.state.workspace) / folder.relative_to(below).with_name(session.id)
-
-
-def artifact_paths(folder: Path, what: str) -> tuple[str, ...]:
-    """The files that show something, by its name in ARTIFACTS."""
-    return tuple(str(folder / name) for name in ARTIFACTS[what])
 
 
 def _live(judged: Judged) -> Verdict:

@@ -21,7 +21,7 @@ async def memory_promote_note(
     require_outcome_pass: bool | None = None,  # noqa: FBT001 - a model names every argument
     expected_version_id: str | None = None,
 ) -> NotePromoted:
-    """Write the notes section of the shared MEMORY.md; a person confirms it.
+    """Remember for all sessions: write the notes section of MEMORY.md; a person confirms it.
 
     With an outcome, outcome_evaluate has to say pass first.
 

@@ -21,7 +21,7 @@ async def memory_write(
     expected_version_id: str | None = None,
     session_id: str | None = None,
 ) -> MemoryWritten:
-    """Keep your notes of a session: they outlive the run, beside the runtime's own text.
+    """Remember something: save notes of a session, which outlive the run.
 
     Args:
         expected_version_id: Fail unless this is the newest version; `none`: there is none yet.

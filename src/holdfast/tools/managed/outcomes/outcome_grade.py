@@ -6,7 +6,7 @@ from holdfast.contract.managed.outcomes import GradedOutcome, Outcomes
 
 @builtin(read_only=True, effects=("session_read", "memory_read"), acp_kind="read")
 async def outcome_grade(outcomes: Outcomes, session_id: str | None = None) -> GradedOutcome:
-    """How far a session came with its outcome: criteria met, the evidence, and what to call next.
+    """Whether it is done: how far a session came with its outcome, the evidence, what to call next.
 
     Words alone prove nothing: some tool must have answered since the outcome was defined.
     """

@@ -10,8 +10,8 @@ from holdfast.contract.managed.permissions import PermissionAdvice, PermissionCh
 async def permissions_check(
     tool_name: str, advice: PermissionAdvice, tool_args: JsonObject | None = None
 ) -> PermissionCheck:
-    """Whether a tool would ask a person or wait for the outcome, and what to call first. It runs
-    nothing. Example: {"tool_name": "shell_run", "tool_args": {"command": "cat a.md"}}
+    """Whether a tool is allowed, needs approval or waits for the outcome, and what to call first.
+    It runs nothing. Example: {"tool_name": "shell_run", "tool_args": {"command": "cat a.md"}}
 
     Args:
         tool_args: The arguments you mean to call it with.

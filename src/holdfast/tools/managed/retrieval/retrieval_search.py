@@ -25,6 +25,9 @@ async def retrieval_search(
     lineage: Lineage | None = None,
     backends: tuple[BackendName, ...] = (),
 ) -> RetrievalHits:
-    """Search memory, events and runs at once. Hits are hints: reread by expansion_plan."""
+    """Search memory, events and runs at once: what you did or said before, e.g. last week.
+
+    Hits are hints: reread by expansion_plan.
+    """
     asked = wanted("retrieval_search", query, limit, lineage, include_current=include_current)
     return await retrieval.everywhere(asked, backends)

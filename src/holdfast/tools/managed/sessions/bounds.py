@@ -9,6 +9,8 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from holdfast.tools.managed.given import trimmed
+
 Count = Annotated[int, msgspec.Meta(ge=1, le=50)]
 """Sessions or wakes."""
 Events = Annotated[int, msgspec.Meta(ge=1, le=500)]
@@ -20,3 +22,13 @@ _T = TypeVar("_T")
 def given(value: _T | UnsetType) -> _T | None:
     """What was said; None: nothing."""
     return None if value is UNSET else value
+
+
+def said(value: str | UnsetType) -> str | None:
+    """A text that was said; None: nothing, or a blank one."""
+    return trimmed(given(value))
+
+
+def names_of(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without spaces around them, and without blank ones."""
+    return tuple(name for one in values if (name := one.strip()))

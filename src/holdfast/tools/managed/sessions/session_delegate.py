@@ -20,7 +20,7 @@ async def session_delegate(
     detail: str | None = None,
     success_criteria: tuple[str, ...] = (),
 ) -> DelegatedSession:
-    """Make a child session that holds a task; session_run_child runs it, or it runs when due.
+    """Give a task to a child session; session_run_child runs it, or it runs when due.
 
     Args:
         message: The whole task: it knows nothing of this conversation.

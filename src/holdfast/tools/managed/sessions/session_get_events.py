@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.contract.builtin import builtin
 from holdfast.contract.managed.session_events import EventList, EventsWanted, SessionEvents
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.managed.sessions.bounds import Events, given
+from holdfast.tools.managed.sessions.bounds import Events, names_of, said
 
 
 @builtin(
@@ -31,15 +31,15 @@ async def session_get_events(  # noqa: PLR0913 - the arguments that the contract
     """Reread a session's events: the last `limit` that fit. around_event_id, with before_limit
     and after_limit, stands in place of after and before."""
     wanted = EventsWanted(
-        session_id=given(session_id),
-        after_event_id=given(after_event_id),
-        before_event_id=given(before_event_id),
-        around_event_id=given(around_event_id),
+        session_id=said(session_id),
+        after_event_id=said(after_event_id),
+        before_event_id=said(before_event_id),
+        around_event_id=said(around_event_id),
         before_limit=max(before_limit, 0),
         after_limit=max(after_limit, 0),
-        wake_id=given(wake_id),
+        wake_id=said(wake_id),
         include_processed=include_processed,
-        types=types,
+        types=names_of(types),
         limit=limit,
     )
     return await events.events(wanted)

@@ -9,7 +9,7 @@ from holdfast.contract.builtin import builtin
 from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.managed.session_events import SessionEvents, TraceWanted, WakeTrace
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.managed.sessions.bounds import given
+from holdfast.tools.managed.sessions.bounds import given, names_of, said
 
 
 @builtin(
@@ -31,6 +31,6 @@ async def session_get_trace(
     if not named:
         raise InvalidArguments("session_get_trace requires a non-empty wake_id", field="wake_id")
     wanted = TraceWanted(
-        wake_id=named, session_id=given(session_id), types=types, limit=given(limit)
+        wake_id=named, session_id=said(session_id), types=names_of(types), limit=given(limit)
     )
     return await events.trace(wanted)

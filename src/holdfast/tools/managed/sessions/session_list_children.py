@@ -6,7 +6,7 @@ from holdfast.contract.builtin import builtin
 from holdfast.contract.events import SessionStatus
 from holdfast.contract.managed.sessions import ChildList, SessionBook, SessionFilter
 from holdfast.contract.outcomes import EvaluationStatus, Trend
-from holdfast.tools.managed.sessions.bounds import Count, Minutes, given
+from holdfast.tools.managed.sessions.bounds import Count, Minutes, given, said
 
 
 @builtin(read_only=True, effects=("session_read",), acp_kind="read", interrupt_behavior="cancel")
@@ -31,4 +31,4 @@ async def session_list_children(  # noqa: PLR0913 - the arguments that the contr
         status=given(status),
         active_minutes=given(active_minutes),
     )
-    return await sessions.children(given(session_id), wanted)
+    return await sessions.children(said(session_id), wanted)

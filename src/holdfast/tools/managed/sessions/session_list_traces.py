@@ -9,5 +9,5 @@ from holdfast.tools.managed.sessions.bounds import Count
 async def session_list_traces(
     events: SessionEvents, session_id: str | None = None, limit: Count = 8
 ) -> TraceList:
-    """List a session's newest wakes; session_get_trace shows one."""
+    """List a session's last runs (wakes) and what they did; session_get_trace shows one."""
     return await events.traces(session_id, limit)

@@ -6,6 +6,7 @@ import msgspec
 
 from holdfast.contract.builtin import builtin
 from holdfast.contract.managed.shell import KEPT_COMMANDS, ShellHistory, ShellReading
+from holdfast.tools.managed.given import trimmed
 from holdfast.tools.managed.shell.declared import reading
 
 
@@ -16,4 +17,4 @@ async def shell_history(
     limit: Annotated[int, msgspec.Meta(ge=1)] = KEPT_COMMANDS,
 ) -> ShellHistory:
     """Reread recent shell commands with previews of what they printed. The newest 5 are kept."""
-    return await shell.history(session_id, limit)
+    return await shell.history(trimmed(session_id), limit)

@@ -3,6 +3,7 @@
 from holdfast.contract.builtin import builtin
 from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.managed.shell import CommandReread, ShellReading
+from holdfast.tools.managed.given import trimmed
 from holdfast.tools.managed.shell.declared import reading
 
 
@@ -16,4 +17,4 @@ async def shell_read_command(
         raise InvalidArguments(
             "shell_read_command requires a non-empty command_id", field="command_id"
         )
-    return await shell.command(wanted, session_id)
+    return await shell.command(wanted, trimmed(session_id))
