@@ -105,7 +105,7 @@ def check_files(job: Job) -> None:
 async def check_versions(store: Store) -> None:
     space = substrate_space("keeper")
     history = await store.versions.history(space, "till.py", limit=100)
-    assert [one.source for one in reversed(history)] == [
+    assert [one.origin.source for one in reversed(history)] == [
         *("substrate.found", "resources_promote_to_substrate"),
         *("resources_promote_to_substrate", "resources_restore_version"),
     ]

@@ -5,6 +5,7 @@ hold at the end is in `looking`.
 """
 
 import os
+import random
 import signal
 import time
 from collections.abc import Awaitable, Callable
@@ -88,5 +89,11 @@ class Round(NamedTuple):
             await anyio.sleep(LOOK_SECONDS)
 
 
-async def nobody(_question: Question) -> None:
-    """No person is there."""
+async def killed_at_random(round_: Round, dice: random.Random, kills: int) -> int:
+    """Kill it at so many moments that dice choose, most of them early; how often it still ran."""
+    ran = 0
+    for _ in range(kills):
+        at = dice.choice(["before", "after"])
+        moment = msgspec.convert({"at": at, "number": dice.randrange(1, 120)}, Moment)
+        ran += await round_.killed(moment)
+    return ran

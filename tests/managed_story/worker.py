@@ -27,6 +27,7 @@ from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.events import AgentMessage, CallAsked, Event, Payload
 from holdfast.contract.session_state import SessionState
 from holdfast.execution.files.rooted import Prepared
+from holdfast.runtime.managed import substrate
 from holdfast.runtime.session_log import SessionLog
 
 LOOK_SECONDS = 0.01
@@ -97,7 +98,7 @@ class StandStill:
         self._asked = ""
 
     def prepare(self) -> None:
-        append, put, at = SessionLog.append, Prepared.put, self._moment.at
+        append, at, still = SessionLog.append, self._moment.at, self
         patched = pytest.MonkeyPatch()
 
         async def appended(
@@ -114,13 +115,19 @@ class StandStill:
                 self._one_more()
             return events
 
-        def placed(prepared: Prepared, before: bytes | None) -> None:
-            if at == "put" and self._moment.tool in {"", self._asked}:
-                self._one_more()
-            put(prepared, before)
+        class Placed(Prepared):
+            def put(self, before: bytes | None) -> None:
+                if at == "put":
+                    still.placing()
+                super().put(before)
 
         patched.setattr(SessionLog, "append", appended)
-        patched.setattr(Prepared, "put", placed)
+        patched.setattr(substrate, "Prepared", Placed)
+
+    def placing(self) -> None:
+        """A shared file is kept as a version, and not in its place."""
+        if self._moment.tool in {"", self._asked}:
+            self._one_more()
 
     def _counts(self, payloads: Sequence[Payload]) -> bool:
         kinds = {one.__struct_config__.tag for one in payloads}
