@@ -1,8 +1,8 @@
-"""An agent that says what it is to achieve, works, is held at the gate, gets there, and shares it.
+"""An agent that says what it is to achieve, works, is held back, gets there, and shares its work.
 
-It keeps a recipe that all its sessions share. What it makes of that is shared once its outcome is
-reached, which is found in what its tools answered, and never in what it says. The model follows a
-script, so that it runs anywhere; a person is stood for by `agrees`.
+Whether the outcome is reached is found in what its tools answered, and never in what it says: until
+then nothing is shared with the agent's other sessions. The model here follows a script, so that it
+runs anywhere, and `agrees` stands for a person who confirms what writes in a shell or is shared.
 
 Run it: python examples/managed_agent.py
 """
@@ -12,16 +12,57 @@ from pathlib import Path
 
 import anyio
 
-from holdfast import AgentSession, Answer, Ask, Event, Holdfast
-from holdfast.contract.events import CallSettled
+from holdfast import Agent, Answer, Ask, Event, Holdfast
+from holdfast.contract.events import CallRefused, CallSettled
 from holdfast.testing.scripts import ScriptedCall, ScriptedModel, Turn
 
-CRITERION = 'The check says "every line has a number"'
-CHECK = "grep -vq '[0-9]' tea.txt || echo every line has a number"
 
-
-def calls(name: str, **arguments: object) -> Turn:
-    return Turn(calls=(ScriptedCall.__struct_config__ and ScriptedCall(name=name, arguments=arguments),))
+def calls(name: str, **arguments: str | list[str]) -> Turn:
+    return Turn(calls=(ScriptedCall(name=name, arguments=dict(arguments)),))
 
 
 SHARE = calls("resources_promote_to_substrate", source_path="tea.txt")
+MODEL = ScriptedModel(
+    [
+        calls(
+            "outcome_define",
+            title="The recipe is complete",
+            success_criteria=['The check prints "3 steps"'],
+        ),
+        calls("write", path="tea.txt", content="Boil water.\nAdd tea.\n"),
+        SHARE,
+        "I may not share it yet: nothing shows that it is complete.",
+        calls("write", path="tea.txt", content="Boil water.\nAdd tea.\nWait.\n"),
+        calls("shell_run", command='echo "$(wc -l < tea.txt) steps"'),
+        "Now it has all of its steps.",
+        calls("outcome_evaluate"),
+        SHARE,
+        "It is shared.",
+    ]
+)
+
+
+async def agrees(_ask: Ask) -> Answer:
+    return Answer(allowed=True, by="ada")
+
+
+async def main() -> None:
+    cook = Agent(id="cook", description="Keeps recipes.", instructions="Keep the recipes.")
+    with tempfile.TemporaryDirectory() as folder:
+        shared, workspace = Path(folder) / "shared", Path(folder) / "work"
+        shared.mkdir()
+        workspace.mkdir()
+        async with Holdfast(profile="managed", workspace=workspace, approver=agrees) as hf:
+            session = await hf.new_session(agent=cook, model=MODEL)
+            for message in ("Write the recipe.", "Complete it.", "Share it."):
+                async for one in session.run(message):
+                    match one:
+                        case Event(payload=CallSettled(tool=tool, envelope=envelope)):
+                            print(tool, bytes(envelope).decode()[:200])
+                        case _:
+                            pass
+                print(session.last and session.last.response)
+
+
+if __name__ == "__main__":
+    anyio.run(main)

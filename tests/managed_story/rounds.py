@@ -97,3 +97,7 @@ async def killed_at_random(round_: Round, dice: random.Random, kills: int) -> in
         moment = msgspec.convert({"at": at, "number": dice.randrange(1, 120)}, Moment)
         ran += await round_.killed(moment)
     return ran
+
+
+async def nobody(_question: Question) -> None:
+    """No person is there."""

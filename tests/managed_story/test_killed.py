@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from forked_workers import Workers
 from managed_story.looking import check_told
-from managed_story.rounds import Round, killed_at_random, prepared
+from managed_story.rounds import Round, killed_at_random, nobody, prepared
 from managed_story.script import HELD
 from managed_story.worker import Moment
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 SEED = int(os.environ.get("SEED", "1"))
 PROMOTE, RESTORE = "resources_promote_to_substrate", "resources_restore_version"
-NOTE, DELEGATE, RUN = "memory_promote_note", "session_delegate", "session_run_child"
+NOTE, DELEGATE = "memory_promote_note", "session_delegate"
 
 
 async def test_a_command_that_ran_when_its_program_was_killed_is_not_run_again(
@@ -56,9 +56,9 @@ async def test_a_command_that_ran_when_its_program_was_killed_is_not_run_again(
         ],
         [
             Moment(at="before", kind="call.settled", tool=DELEGATE),
-            Moment(at="before", kind="session.child_idle", tool=RUN),
-            Moment(at="before", kind="call.settled", tool=DELEGATE),
             Moment(at="before", kind="session.child_idle"),
+            Moment(at="before", kind="call.settled", tool=DELEGATE),
+            Moment(at="before", kind="session.status_idle", number=2),
         ],
     ],
     ids=["promoted", "restored", "not in place", "handed on"],
@@ -81,7 +81,7 @@ async def test_a_question_outlives_its_program_and_its_answer_counts_once(
     told = Round(job, at_work)
     for tool in ("shell_exec", PROMOTE, "shell_run", PROMOTE):
         before = (job.shared / "till.py").read_bytes()
-        assert await told.killed(Moment(at="after", kind="approval.asked", tool=tool))
+        assert await told.killed(Moment(at="after", kind="approval.asked", tool=tool), nobody)
         (question,) = await open_questions(None, **job.store)
         assert question.tool == tool
         assert (job.shared / "till.py").read_bytes() == before

@@ -121,7 +121,7 @@ async def test_a_later_session_finds_what_was_done_and_where_it_stands(
     check_listed(calls, root)
     memory = only(calls, "memory_read")[-1]
     assert NOTE in memory.came.result["content"]
-    (learned,) = only(calls, "learning_list")
+    learned = only(calls, "learning_list")[-1]
     assert [one["title"] for one in learned.came.result["learnings"]] == ["Coins"]
     stranger = msgspec.structs.replace(later, agent="stranger")
     await Round(stranger, at_work).to_the_end()
