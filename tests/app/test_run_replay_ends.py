@@ -7,12 +7,12 @@ from pathlib import Path
 import anyio
 import pytest
 from agents_at_work import at_work, calls, home_of
-from run_replays import again, all_events, deploy, fail, first_of, look, replays
+from run_replays import again, all_events, deploy, fail, look, replays
 from this_tree import this_tree
 
 from holdfast import Answer, answer_question
 from holdfast.app.settings import Settings
-from holdfast.contract.events import CallSettled, ModelReplied, ModelRequested
+from holdfast.contract.events import CallSettled, ModelRequested, SpanStarted
 
 LOOK = ("look", '{"place": "north"}')
 DEPLOY = ("deploy", '{"place": "north"}')
@@ -130,10 +130,14 @@ async def test_a_program_that_was_gone_right_before_a_call_of_a_managed_agent(
     tmp_path: Path,
 ) -> None:
     """Nothing of the call has begun, and nothing of it is left lying about."""
-    turns = [calls(LOOK), "It is fine."]
-    async with at_work(tmp_path, turns, tools=[look], equipment={"managed": True}) as desk:
+    turns = [calls(DEPLOY), "It is there."]
+    async with at_work(tmp_path, turns, tools=[deploy], equipment={"managed": True}) as desk:
         await desk.told("Go.")
+        (question,) = await desk.holdfast.questions()
+        await desk.holdfast.answer(question, Answer(allowed=True, by="ada"))
+        await desk.told()
         events = await all_events(desk)
-        replied = first_of(events, ModelReplied).sequence
-        found = await again(events[:replied])
+        *_, begins = [one for one in events if isinstance(one.payload, SpanStarted)]
+        assert begins.payload.name == "deploy"
+        found = await again(events[: begins.sequence - 1])
         assert (found.divergence, found.events_compared > 0) == (None, True)
