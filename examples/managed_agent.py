@@ -11,14 +11,16 @@ import tempfile
 from pathlib import Path
 
 import anyio
+import msgspec
 
 from holdfast import Agent, Answer, Ask, Event, Holdfast
-from holdfast.contract.events import CallRefused, CallSettled
+from holdfast.contract.events import CallSettled
+from holdfast.contract.json_value import JsonValue
 from holdfast.testing.scripts import ScriptedCall, ScriptedModel, Turn
 
 
-def calls(name: str, **arguments: str | list[str]) -> Turn:
-    return Turn(calls=(ScriptedCall(name=name, arguments=dict(arguments)),))
+def calls(name: str, **arguments: JsonValue) -> Turn:
+    return Turn(calls=(ScriptedCall(name=name, arguments=arguments),))
 
 
 SHARE = calls("resources_promote_to_substrate", source_path="tea.txt")
@@ -47,21 +49,20 @@ async def agrees(_ask: Ask) -> Answer:
 
 
 async def main() -> None:
-    cook = Agent(id="cook", description="Keeps recipes.", instructions="Keep the recipes.")
     with tempfile.TemporaryDirectory() as folder:
         shared, workspace = Path(folder) / "shared", Path(folder) / "work"
         shared.mkdir()
         workspace.mkdir()
+        cook = Agent(id="cook", instructions="Keep the recipes.", substrate=str(shared))
         async with Holdfast(profile="managed", workspace=workspace, approver=agrees) as hf:
             session = await hf.new_session(agent=cook, model=MODEL)
             for message in ("Write the recipe.", "Complete it.", "Share it."):
                 async for one in session.run(message):
-                    match one:
-                        case Event(payload=CallSettled(tool=tool, envelope=envelope)):
-                            print(tool, bytes(envelope).decode()[:200])
-                        case _:
-                            pass
+                    if isinstance(one, Event) and isinstance(one.payload, CallSettled):
+                        said = msgspec.json.decode(one.payload.envelope)
+                        print(f"  {one.payload.tool}: {said.get('message', 'done')}")
                 print(session.last and session.last.response)
+        print(len((shared / "tea.txt").read_text("utf-8").splitlines()), "steps are shared")
 
 
 if __name__ == "__main__":

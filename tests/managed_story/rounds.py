@@ -15,6 +15,7 @@ from typing import NamedTuple
 import anyio
 import msgspec
 from forked_workers import Workers, lives, stands_still
+from managed_story.looking import check_told
 from managed_story.script import BROKEN, KEY
 from managed_story.worker import Job, Moment
 
@@ -23,6 +24,7 @@ from holdfast import Answer, Question, answer_question, open_questions
 WORKER = Path(__file__).parent / "worker.py"
 LONGEST_RUN = 60.0
 LOOK_SECONDS = 0.02
+MOST_KILLS = 3
 
 Answering = Callable[[Question], Awaitable[None]]
 
@@ -73,13 +75,9 @@ class Round(NamedTuple):
     async def allow(self, question: Question) -> None:
         """A person says yes."""
         answer = Answer(allowed=True, by="ada")
-        await answer_question(
-            question.session_id, question.approval_id, answer, **self.job.store
-        )
+        await answer_question(question.session_id, question.approval_id, answer, **self.job.store)
 
-    async def _live(
-        self, number: int, answering: Answering, until: Callable[[], bool]
-    ) -> None:
+    async def _live(self, number: int, answering: Answering, until: Callable[[], bool]) -> None:
         over = time.monotonic() + LONGEST_RUN
         while lives(number) and not stands_still(number) and not until():
             if time.monotonic() > over:
@@ -89,14 +87,20 @@ class Round(NamedTuple):
             await anyio.sleep(LOOK_SECONDS)
 
 
-async def killed_at_random(round_: Round, dice: random.Random, kills: int) -> int:
-    """Kill it at so many moments that dice choose, most of them early; how often it still ran."""
-    ran = 0
-    for _ in range(kills):
-        at = dice.choice(["before", "after"])
-        moment = msgspec.convert({"at": at, "number": dice.randrange(1, 120)}, Moment)
-        ran += await round_.killed(moment)
-    return ran
+async def told_over_kills(folder: Path, at_work: Workers, seed: int) -> int:
+    """Tell it over programs that are killed at moments that dice choose; how often one was."""
+    job, dice, killed = prepared(folder), random.Random(seed), 0
+    told = Round(job, at_work)
+    try:
+        for _ in range(MOST_KILLS):
+            at, number = dice.choice(["before", "after"]), dice.randrange(1, 120)
+            killed += await told.killed(msgspec.convert({"at": at, "number": number}, Moment))
+        await told.to_the_end()
+        await check_told(job)
+    except AssertionError as problem:
+        problem.add_note(f"seed {seed}, in {folder}")
+        raise
+    return killed
 
 
 async def nobody(_question: Question) -> None:

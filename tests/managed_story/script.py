@@ -1,5 +1,6 @@
 """What the agents of these stories do: mend a till that is shared, and look for that later."""
 
+from collections.abc import Generator
 from typing import Any
 
 from managed_story.telling import Came, Do, Part, Story, do, surely
@@ -206,9 +207,10 @@ def _handed_on() -> Story:
         yield do("session_delegate", message=FEELS, title="A feeling")
 
 
-def _children() -> Any:
+def _children() -> Generator[Do | str, Came, list[Any]]:
     came = yield from surely(do("session_list_children"))
-    return came.result["sessions"]
+    found: list[Any] = came.result["sessions"]
+    return found
 
 
 def _is_refused(came: Came) -> bool:

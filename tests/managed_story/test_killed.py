@@ -1,13 +1,12 @@
 """The same story, whose program is killed with -9 where it hurts: it comes to the same end."""
 
 import os
-import random
 from pathlib import Path
 
 import pytest
 from forked_workers import Workers
 from managed_story.looking import check_told
-from managed_story.rounds import Round, killed_at_random, nobody, prepared
+from managed_story.rounds import Round, nobody, prepared, told_over_kills
 from managed_story.script import HELD
 from managed_story.worker import Moment
 
@@ -97,8 +96,4 @@ async def test_a_question_outlives_its_program_and_its_answer_counts_once(
 async def test_a_story_that_is_killed_anywhere_comes_to_the_same_end(
     tmp_path: Path, at_work: Workers, seed: int
 ) -> None:
-    job = prepared(tmp_path)
-    told = Round(job, at_work)
-    assert await killed_at_random(told, random.Random(seed), 3)
-    await told.to_the_end()
-    await check_told(job)
+    assert await told_over_kills(tmp_path / "story", at_work, seed)

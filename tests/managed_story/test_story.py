@@ -1,5 +1,5 @@
-"""A whole story on real processes: an outcome, work, a refusal, evidence, a pass, what is shared and
-brought back, children; and what a later session finds of it."""
+"""A whole story on real processes: an outcome, work, a refusal, evidence, a pass, what is shared
+and brought back, children; and what a later session finds of it."""
 
 from pathlib import Path
 from typing import Any
@@ -28,30 +28,22 @@ def only(calls: list[Call], tool: str) -> list[Call]:
     return [one for one in calls if one.tool == tool]
 
 
-async def test_an_outcome_is_reached_and_only_then_shared(
-    tmp_path: Path, at_work: Workers
-) -> None:
+async def test_an_outcome_is_reached_and_only_then_shared(tmp_path: Path, at_work: Workers) -> None:
     job = prepared(tmp_path)
     told = Round(job, at_work)
     asked: list[str] = []
 
     async def person(question: Question) -> None:
         asked.append(question.tool)
-        if len(asked) > 1:
-            await told.allow(question)
+        if len(asked) == 1:
+            words = ("sessions", "answer", question.session_id, question.approval_id, "--allow")
+            assert start(*words, home=job.folder / "home").status == 0
             return
-        words = ("sessions", "answer", question.session_id, question.approval_id, "--allow")
-        assert start(*words, home=job.folder / "home").status == 0
-
-    async def watching(question: Question) -> None:
         if question.tool == "shell_run":  # right behind the refusal
-            assert (job.shared / "till.py").read_text("utf-8") == BROKEN
-            async with store_of(job) as store:
-                space = substrate_space("keeper")
-                assert not await store.versions.history(space, "till.py", limit=9)
-        await person(question)
+            await check_nothing_shared(job)
+        await told.allow(question)
 
-    await told.to_the_end(watching)
+    await told.to_the_end(person)
     assert asked == [
         *("shell_exec", "resources_promote_to_substrate", "shell_run"),
         *("resources_promote_to_substrate",) * 2,
@@ -59,6 +51,19 @@ async def test_an_outcome_is_reached_and_only_then_shared(
     ]
     await check_told(job)
     calls = await calls_of(job)
+    check_shared(calls)
+    check_work(calls)
+    check_verbs(job)
+
+
+async def check_nothing_shared(job: Job) -> None:
+    assert (job.shared / "till.py").read_text("utf-8") == BROKEN
+    async with store_of(job) as store:
+        assert not await store.versions.history(substrate_space("keeper"), "till.py", limit=9)
+
+
+def check_shared(calls: list[Call]) -> None:
+    """Refused, then promoted twice, and the first of both brought back."""
     refused, first, second = only(calls, "resources_promote_to_substrate")
     check_refused(calls, refused)
     assert (first.came.ok, second.came.ok) == (True, True)
@@ -69,10 +74,13 @@ async def test_an_outcome_is_reached_and_only_then_shared(
     assert found["content_hash"] == first.came.result["content_hash"]
     for one in (first, second, restored, *only(calls, "memory_promote_note")):
         assert one.came.result["outcome_evaluation"]["status"] == "pass"
-    failed, passed = only(calls, "shell_exec")[0], only(calls, "shell_run")[0]
+
+
+def check_work(calls: list[Call]) -> None:
+    (failed,), (passed,) = only(calls, "shell_exec"), only(calls, "shell_run")
     assert failed.came.result["output"]["exit_code"] == 1
     assert passed.came.result["output"]["stdout"] == "both tills add up\n"
-    (kept,) = only(calls, "memory_read")[:1]
+    kept = only(calls, "memory_read")[0]  # a run later
     assert "The last coin is lost." in kept.came.result["content"]
     (shown,) = only(calls, "bash")
     assert "REDACTED" in shown.came.result["stdout"]
@@ -80,7 +88,6 @@ async def test_an_outcome_is_reached_and_only_then_shared(
     assert ran.came.result["response"] == "The till was looked at: one function, total."
     children = only(calls, "session_list_children")[-1].came.result["sessions"]
     assert [one["relation_to_current"] for one in children] == ["child", "child"]
-    check_verbs(job)
 
 
 def check_refused(calls: list[Call], refused: Call) -> None:

@@ -14,8 +14,19 @@ import anyio
 import msgspec
 import pytest
 from forked_workers import serve
-from managed_story.script import ASKS, BEGIN, DONE, FEELS, GO_ON, KEY, LOOKS
-from managed_story.script import asks, feels, looks, mends
+from managed_story.script import (
+    ASKS,
+    BEGIN,
+    DONE,
+    FEELS,
+    GO_ON,
+    KEY,
+    LOOKS,
+    asks,
+    feels,
+    looks,
+    mends,
+)
 from managed_story.telling import Teller
 
 from holdfast import Agent, Holdfast
@@ -158,6 +169,7 @@ async def work(job: Job) -> None:
             await session.send(job.message)
             job.session.write_text(session.id, "utf-8")
         async with opened_store(**job.store) as store:
+
             async def events() -> Sequence[Event]:
                 return await store.journal.events(session.id, limit=100_000)
 
