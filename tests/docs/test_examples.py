@@ -70,7 +70,7 @@ SAID = {
     "blocking_use.py": ["{'square': 144}", "{'square': 16}]"],
 }
 
-WITHOUT_TOOLS = {"flow_agents.py"}
+WITHOUT_TOOLS = {"flow_agents.py", "managed_agent.py"}
 
 
 def test_every_example_is_known_here() -> None:

@@ -16,7 +16,7 @@ from managed_story.worker import Job
 from holdfast import Question
 from holdfast.contract.managed.spaces import substrate_space
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 
 async def calls_of(job: Job) -> list[Call]:
