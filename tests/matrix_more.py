@@ -10,8 +10,16 @@ from holdfast.app.profiles import TOOLSETS
 from holdfast.contract.tool import Tool
 from holdfast.sources.intake import to_tool
 
+_OWN_TABLE = frozenset(one.name for one in TOOLSETS["managed"]) - {
+    *("session_delegate", "session_run_child")
+}
+"""Proven by `tests/tools/managed/tool_table.py`: their requests share 12,000 tokens, so that few of
+them have an example, and they need sessions, memory and shared files to be called at all."""
 BUILTINS: Mapping[str, Tool] = {
-    one.name: to_tool(one) for tools in TOOLSETS.values() for one in tools
+    one.name: to_tool(one)
+    for name, tools in TOOLSETS.items()
+    for one in tools
+    if name != "managed" or one.name not in _OWN_TABLE
 }
 
 

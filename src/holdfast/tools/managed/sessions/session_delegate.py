@@ -22,9 +22,13 @@ async def session_delegate(
 ) -> DelegatedSession:
     """Give a task to a child session; session_run_child runs it, or it runs when due.
 
+    Example: {"message": "List every caller of parse() in src.", "title": "Callers of parse"}
+
     Args:
         message: The whole task: it knows nothing of this conversation.
         title: The outcome to reach, in a few words.
+        detail: More about that.
+        success_criteria: How to tell that it is done.
     """
     if not message.strip():
         raise InvalidArguments("session_delegate requires a non-empty message", field="message")

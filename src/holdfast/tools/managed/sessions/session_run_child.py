@@ -25,7 +25,11 @@ async def session_run_child(
 ) -> RanChild:
     """Run a child that session_delegate made until it rests, for so many wakes at most.
 
-    Its last words are the response.
+    Its last words are the response. Example: {"session_id": "ses_0192f0c1", "max_cycles": 2}
+
+    Args:
+        session_id: A session that session_delegate made here.
+        max_cycles: How many wakes at most.
     """
     named = session_id.strip()
     if not named:
