@@ -12,7 +12,7 @@ import msgspec
 from holdfast.contract.vectors import Pointed, Pointer, Question, VectorBackend
 
 _WORD = re.compile(r"\w+")
-_NUMBERS = 256
+_NUMBERS = 1024
 
 Say = Callable[[str, str | None, str], Awaitable[str]]
 """Puts a text into a session of an agent, so that the backend can find it; gives the event's id."""
@@ -41,9 +41,10 @@ class FakeEmbedder:
     def vector(self, text: str) -> list[float]:
         """How often each word is in it."""
         counts = [0.0] * _NUMBERS
-        for word in _WORD.findall(text.lower()):
-            meant = self._synonyms.get(word, word)
-            counts[hashlib.sha256(meant.encode()).digest()[0] % _NUMBERS] += 1.0
+        for found in _WORD.finditer(text.lower()):
+            meant = self._synonyms.get(found[0], found[0])
+            place = int.from_bytes(hashlib.sha256(meant.encode()).digest()[:4], "big")
+            counts[place % _NUMBERS] += 1.0
         return counts
 
 

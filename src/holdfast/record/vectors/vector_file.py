@@ -61,8 +61,8 @@ class SqliteVectors:
     def keep(self, taken: Taken, /) -> bool:
         """Take it up, unless somebody else did meanwhile. Vectors that say nothing are left out."""
         agent, name = taken.agent or "", taken.session_id
-        packed = ((one.event_id, _packed(one.vector)) for one in taken.entries)
-        vectors = [(event_id, vector) for event_id, vector in packed if vector is not None]
+        pairs = ((one.event_id, packed(one.vector)) for one in taken.entries)
+        vectors = [(event_id, vector) for event_id, vector in pairs if vector is not None]
         with self._opened() as connection:
             connection.execute("BEGIN IMMEDIATE")
             if _place(connection, name) != taken.before:
@@ -86,7 +86,7 @@ class SqliteVectors:
 
     def nearest(self, vector: Sequence[float], bounds: Bounds, /) -> Sequence[Pointer]:
         """The events closest to it, the closest first, among the newest that may be meant."""
-        asked = _packed(vector)
+        asked = packed(vector)
         if asked is None:
             return ()
         with self._opened() as connection:
@@ -216,7 +216,7 @@ def _places(values: Collection[str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _packed(vector: Sequence[float]) -> bytes | None:
+def packed(vector: Sequence[float]) -> bytes | None:
     """Two bytes a number, all of them together of length 1; None: it points nowhere."""
     length = sqrt(sum(one * one for one in vector))
     if not length or not isfinite(length) or len(vector) > MOST_NUMBERS:

@@ -99,11 +99,14 @@ class Meaning:
             raise VectorsUnavailable(
                 f"{self._parts.embedder.name} made no vector within {QUESTION_SECONDS:g} s."
             ) from None
+        note = None
         if not self._tasks:
             with move_on_after(STEP_SECONDS) as step:
                 await self._step()
             if step.cancelled_caught or (self._behind and self._trouble is None):
                 self.catch_up()
+            if step.cancelled_caught and not self._behind:
+                note = "How much is new is not known yet: it is looked for."
         bounds = Bounds(
             agents=asked.agents,
             sessions=asked.sessions,
@@ -113,7 +116,8 @@ class Meaning:
         )
         found = await to_thread.run_sync(self._parts.file.nearest, vector, bounds)
         behind = sum(max(0, one.end - one.place.sequence) for one in self._behind)
-        note = None if self._trouble is None else f"New events are not taken up: {self._trouble}"
+        if self._trouble is not None:
+            note = f"New events are not taken up: {self._trouble}"
         return Pointed(pointers=tuple(found), unindexed=behind, note=note)
 
     def catch_up(self) -> None:
