@@ -198,7 +198,8 @@ def _rows(
     agents = [one or "" for one in bounds.agents]
     asked, values = f"agent IN ({_places(agents)})", list[str](agents)
     if bounds.sessions is not None:
-        asked += f" AND session_id IN ({_places(bounds.sessions)})"
+        # The sign keeps SQLite from looking through all that the agent has.
+        asked = f"+{asked} AND session_id IN ({_places(bounds.sessions)})"
         values += bounds.sessions
     if bounds.without is not None:
         asked += " AND session_id != ?"

@@ -114,7 +114,9 @@ class Meaning:
             limit=asked.limit,
             least=self._parts.least_similarity,
         )
-        found = await to_thread.run_sync(self._parts.file.nearest, vector, bounds)
+        found = await to_thread.run_sync(
+            self._parts.file.nearest, vector, bounds, abandon_on_cancel=True
+        )
         behind = sum(max(0, one.end - one.place.sequence) for one in self._behind)
         if self._trouble is not None:
             note = f"New events are not taken up: {self._trouble}"
