@@ -51,6 +51,7 @@ NAMES = frozenset(
         "holdfast.app.telemetry",
         "holdfast.app.undo",
         "holdfast.contract.kept_report",
+        "holdfast.contract.vectors",
         "holdfast.execution.artifacts",
         "holdfast.execution.extraction.parsers",
         "holdfast.execution.files.changes",

@@ -47,6 +47,8 @@ def test_every_contract_is_kept(copy: Path) -> None:
         ("record/sqlite/schema.py", "import psycopg"),
         ("app/keys.py", "import psycopg_pool"),
         ("agent/models/wire.py", "import aiohttp"),
+        ("record/searching.py", "import usearch"),
+        ("runtime/managed/retrieval/meaning.py", "import numpy"),
         ("agent/models/exchange.py", "import socket"),
         ("record/postgres/versions.py", "import socket"),
         (

@@ -12,7 +12,13 @@ from holdfast.surfaces.cli.builtin_checks import check_extra, check_git, check_r
 
 def test_doctor_looks_at_them(cli: Cli) -> None:
     said = cli("doctor").out
-    for name in ("grep and glob", "repo_clone", "holdfast[web]", "holdfast[images]"):
+    for name in (
+        "grep and glob",
+        "repo_clone",
+        "holdfast[web]",
+        "holdfast[images]",
+        "holdfast[vectors]",
+    ):
         assert f" {name}: " in said
 
 

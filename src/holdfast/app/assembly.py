@@ -208,6 +208,8 @@ def assembled(wanted: Wanted) -> Whole:
             bound=above is not None,
             mounts=mounts_here,
             policy=partial(whole_policy, reach),
+            vectors=options.get("vectors"),
+            embedder=options.get("embedder"),
         )
     )
     outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))

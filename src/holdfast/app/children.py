@@ -10,7 +10,7 @@ from holdfast.app.who_answers import answered_elsewhere
 _INHERITED = frozenset(
     {
         *("surroundings", "approver", "clock", "hooks", "rules", "on_demand"),
-        *("subagents", "agents", "runner"),
+        *("subagents", "agents", "runner", "vectors", "embedder"),
     }
 )
 """What the session of a subagent has from the one above it."""

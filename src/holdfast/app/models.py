@@ -17,6 +17,7 @@ from holdfast.app.model_settings import KINDS, ModelKind, ModelSettings, PriceSe
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.spelling import advice
+from holdfast.contract import vectors
 from holdfast.contract.model import ChatModel
 
 _MOST_SCRIPT_BYTES = 16 * 1024 * 1024
@@ -66,6 +67,21 @@ def model_named(settings: Settings, around: Surroundings, name: str | None = Non
     return _over_http(found, _PROVIDERS[found.kind], around, chosen)
 
 
+def embedder_named(settings: Settings, around: Surroundings, name: str) -> "vectors.OpenedEmbedder":
+    """Who makes vectors of texts, as `retrieval.vectors` names it; ConfigurationError."""
+    if name not in settings.model and ":" not in name:
+        near = advice(name, settings.model) if settings.model else "write a [model.NAME] table"
+        raise ConfigurationError(f"retrieval.vectors: there is no model {name!r}; {near}")
+    chosen, found = chosen_model(settings, name)
+    if found.kind != "openai":
+        raise ConfigurationError(
+            f"retrieval.vectors: {name} is of kind {found.kind!r}, and vectors are made by one of"
+            ' kind "openai"; write kind = "openai" and model = "text-embedding-3-small"'
+        )
+    over_http: Any = import_module("holdfast.agent.models.embeddings")
+    return over_http.OpenAiEmbedder(_setup(found, _PROVIDERS[found.kind], around, chosen))
+
+
 def remembered(name: str) -> str:
     """The name of a model as it means the same from any folder."""
     kind, colon, rest = name.partition(":")
@@ -102,6 +118,8 @@ def chosen_model(settings: Settings, name: str | None) -> tuple[str, ModelSettin
     """What a name stands for, and what it is called; ConfigurationError."""
     models = settings.model
     if name is None:
+        # The one that makes vectors of texts answers nothing.
+        models = {key: one for key, one in models.items() if key != settings.retrieval.vectors}
         if len(models) == 1:
             return next(iter(models.items()))
         if models:
@@ -143,6 +161,13 @@ def _short(kind: str, rest: str, name: str) -> ModelSettings:
 def _over_http(
     model: ModelSettings, usual: _Provider, around: Surroundings, name: str
 ) -> ChatModel:
+    over_http: Any = import_module("holdfast.agent.models.http_model")
+    return over_http.HttpModel(_setup(model, usual, around, name), import_module(usual.form).FORM)
+
+
+def _setup(
+    model: ModelSettings, usual: _Provider, around: Surroundings, name: str
+) -> "setup.ModelSetup":
     variable = key_variable_of(model)
     key = "" if variable is None else around.parent_environment.get(variable, "").strip()
     if variable is not None and not key:
@@ -151,7 +176,7 @@ def _over_http(
             " set it, or name another one with key_variable"
         )
     url = (model.base_url or usual.url).rstrip("/")
-    made = setup.ModelSetup(
+    return setup.ModelSetup(
         model=model.model or "",
         url=url,
         key=key,
@@ -172,8 +197,6 @@ def _over_http(
         extra=model.extra,
         proxy=proxy_for(url, model.proxy, around.parent_environment, name),
     )
-    over_http: Any = import_module("holdfast.agent.models.http_model")
-    return over_http.HttpModel(made, import_module(usual.form).FORM)
 
 
 def _local(model: ModelSettings) -> ChatModel:

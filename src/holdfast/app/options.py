@@ -13,6 +13,7 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import Timeouts
 from holdfast.app.subagents import Above, Child, Runner, Subagent
+from holdfast.contract import vectors
 from holdfast.contract.agents import Agent, CompiledAgent
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.json_value import JsonObject
@@ -103,6 +104,11 @@ class Options(SourceOptions, AgentOptions, total=False):
     """What a flow loop says of its session. Made by the loop, never by a program."""
     ports: Ports
     """What stands behind ports that tools name, beside or instead of the usual."""
+    vectors: "vectors.VectorBackend"
+    """Who finds events by what they mean, for `retrieval_search` and what a run recalls."""
+    embedder: "vectors.Embedder"
+    """Who makes vectors of texts for the index that ships (the extra `vectors`), instead of the
+    model that `retrieval.vectors` names."""
 
 
 class Wanted(msgspec.Struct, frozen=True):

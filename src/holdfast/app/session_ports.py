@@ -15,6 +15,7 @@ from holdfast.app.managed import session as managed_session
 from holdfast.app.profiles import is_managed
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
 from holdfast.app.skill_places import SkillPlaces
+from holdfast.contract import vectors
 from holdfast.contract.after_edit import AfterEdit
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.artifacts import Artifacts
@@ -86,6 +87,10 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     """What it stands on, where it is a managed one."""
     policy: Callable[[], SandboxPolicy] = SandboxPolicy
     """What its processes are confined to, all tools together."""
+    vectors: "vectors.VectorBackend | None" = None
+    """The program's own, who finds events by what they mean."""
+    embedder: "vectors.Embedder | None" = None
+    """The program's own, who makes vectors of texts."""
 
 
 class SessionsBelow:
@@ -176,6 +181,8 @@ class SessionPorts:
                 children=lambda: self.below.children,
                 mounts=parts.mounts,
                 policy=parts.policy,
+                vectors=parts.vectors,
+                embedder=parts.embedder,
             )
         )
 

@@ -247,6 +247,15 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """Whether arguments, answers and what the model said are told, too."""
 
 
+class RetrievalSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[retrieval]` table: how sessions are searched, beside by their words."""
+
+    vectors: str | None = None
+    """The `[model.NAME]` that makes vectors of texts; None: nothing is found by what it means."""
+    least_similarity: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.25
+    """What is less similar is not found."""
+
+
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The `[engine]` table: how sessions of agents are run."""
 
@@ -294,6 +303,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
     engine: EngineSettings = EngineSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
     web: WebSettings = WebSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     profile: dict[str, ProfileSettings] = {}

@@ -1,6 +1,5 @@
 """Who is looked through, who else can look, and what a run recalls by itself."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from holdfast.contract.events import (
     OutcomeDefined,
     UserMessage,
 )
-from holdfast.contract.managed.retrieval import Pointer, Question
+from holdfast.contract.vectors import Pointed, Pointer, Question
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.runtime.managed.recall import Recall
 from holdfast.runtime.managed.retrieval.finding import Finding
@@ -38,9 +37,9 @@ class Meaning:
         self.pointers = pointers
         self.asked: list[Question] = []
 
-    async def nearest(self, asked: Question, /) -> Sequence[Pointer]:
+    async def nearest(self, asked: Question, /) -> Pointed:
         self.asked.append(asked)
-        return self.pointers
+        return Pointed(pointers=self.pointers)
 
 
 def at(session_id: str, event_id: str, similarity: float = 0.8) -> Pointer:

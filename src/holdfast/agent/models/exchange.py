@@ -16,7 +16,7 @@ from yarl import URL
 
 from holdfast._version import __version__
 from holdfast.agent.models.event_stream import EventStream
-from holdfast.agent.models.form import Reading
+from holdfast.agent.models.form import Taking
 from holdfast.agent.models.setup import Patience
 from holdfast.agent.models.troubles import MOST_ERROR_BYTES, malformed, moved, refusal
 from holdfast.agent.models.wire import is_whole
@@ -62,7 +62,7 @@ class Exchange:
         self._session: aiohttp.ClientSession | None = None
         self._loop: object = None
 
-    async def ask(self, body: bytes, reading: Reading) -> None:
+    async def ask(self, body: bytes, reading: Taking) -> None:
         """Send it, and hand the reply over; ModelError."""
         scope = anyio.CancelScope()
         waiting = _Waiting(scope, self._to.patience, anyio.current_time())
@@ -180,7 +180,7 @@ class _Waiting:
 class _Pieces:
     """The body of one reply: a stream of events, or one JSON document, by what it begins with."""
 
-    def __init__(self, reading: Reading, waiting: _Waiting, most_bytes: int) -> None:
+    def __init__(self, reading: Taking, waiting: _Waiting, most_bytes: int) -> None:
         self._reading = reading
         self._waiting = waiting
         self._most = most_bytes

@@ -20,8 +20,8 @@ from holdfast.contract.model import (
 )
 
 
-class Reading(Protocol):
-    """Makes a reply of what comes; all raise ModelError."""
+class Taking(Protocol):
+    """Takes what comes; all raise ModelError."""
 
     @property
     def is_done(self) -> bool:
@@ -40,6 +40,10 @@ class Reading(Protocol):
     def whole(self, body: bytes, /) -> None:
         """A reply in one piece."""
         ...
+
+
+class Reading(Taking, Protocol):
+    """Makes a reply of what comes; all raise ModelError."""
 
     def reply(self) -> ModelReply:
         """What was said."""

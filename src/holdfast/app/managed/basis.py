@@ -15,13 +15,13 @@ from holdfast.contract.call import RawArguments
 from holdfast.contract.delegation import ChildSessions
 from holdfast.contract.events import SessionCreated
 from holdfast.contract.failure import Failure
-from holdfast.contract.managed.retrieval import VectorBackend
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.runtime import SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.skills import Skill, Skills
+from holdfast.contract.vectors import Embedder, VectorBackend
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy.explain import Explanation
@@ -62,7 +62,9 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     policy: Callable[[], SandboxPolicy] = SandboxPolicy
     """What its processes are confined to, all tools together."""
     vectors: VectorBackend | None = None
-    """Who finds events by what they mean; None: nobody."""
+    """The program's own, who finds events by what they mean; None: there is none."""
+    embedder: Embedder | None = None
+    """The program's own, who makes vectors for the index that ships; None: there is none."""
 
 
 class Basis(Protocol):
@@ -89,6 +91,8 @@ class Basis(Protocol):
     """What others know and do around a run, and who says what is in which artifact."""
     memory: MemoryBook
     """Who keeps what outlives a run."""
+    vectors: VectorBackend | None
+    """Who finds events by what they mean; None: nobody."""
     recall: Recall
     """Who looks for what a run may want to remember when it begins."""
 

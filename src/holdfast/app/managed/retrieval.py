@@ -9,7 +9,7 @@ from holdfast.runtime.managed.retrieval.finding import Finding
 
 def finding_of(basis: Basis) -> Finding:
     """Who looks through the agent's sessions."""
-    return Finding(basis.ground, basis.shell, basis.parts.vectors)
+    return Finding(basis.ground, basis.shell, basis.vectors)
 
 
 def recall_of(basis: Basis) -> Recall:

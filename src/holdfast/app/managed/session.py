@@ -22,6 +22,7 @@ from holdfast.app.managed import (
     setup,
     shell,
     skills,
+    vectors,
 )
 from holdfast.app.managed.basis import Explain, ManagedParts, skill_list
 from holdfast.app.store import shared_store
@@ -72,6 +73,8 @@ class ManagedSession:
         self.shell: ShellView = self.shells.book
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
         self.memory = memory.memory_of(self)
+        self.meaning = vectors.meaning_of(self)
+        self.vectors = parts.vectors or self.meaning
         self.recall = retrieval.recall_of(self)
         around.bring(self)
         self._surveyor = Surveyor(
@@ -105,6 +108,8 @@ class ManagedSession:
     async def rested(self) -> None:
         """A run has come to rest: how far it came is written down and shown."""
         await self._surveyor.rested()
+        if self.meaning is not None:
+            self.meaning.catch_up()
 
     async def caught_up(self) -> None:
         """Wait until all that happened so far is shown."""
@@ -113,6 +118,8 @@ class ManagedSession:
     def open(self) -> None:
         """The session begins again."""
         self._surveyor.open()
+        if self.meaning is not None:
+            self.meaning.open()
 
     def hear(self, event: Event) -> None:
         """Something has happened, now or before the session was taken up: the model is offered
@@ -124,6 +131,8 @@ class ManagedSession:
     async def close(self) -> None:
         """Let go of what was opened."""
         await self._surveyor.close()
+        if self.meaning is not None:
+            await self.meaning.close()
         async with self._opening:
             store, self._store = self._store, None
         if store is not None:

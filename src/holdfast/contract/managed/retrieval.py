@@ -4,7 +4,6 @@ A candidate is a hint and no truth: its `expansion` names the call that reads th
 Values and protocols only.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, Literal, Protocol
 
 import msgspec
@@ -158,38 +157,4 @@ class Retrieval(CallPort, Protocol):
         self, wanted: Wanted, backends: tuple[BackendName, ...], /
     ) -> RetrievalHits:
         """In several backends at once; none named: in all that are built in or provided."""
-        ...
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backend is asked. Nothing outside of these bounds may be answered."""
-
-    text: str
-    agents: tuple[str | None, ...]
-    """Whose sessions; None: those without an agent."""
-    sessions: tuple[str, ...] | None = None
-    """Only these; None: all of the agents."""
-    without: str | None = None
-    """Not this session."""
-    limit: int = 32
-
-
-class Pointer(msgspec.Struct, frozen=True, kw_only=True):
-    """An event that may be meant."""
-
-    session_id: str
-    event_id: str
-    similarity: float
-    """From 0 to 1."""
-
-
-class VectorBackend(Protocol):
-    """Whoever finds events by what they mean. It keeps an index of its own beside the journal, and
-    points at events: what they say, whose they are and how they count is read from the journal.
-
-    A pointer outside of the question's bounds, or at an event that is gone, is dropped.
-    """
-
-    async def nearest(self, asked: Question, /) -> Sequence[Pointer]:
-        """The events closest to what is asked, the closest first."""
         ...

@@ -11,6 +11,7 @@ from holdfast.surfaces.cli.looks import Finding
 _EXTRAS = {
     "web": (("trafilatura", "pypdf"), "web_fetch reads pages plainly and no PDF files"),
     "images": (("PIL",), "view_image shows no pictures"),
+    "vectors": (("numpy", "usearch"), "retrieval_search finds words, and not what means the same"),
 }
 """By extra: the modules it brings, and what holds without it."""
 

@@ -9,7 +9,8 @@ from typing import Protocol
 from holdfast.contract.archive import Near, Worded, WordQuery
 from holdfast.contract.events import CallAsked, CallSettled, ChildCreated, Event
 from holdfast.contract.journal import EventQuery, Session, UnknownSession
-from holdfast.contract.managed.retrieval import BackendName, Lineage, Question
+from holdfast.contract.managed.retrieval import BackendName, Lineage
+from holdfast.contract.vectors import Question
 from holdfast.runtime.managed.evidence import KNOWN_ALREADY
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.retrieval.hits import Brought, Hit

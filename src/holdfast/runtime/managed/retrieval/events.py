@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from holdfast.contract.archive import Worded
 from holdfast.contract.events import AgentMessage, Event
 from holdfast.contract.journal import EventQuery
-from holdfast.contract.managed.retrieval import BackendName, Question
+from holdfast.contract.managed.retrieval import BackendName
+from holdfast.contract.vectors import Question
 from holdfast.record.searching import searchable
 from holdfast.runtime.managed.retrieval.among import Among, best, titled
 from holdfast.runtime.managed.retrieval.hits import Brought, Hit

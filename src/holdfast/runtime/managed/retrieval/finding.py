@@ -17,13 +17,12 @@ from holdfast.contract.managed.retrieval import (
     Candidate,
     ContextHits,
     MemoryHits,
-    Question,
     RetrievalHits,
     TraceHits,
-    VectorBackend,
     Wanted,
 )
 from holdfast.contract.managed.shell_views import ShellView
+from holdfast.contract.vectors import Question, VectorBackend
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.retrieval.among import Among, Backend
 from holdfast.runtime.managed.retrieval.events import ContextBackend, TraceBackend
@@ -156,6 +155,8 @@ class Finding:
                     backend=backend.name,
                     candidates=len(brought.hits),
                     unindexed=brought.unindexed,
+                    available=brought.available,
+                    note=brought.note,
                 )
             )
         return Found(current=current, candidates=tuple(candidates), summary=tuple(summary))

@@ -31,6 +31,9 @@ class Brought(msgspec.Struct, frozen=True):
 
     hits: tuple[Hit, ...] = ()
     unindexed: int = 0
+    note: str | None = None
+    """What whoever asked should know."""
+    available: bool = True
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,10 +15,11 @@ from anyio import to_thread
 from holdfast.contract.archive import Worded
 from holdfast.contract.events import CallAsked
 from holdfast.contract.journal import Session
-from holdfast.contract.managed.retrieval import BackendName, Question, Source
+from holdfast.contract.managed.retrieval import BackendName, Source
 from holdfast.contract.managed.shell_views import ShellState, ShellView
 from holdfast.contract.managed.spaces import agent_space, session_space
 from holdfast.contract.mounts import of_kind
+from holdfast.contract.vectors import Question
 from holdfast.contract.versions import Kept
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.execution.files.opening import standing

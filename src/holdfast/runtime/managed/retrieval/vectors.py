@@ -3,17 +3,28 @@
 How the events are found, and by which library, is not known here.
 """
 
+import logging
+
+from anyio import fail_after
+from msgspec.structs import replace
+
 from holdfast.contract.archive import Worded
 from holdfast.contract.journal import EventQuery
-from holdfast.contract.managed.retrieval import BackendName, Pointer, Question, VectorBackend
+from holdfast.contract.managed.retrieval import BackendName
+from holdfast.contract.vectors import Pointer, Question, VectorBackend, VectorsUnavailable
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.searching import searchable
 from holdfast.runtime.managed.retrieval.among import Among, is_within, titled
 from holdfast.runtime.managed.retrieval.hits import Brought, Hit
 from holdfast.runtime.managed.text_score import query_of, score, snippet
 
+MOST_SECONDS = 4.0
+"""How long a provider may take."""
 MOST_POINTS = 10
 """What a text counts that means the same; how well the words fit counts beside it."""
+
+
+_log = logging.getLogger("holdfast")
 
 
 class VectorHits:
@@ -25,10 +36,22 @@ class VectorHits:
         self._provider = provider
 
     async def search(self, asked: Question, among: Among, /) -> Brought:
-        """What the provider points at, as far as it is there and within the question."""
-        pointers = await self._provider.nearest(asked)
-        found = [await self._hit(one, asked, among) for one in pointers[: asked.limit]]
-        return Brought(tuple(one for one in found if one is not None))
+        """What the provider points at, as far as it is there and within the question. Whatever goes
+        wrong with it is said, and fails nothing else."""
+        cleaned = replace(asked, text=among.ground.clean(asked.text))
+        try:
+            with fail_after(MOST_SECONDS):
+                pointed = await self._provider.nearest(cleaned)
+        except VectorsUnavailable as problem:
+            return _without(among.ground.clean(str(problem)))
+        except TimeoutError:
+            return _without(f"It did not answer within {MOST_SECONDS:g} s.")
+        except Exception as problem:  # noqa: BLE001 - the program's own provider
+            _log.warning("a provider of vectors failed", exc_info=problem)
+            return _without(f"It failed with {type(problem).__name__}.")
+        found = [await self._hit(one, asked, among) for one in pointed.pointers[: asked.limit]]
+        hits = tuple(one for one in found if one is not None)
+        return Brought(hits, max(0, pointed.unindexed), pointed.note)
 
     async def _hit(self, pointer: Pointer, asked: Question, among: Among) -> Hit | None:
         if not await among.of([pointer.session_id]):
@@ -58,3 +81,7 @@ class VectorHits:
             wake_id=None if is_learned else event.wake_id,
             created_at=event.at.isoformat(),
         )
+
+
+def _without(why: str) -> Brought:
+    return Brought(note=f"Nothing was found by meaning: {why}", available=False)
