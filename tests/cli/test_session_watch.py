@@ -212,6 +212,7 @@ def test_where_no_command_runs_that_is_said(place: Place, here: Cli) -> None:
         assert (told.status, told.out) == (0, "No command runs.\n")
 
 
+@pytest.mark.measured
 async def test_an_event_of_a_person_is_given_as_json_by_either_spelling(place: Place) -> None:
     with place.running(HELD) as running:
         await listening(running)

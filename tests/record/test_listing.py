@@ -25,6 +25,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.journal import Session
 from holdfast.contract.session_state import outcome_status, requires_action
+from holdfast.record.sqlite import schema
 from holdfast.record.sqlite.schema import MIGRATIONS
 from holdfast.record.store import Store
 from holdfast.runtime.managed.session_likeness import rank
@@ -171,6 +172,10 @@ async def test_what_happens_in_a_run_writes_nothing_that_lists_need(tmp_path: Pa
         assert briefs_written(path) == 1
 
 
+_BEFORE_BRIEFS = 7
+"""The tables of a file before it had any."""
+
+
 async def test_an_older_store_lists_what_is_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,8 +185,10 @@ async def test_an_older_store_lists_what_is_in_it(
         for name in ("ses_1", "ses_2", "ses_broken"):
             await tell(store.journal, name, Story(setup="same"))
     place.rows("DROP TABLE session_briefs")
-    place.rows(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    place.rows(f"PRAGMA user_version = {_BEFORE_BRIEFS}")
     place.rows("UPDATE chat_sessions SET state_json = '{' WHERE id = 'ses_broken'")
+    # What came later is there already.
+    monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: _BEFORE_BRIEFS + 1])
     async with place.opened() as store:
         assert await listed(store, agent_id="looker") == ["ses_2", "ses_1"]
         assert await store.archive.rebuild("ses_1", repair=False) == ()

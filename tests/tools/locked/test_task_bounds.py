@@ -20,6 +20,7 @@ from holdfast.app.settings import (
 )
 from holdfast.contract.delegation import MOST_DEPTH
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +58,7 @@ async def test_commands_are_held_to_what_the_parents_profile_runs(
     rejected = FailureKind.REJECTED
     assert seen["parent"][1:] == [rejected, rejected]
     assert seen["child"] == seen["grandchild"] == seen["parent"]
-    assert list(workspace.iterdir()) == []
+    assert [one for one in workspace.iterdir() if one.name != ARTIFACTS_FOLDER] == []
 
 
 async def test_commands_are_held_to_every_profile_above_and_to_the_childs_own(

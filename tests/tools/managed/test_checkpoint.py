@@ -17,7 +17,7 @@ from tools.managed.memory_kit import (
     written,
 )
 
-from holdfast.contract.events import EventsProcessed, ModelRequested, UserMessage
+from holdfast.contract.events import EventsProcessed, ModelRequested, SpanCompleted, UserMessage
 from holdfast.contract.managed_events import OutcomeEvaluated
 from holdfast.contract.outcomes import Evaluation, EvaluationRecord
 from holdfast.contract.wake_events import DirectiveTaken, WakeQueued
@@ -102,3 +102,28 @@ async def test_a_checkpoint_says_where_the_session_stands_by_its_journal(workspa
         await managed_of(hf).memory.refresh()
         file = home_of(workspace) / "sessions" / hf.session_id / "memory" / "checkpoint.json"
         assert json.loads(file.read_text("utf-8"))["last_wake_id"] == "wak_1"
+
+
+async def test_a_session_without_an_outcome_is_told_by_its_spans(workspace: Path) -> None:
+    async with remembering(workspace) as hf:
+        span = SpanCompleted(
+            span_id="wak_9", span_kind="wake", name="session_run", summary="So.", result="success"
+        )
+        (ended,) = await written(hf, [span], wake_id="wak_9")
+        found = await read(hf, "checkpoint")
+        assert (found["last_wake_id"], found["last_summary"]) == ("wak_9", "So.")
+        assert found["event_cursor"]["last_produced_event_id"] == ended.id
+
+
+async def test_a_file_that_cannot_be_shown_is_told_in_the_log_and_nothing_else(
+    workspace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with remembering(workspace) as hf:
+        folder = home_of(workspace) / "sessions" / hf.session_id
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "memory").rmdir()
+        (folder / "memory").write_text("in the way", "utf-8")
+        kept = await result(hf, "memory_write", target="working_buffer", content="kept")
+        assert kept["content"] == "kept"
+        assert "was not written" in caplog.text
+        (folder / "memory").unlink()

@@ -9,7 +9,7 @@ from tools.managed.shared_kit import WRITER, home_of, managed, substrate_of, vau
 
 from holdfast import Agent
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.settings import ProfileSettings, Settings
+from holdfast.app.settings import ProfileSettings, Settings, VaultSettings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.rules import Rule, RuleScope
 
@@ -190,3 +190,20 @@ async def test_the_ten_programs_stay_in_the_mount_they_work_in(
             {"command": "ls", "workdir": "/"},
         ):
             assert (await failure(hf, "bash", **arguments)).kind is FailureKind.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "said"),
+    [
+        ("a b", "/tmp", "it cannot be called that"),
+        ("keys", "keys", "no absolute path"),
+        ("keys", "{workspace}", "is or contains the workspace"),
+    ],
+)
+async def test_a_vault_that_cannot_be_one_is_told_before_anything_is_opened(
+    workspace: Path, name: str, path: str, said: str
+) -> None:
+    vaults = {name: VaultSettings(path=path.format(workspace=workspace.resolve()))}
+    with pytest.raises(ConfigurationError, match=said):
+        async with opened(workspace, "managed", settings=Settings(vault=vaults)):
+            pass

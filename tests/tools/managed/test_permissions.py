@@ -11,6 +11,7 @@ from outcomes_at_work import (
     busy_shell,
     closed_shell,
     idle_shell,
+    managed_of,
 )
 from permissions_at_work import CAT, CROWDED, ROOMY, advised, append, check, named, names, waits
 from tool_kit import failure, opened, result
@@ -371,3 +372,10 @@ def _steps(value: Any) -> list[dict[str, Any]]:
     if "rationale" in told:
         return [told]
     return [step for one in told.values() for step in _steps(one)]
+
+
+async def test_without_anybody_who_judges_a_tool_is_told_by_its_definition(workspace: Path) -> None:
+    async with opened(workspace, "managed") as hf:
+        managed_of(hf).explain = None
+        told = await result(hf, "permissions_check", tool_name="shell_run")
+        assert (told["allowed"], told["requires_confirmation"]) == (True, True)

@@ -68,7 +68,7 @@ class ManagedSession:
         self.artifacts: ArtifactFolder | None = self._artifacts()
         self.ground = self._ground()
         self.judging = Judging(self.ground, lambda: self.shell)
-        self.gate = Gate(self.judging)
+        self.gate = Gate(self.judging, self.ground)
         self.shells = shell.shells_of(self, self.artifacts)
         self.shell: ShellView = self.shells.book
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())

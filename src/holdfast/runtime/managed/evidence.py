@@ -31,8 +31,8 @@ KNOWN_ALREADY: frozenset[Effect] = frozenset(
     {"session_read", "memory_read", "learning_read", "skill_read"}
 )
 """Effects of tools that tell what is written down here."""
-TELLS_PLANS = frozenset({"outcome_define", "todo", "session_delegate"})
-"""Tools that tell again what the model means to do."""
+TELLS_PLANS = frozenset({"outcome_define", "todo", "session_delegate", "session_run_child", "task"})
+"""Tools that tell again what the model means to do, or what a session below says of itself."""
 NOTES = frozenset({"memory_write", "memory_promote_note"})
 """Tools whose text is a note of the model."""
 LONGEST = 20_000
@@ -121,6 +121,8 @@ def told(events: Sequence[Event], sources: Sources, *, goes_on: bool = False) ->
     wake_id, run, since_then = (runs[-1][0] if runs else None), list[Payload](), list[Payload]()
     while goes_on and runs and _stop_reason(runs[-1][1]) == "requires_action":
         since_then = [*runs.pop()[1], *since_then]
+    if goes_on:
+        since_then += _under_way(events)
     if runs:
         wake_id, run = runs[-1]
     return Told(
@@ -192,6 +194,14 @@ def _ended_runs(events: Iterable[Event]) -> list[tuple[str, list[Payload]]]:
             ended.pop(event.wake_id, None)
             ended[event.wake_id] = None
     return [(wake_id, by_run[wake_id]) for wake_id in ended]
+
+
+def _under_way(events: Sequence[Event]) -> list[Payload]:
+    """What the run that has not ended wrote so far: whatever failed in it counts already."""
+    run = next((one.wake_id for one in reversed(events) if one.wake_id is not None), None)
+    written = [one.payload for one in events if run is not None and one.wake_id == run]
+    ends = (one for one in written if isinstance(one, SpanCompleted) and one.span_kind == "wake")
+    return [] if next(ends, None) is not None else written
 
 
 def _newest(found: Iterable[Evidence]) -> tuple[Evidence, ...]:

@@ -27,19 +27,7 @@ class ManagedSandbox:
     @property
     def resources(self) -> tuple[Mount, ...]:
         """What is mounted."""
-        mounts = self._book.ground.mounts
-        if mounts:
-            return mounts
-        return tuple(
-            Mount(
-                kind="session_workspace",
-                mount_path=root,
-                access="read_write",
-                scope="session",
-                prompt="The session's workspace.",
-            )
-            for root in self._book.roots()
-        )
+        return self._book.ground.mounts
 
     async def described(self, resources: tuple[Mount, ...], /) -> SandboxDescribed:
         """The hand over these, but for its actions."""
