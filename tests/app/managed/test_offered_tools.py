@@ -127,7 +127,7 @@ async def test_a_task_is_given_away_by_a_tool_that_is_found(tmp_path: Path) -> N
 @pytest.mark.req("BOA-SESS-30")
 async def test_a_crowded_session_says_so_and_names_tools_that_help(tmp_path: Path) -> None:
     levels: set[str] = set()
-    for window in (3_400, 4_100, 60_000):
+    for window in (3_100, 4_100, 60_000):
         folder = tmp_path / str(window)
         folder.mkdir()
         async with working(folder, ["So."], window=window, max_output_tokens=1) as desk:

@@ -242,10 +242,13 @@ def test_the_gate_is_shut_until_the_outcome_is_reached(
         assert "Half of it. Next: " in told
 
 
+@pytest.mark.req("BOA-GATE-07")
 def test_the_step_behind_the_gate_is_the_history_where_it_does_not_get_better() -> None:
     found = evaluate(grade(standing(evidence=())), WELL, past("not_ready"))
     assert found.trend == "stable"
     assert gate_step(found).tool == "outcome_history"
+    worse = msgspec.structs.replace(found, trend="regressing")
+    assert gate_step(worse).tool == "outcome_history"
     better = msgspec.structs.replace(found, trend="improving")
     assert gate_step(better) == found.next_suggested_tool
     bare = msgspec.structs.replace(better, next_suggested_tool=None)

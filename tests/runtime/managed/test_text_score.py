@@ -19,6 +19,7 @@ WORDS = st.lists(
 ).map(" ".join)
 
 
+@pytest.mark.req("BOA-RETR-10")
 @pytest.mark.parametrize(
     ("query", "text", "points", "reasons"),
     [

@@ -87,12 +87,15 @@ async def test_a_tool_that_is_not_there_is_not_allowed(workspace: Path) -> None:
         assert refused.message == "permissions_check requires a non-empty tool_name"
 
 
+@pytest.mark.req("BOA-VIS-02")
 async def test_a_tool_that_the_profile_leaves_out_is_not_there(workspace: Path) -> None:
     settings = msgspec.convert(
         {"profile": {"managed": {"tools": {"deny": ["web_fetch"]}}}}, Settings
     )
     async with opened(workspace, "managed", settings=settings) as hf:
         assert (await check(hf, "web_fetch"))["exists"] is False
+        gone = await failure(hf, "web_fetch", url="https://example.org")
+        assert gone.kind is FailureKind.TOOL_NOT_FOUND
         assert (await check(hf, "read"))["exists"] is True
 
 
