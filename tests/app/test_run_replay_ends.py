@@ -12,7 +12,7 @@ from this_tree import this_tree
 
 from holdfast import Answer, answer_question
 from holdfast.app.settings import Settings
-from holdfast.contract.events import CallSettled, ModelRequested
+from holdfast.contract.events import CallSettled, ModelRequested, SpanStarted
 
 LOOK = ("look", '{"place": "north"}')
 DEPLOY = ("deploy", '{"place": "north"}')
@@ -123,3 +123,24 @@ def test_a_replay_starts_no_process_and_opens_no_connection(tmp_path: Path) -> N
         check=False,
     )
     assert (done.stdout, done.returncode) == ("quiet True\n", 0), done.stderr
+
+
+@pytest.mark.anyio
+async def test_a_program_that_was_gone_right_before_a_call_of_a_managed_agent(
+    tmp_path: Path,
+) -> None:
+    """Nothing of the call has begun, and nothing of it is left lying about."""
+    turns = [calls(DEPLOY), "It is there."]
+    async with at_work(tmp_path, turns, tools=[deploy], equipment={"managed": True}) as desk:
+        await desk.told("Go.")
+        (question,) = await desk.holdfast.questions()
+        await desk.holdfast.answer(question, Answer(allowed=True, by="ada"))
+        await desk.told()
+        events = await all_events(desk)
+        *_, begins = [
+            place
+            for place, one in enumerate(events)
+            if isinstance(one.payload, SpanStarted) and one.payload.name == "deploy"
+        ]
+        found = await again(events[:begins])
+        assert (found.divergence, found.events_compared > 0) == (None, True)

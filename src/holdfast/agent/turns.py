@@ -183,14 +183,13 @@ class Turn:
             return held
         approved = self._begun_before(call)
         self._guide.begins(call)
-        taking = self._place.pipeline.take(
-            self._call(call), self._abort, approved, self._progress(call)
-        )
+        take, progress = self._place.pipeline.take, self._progress(call)
+        taking = partial(take, self._call(call), self._abort, approved, progress)
         if not self._equipment.managed:
-            return await taking
+            return await taking()
         tool = self._place.tool(call.name)
         await self._place.log.append([span_begun(call, tool, self._place.log.wake_id)])
-        found = await taking
+        found = await taking()
         arguments = self._place.clean_json(encode_json(input_of(call))).decode()
         shown = msgspec.structs.replace(call, arguments=arguments)
         ended = span_ended(shown, tool, found, self._place.log.wake_id)
