@@ -59,11 +59,18 @@ SAID = {
         "You judge. -> It will be remembered.",
         "in the end: Six words, and the critic likes them.",
     ],
+    "managed_agent.py": [
+        "resources_promote_to_substrate: resources_promote_to_substrate requires outcome_evaluate"
+        " to return status=pass; it returns not_ready",
+        "I may not share it yet",
+        "resources_promote_to_substrate: done\nIt is shared.",
+        "3 steps are shared",
+    ],
     "due_sessions.py": ["runs: 1", "and now: idle"],
     "blocking_use.py": ["{'square': 144}", "{'square': 16}]"],
 }
 
-WITHOUT_TOOLS = {"flow_agents.py"}
+WITHOUT_TOOLS = {"flow_agents.py", "managed_agent.py"}
 
 
 def test_every_example_is_known_here() -> None:
