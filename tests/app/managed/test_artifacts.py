@@ -199,7 +199,7 @@ async def test_what_happened_is_shown_when_a_run_rests(tmp_path: Path) -> None:
         assert status["shell_state"]["env"] == {"count": 0, "keys": [], "to_set_again": []}
         runtime = read_json(desk, "session-runtime.json")
         assert runtime["environment_id"] == "local-default"
-        assert runtime["mounted_resources"] [0]["kind"] == "session_workspace"
+        assert runtime["mounted_resources"][0]["kind"] == "session_workspace"
         assert read_json(desk, "session-relations.json")["parent"] is None
 
 
