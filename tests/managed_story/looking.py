@@ -29,6 +29,7 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.journal import Session
 from holdfast.contract.managed.spaces import agent_space, substrate_space
+from holdfast.execution.files.placing import ASIDE
 from holdfast.record.store import Store
 
 CONFIRMED = frozenset(
@@ -146,7 +147,8 @@ def check_children(events: Sequence[Event], children: set[str]) -> None:
 def check_artifacts(job: Job, session_id: str) -> None:
     """They are there for people and the session's own hand, and can be read."""
     folder = job.workspace / ".holdfast-runtime" / session_id
-    files = {one.name: one for one in folder.iterdir()}
+    # A program that is killed while it writes one leaves what it wrote aside, under no such name.
+    files = {one.name: one for one in folder.iterdir() if not one.name.startswith(ASIDE)}
     assert files.keys() >= {
         *("managed-tools.json", "permissions.json", "environment.json", "agent-setup.json"),
         *("skills.json", "vaults.json", "context-budget.json", "permission-posture.json"),

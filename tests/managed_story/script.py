@@ -59,12 +59,12 @@ def mends() -> Story:
     step = refused.next_step
     yield from surely(Do(step["tool"], step["args"]))
     yield NOT_YET
-    yield from _edited("coins[:-1]", "coins")
+    yield from _edited("coins[:-1]", "coins", MENDED)
     yield from _checked()
     yield f"The checks pass. {LEARNED}"
     yield from surely(do("memory_read", target="session_state"))
     yield from _shared_after_all()
-    yield from _edited("    return", '    """In cents."""\n    return')
+    yield from _edited("    return", '    """In cents."""\n    return', BETTER)
     yield from _shared_after_all()
     yield from _brought_back()
     yield from _noted()
@@ -116,12 +116,12 @@ def _written(path: str, content: str) -> Story:
         came = yield do("write", path=path, content=content)
 
 
-def _edited(old: str, new: str) -> Story:
+def _edited(old: str, new: str, after: str) -> Story:
     """Whoever does not know whether it is done looks first."""
     came = yield do("edit", path="till.py", old_string=old, new_string=new)
     while came.is_lost:
         found = yield from surely(do("bash", command="cat till.py"))
-        if new in found.result["stdout"]:
+        if found.result["stdout"] == after:
             return
         came = yield do("edit", path="till.py", old_string=old, new_string=new)
 

@@ -42,6 +42,7 @@ from holdfast.runtime.managed import substrate
 from holdfast.runtime.session_log import SessionLog
 
 LOOK_SECONDS = 0.01
+MOST_WORDS = 20
 STORIES = {BEGIN: mends, LOOKS: looks, FEELS: feels, ASKS: asks}
 
 
@@ -182,6 +183,7 @@ async def work(job: Job) -> None:
 
 
 async def _played(job: Job, session: AgentSession, events: Any, state: Any) -> None:
+    patience = MOST_WORDS
     while True:
         async for _ in session.run():
             pass
@@ -191,6 +193,8 @@ async def _played(job: Job, session: AgentSession, events: Any, state: Any) -> N
         if now.status == "idle" and not (now.wakes or now.pending or now.calls):
             if job.message != BEGIN or _last_words(await events()).startswith(DONE):
                 return
+            patience -= 1
+            assert patience > 0, "it gets nowhere"
             await session.send(GO_ON)
         else:
             await anyio.sleep(LOOK_SECONDS)
