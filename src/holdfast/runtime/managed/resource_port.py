@@ -198,7 +198,8 @@ class CallFiles:
     ) -> tuple[Version, Evaluation]:
         """The version, the content, the gate, and then the write: in this order."""
         substrate = self._desk.substrate
-        await self._reach.admitted(substrate.path(new.target, "target_path"))
+        field = "version_id" if session is None else "target_path"
+        await self._reach.admitted(substrate.target(new.target, field))
         async with substrate.changing() as lease:
             shared = await substrate.look(new.target)
             check(shared, new.target, wanted)
