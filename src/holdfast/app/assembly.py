@@ -208,6 +208,7 @@ def assembled(wanted: Wanted) -> Whole:
             bound=above is not None,
             mounts=mounts_here,
             policy=partial(whole_policy, reach),
+            against_writing=hand_setup.against_writing,
         )
     )
     outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))

@@ -86,6 +86,8 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     """What it stands on, where it is a managed one."""
     policy: Callable[[], SandboxPolicy] = SandboxPolicy
     """What its processes are confined to, all tools together."""
+    against_writing: Callable[[Runtime, str], str | None] = lambda _call, _path: None
+    """What rules say against a call that writes to a path; None: nothing."""
 
 
 class SessionsBelow:
@@ -176,6 +178,7 @@ class SessionPorts:
                 children=lambda: self.below.children,
                 mounts=parts.mounts,
                 policy=parts.policy,
+                against_writing=parts.against_writing,
             )
         )
 

@@ -22,6 +22,7 @@ from tools.managed.shared_kit import (
 
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.managed_events import ResourcePromoted
+from holdfast.contract.rules import Action, Rule
 from holdfast.contract.versions import MAX_CONTENT_BYTES, Origin, content_hash
 from holdfast.execution.files.write_lease import Doing, WriteLease
 from holdfast.runtime.managed.write_leases import SessionLease
@@ -280,3 +281,37 @@ async def test_what_means_something_to_others_is_not_shared_as_a_file(
         assert {one: one.read_bytes() for one in shared.rglob("*") if one.is_file()} == before
         await result(hf, PROMOTE, source_path="a.md", target_path="a/MEMORY.md")
         await result(hf, PROMOTE, source_path="a.md", target_path="a/.gitignore")
+
+
+def locked(workspace: Path, action: Action) -> Rule:
+    pattern = f"{substrate_of(workspace)}/locked/**"
+    return Rule(permission="fs.write", pattern=pattern, action=action, scope="session", source="me")
+
+
+@pytest.mark.parametrize("through_a_link", [False, True])
+async def test_a_rule_keeps_files_from_being_shared_in_a_place(
+    workspace: Path, *, through_a_link: bool
+) -> None:
+    async with managed(workspace, rules=[locked(workspace, "deny")]) as hf:
+        (workspace / "a.md").write_text("one\n")
+        inner = substrate_of(workspace) / "locked"
+        inner.mkdir()
+        if through_a_link:
+            (substrate_of(workspace) / "open").symlink_to(inner)
+        target = "open/a.md" if through_a_link else "locked/a.md"
+        refused = await failure(hf, PROMOTE, source_path="a.md", target_path=target)
+        assert refused.kind is FailureKind.REJECTED
+        assert "denies" in refused.message
+        kept = await (await store_of(hf)).write(SPACE, target, b"old\n", origin=Origin(source="x"))
+        refused = await failure(hf, RESTORE, version_id=kept.id)
+        assert (refused.kind, "denies" in refused.message) == (FailureKind.REJECTED, True)
+        assert list(inner.iterdir()) == []
+        await result(hf, PROMOTE, source_path="a.md", target_path="unlocked/a.md")
+
+
+async def test_a_rule_that_asks_is_content_with_whoever_confirms_the_sharing(
+    workspace: Path,
+) -> None:
+    async with managed(workspace, rules=[locked(workspace, "ask")]) as hf:
+        await promoted(hf, "a.md", "one\n", target_path="locked/a.md")
+        assert (substrate_of(workspace) / "locked" / "a.md").read_text() == "one\n"
