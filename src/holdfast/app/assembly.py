@@ -210,6 +210,7 @@ def assembled(wanted: Wanted) -> Whole:
             policy=partial(whole_policy, reach),
             vectors=options.get("vectors"),
             embedder=options.get("embedder"),
+            against_writing=hand_setup.against_writing,
         )
     )
     outside.servers = _servers(sources, hand_setup, hand, tuple(settings.mcp))

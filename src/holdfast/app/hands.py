@@ -12,7 +12,8 @@ from holdfast.contract.audit import AuditLog
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import Clock, IdSource, PathView
 from holdfast.contract.requirements import RequirementSet
-from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.rules import Use
+from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxLimits, SandboxPolicy
 from holdfast.contract.tool import Alone, Tool
 from holdfast.envelope.redact import Redactor
@@ -48,6 +49,12 @@ class HandSetup(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     ids: IdSource
     audit: AuditLog
+
+    def against_writing(self, call: Runtime, path: str) -> str | None:
+        """What rules say against a call that writes there, for a tool that shares files where no
+        other call writes; None: nothing does. Whether its scope reaches the place is not asked."""
+        use = self.reach.named(Use(capability="fs.write", kind="path", target=path))
+        return self.bounds().against(self.tools(call.tool), call.call_id, use)
 
 
 class KnownTools:

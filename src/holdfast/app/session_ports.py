@@ -91,6 +91,8 @@ class PortParts(msgspec.Struct, frozen=True, kw_only=True):
     """The program's own, who finds events by what they mean."""
     embedder: "vectors.Embedder | None" = None
     """The program's own, who makes vectors of texts."""
+    against_writing: Callable[[Runtime, str], str | None] = lambda _call, _path: None
+    """What rules say against a call that writes to a path; None: nothing."""
 
 
 class SessionsBelow:
@@ -183,6 +185,7 @@ class SessionPorts:
                 policy=parts.policy,
                 vectors=parts.vectors,
                 embedder=parts.embedder,
+                against_writing=parts.against_writing,
             )
         )
 

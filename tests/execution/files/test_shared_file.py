@@ -117,9 +117,6 @@ def test_no_link_is_followed_and_nothing_but_a_file_is_read(
     with pytest.raises(OSError, match="it is no file"):
         file.read()
     file.path.unlink()
-    file.path.write_bytes(b"x" * (LARGEST + 1))
-    with pytest.raises(OSError, match="larger than"):
-        file.read()
     held.let_go()
     assert secret.read_bytes() == b"secret"
     elsewhere = tmp_path / "elsewhere"
@@ -138,3 +135,32 @@ def test_what_cannot_be_put_in_place_leaves_nothing_behind(tmp_path: Path) -> No
     with pytest.raises(IsADirectoryError):
         show(tmp_path, (), "MEMORY.md", b"x")
     assert [one.name for one in tmp_path.iterdir()] == ["MEMORY.md"]
+
+
+def test_one_that_is_too_large_is_only_ever_made_smaller(
+    file: SharedFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewritten(file, b"one\n")
+    with pytest.raises(OSError, match="larger than 4,194,304 bytes"):
+        rewritten(file, b"x" * LARGEST)
+    assert file.read() == b"one\n"  # nothing was put in place
+    file.path.write_bytes(b"x" * (LARGEST + 2))
+    with pytest.raises(OSError, match="larger than"):
+        file.read()
+    held = file.hold()
+    with pytest.raises(OSError, match="larger than"):
+        held.rewrite(lambda before: b"y" * len(before))
+    assert held.rewrite(lambda before: before[:-1]) is True
+    assert held.rewrite(lambda before: before[:4]) is True
+    assert file.read() == b"xxxx"
+    monkeypatch.setattr(shared_file, "_STILL_READ", 3)
+    with pytest.raises(OSError, match="larger than 3 bytes"):
+        held.rewrite(lambda _before: b"")
+    held.let_go()
+
+
+def test_who_may_read_and_write_it_stays_as_it_is(file: SharedFile) -> None:
+    rewritten(file, b"one\n")
+    file.path.chmod(0o664)
+    rewritten(file, b"two\n")
+    assert file.path.stat().st_mode & 0o777 == 0o664

@@ -177,7 +177,7 @@ async def test_a_file_is_shared_as_a_new_version(workspace: Path) -> None:
             assert read["text"] == "two\n"
 
 
-async def test_the_mode_of_a_shared_file_stays_and_a_new_one_has_its_drafts(
+async def test_the_mode_of_a_shared_file_stays_and_a_new_one_is_not_to_be_run(
     workspace: Path,
 ) -> None:
     async with managed(workspace) as hf:
@@ -185,7 +185,7 @@ async def test_the_mode_of_a_shared_file_stays_and_a_new_one_has_its_drafts(
         (workspace / "run.sh").chmod(0o755)
         await result(hf, PROMOTE, source_path="run.sh")
         shared = substrate_of(workspace) / "run.sh"
-        assert shared.stat().st_mode & 0o777 == 0o755
+        assert shared.stat().st_mode & 0o777 == 0o644
         shared.chmod(0o640)
         await result(hf, "write", path="run.sh", content="false\n")
         await result(hf, PROMOTE, source_path="run.sh", overwrite=True)

@@ -22,7 +22,8 @@ from tools.managed.shared_kit import (
 
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.managed_events import ResourcePromoted
-from holdfast.contract.versions import Origin, content_hash
+from holdfast.contract.rules import Action, Rule
+from holdfast.contract.versions import MAX_CONTENT_BYTES, Origin, content_hash
 from holdfast.execution.files.write_lease import Doing, WriteLease
 from holdfast.runtime.managed.write_leases import SessionLease
 
@@ -228,3 +229,89 @@ async def test_a_place_that_cannot_be_written_leaves_no_version(workspace: Path)
         await failure(hf, PROMOTE, source_path="b.md", target_path="a/b.md")
         assert await (await store_of(hf)).history(SPACE, "a/b.md") == ()
         assert [one.name for one in substrate_of(workspace).iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("is_now", ["a link", "a folder", "too large"])
+async def test_what_cannot_be_finished_keeps_nobody_from_sharing(
+    workspace: Path, caplog: pytest.LogCaptureFixture, is_now: str
+) -> None:
+    async with managed(workspace) as hf:
+        await promoted(hf, "a.md", "one\n")
+        shared, file = substrate_of(workspace) / "a.md", lease_of(workspace).file
+        with WriteLease(file, "ses_gone") as gone:
+            gone.doing(Doing(target="a.md", content_hash="x"))
+        shared.unlink()
+        if is_now == "a link":
+            shared.symlink_to("/etc/hostname")
+        elif is_now == "a folder":
+            shared.mkdir()
+        else:
+            with shared.open("wb") as grown:
+                grown.truncate(MAX_CONTENT_BYTES + 1)
+        await promoted(hf, "b.md", "b\n")
+        assert "doing" not in file.read_text()
+        assert "shared file a.md was left as it is" in caplog.text
+        assert shared.is_symlink() or shared.is_dir() or shared.stat().st_size > MAX_CONTENT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("MEMORY.md", "memory_promote_note"),
+        ("./memory.MD", "memory_promote_note"),
+        (".git/hooks/pre-commit", "another target_path"),
+        ("a/.GIT/config", "another target_path"),
+        ("a/.Holdfast-runtime/x", "another target_path"),
+    ],
+)
+async def test_what_means_something_to_others_is_not_shared_as_a_file(
+    workspace: Path, target: str, said: str
+) -> None:
+    async with managed(workspace) as hf:
+        (workspace / "a.md").write_text("run anything\n")
+        shared = substrate_of(workspace)
+        before = {one: one.read_bytes() for one in shared.rglob("*") if one.is_file()}
+        refused = await failure(hf, PROMOTE, source_path="a.md", target_path=target, overwrite=True)
+        assert refused.kind is FailureKind.REJECTED
+        assert said in refused.message
+        name = target.removeprefix("./")
+        kept = await (await store_of(hf)).write(SPACE, name, b"old\n", origin=Origin(source="x"))
+        refused = await failure(hf, RESTORE, version_id=kept.id)
+        assert (refused.kind, said in refused.message) == (FailureKind.REJECTED, True)
+        assert {one: one.read_bytes() for one in shared.rglob("*") if one.is_file()} == before
+        await result(hf, PROMOTE, source_path="a.md", target_path="a/MEMORY.md")
+        await result(hf, PROMOTE, source_path="a.md", target_path="a/.gitignore")
+
+
+def locked(workspace: Path, action: Action) -> Rule:
+    pattern = f"{substrate_of(workspace)}/locked/**"
+    return Rule(permission="fs.write", pattern=pattern, action=action, scope="session", source="me")
+
+
+@pytest.mark.parametrize("through_a_link", [False, True])
+async def test_a_rule_keeps_files_from_being_shared_in_a_place(
+    workspace: Path, *, through_a_link: bool
+) -> None:
+    async with managed(workspace, rules=[locked(workspace, "deny")]) as hf:
+        (workspace / "a.md").write_text("one\n")
+        inner = substrate_of(workspace) / "locked"
+        inner.mkdir()
+        if through_a_link:
+            (substrate_of(workspace) / "open").symlink_to(inner)
+        target = "open/a.md" if through_a_link else "locked/a.md"
+        refused = await failure(hf, PROMOTE, source_path="a.md", target_path=target)
+        assert refused.kind is FailureKind.REJECTED
+        assert "denies" in refused.message
+        kept = await (await store_of(hf)).write(SPACE, target, b"old\n", origin=Origin(source="x"))
+        refused = await failure(hf, RESTORE, version_id=kept.id)
+        assert (refused.kind, "denies" in refused.message) == (FailureKind.REJECTED, True)
+        assert list(inner.iterdir()) == []
+        await result(hf, PROMOTE, source_path="a.md", target_path="unlocked/a.md")
+
+
+async def test_a_rule_that_asks_is_content_with_whoever_confirms_the_sharing(
+    workspace: Path,
+) -> None:
+    async with managed(workspace, rules=[locked(workspace, "ask")]) as hf:
+        await promoted(hf, "a.md", "one\n", target_path="locked/a.md")
+        assert (substrate_of(workspace) / "locked" / "a.md").read_text() == "one\n"

@@ -18,7 +18,7 @@ from holdfast.contract.failure import Failure
 from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.mounts import Mount
 from holdfast.contract.ports import Clock, IdSource
-from holdfast.contract.runtime import SessionFacts
+from holdfast.contract.runtime import Runtime, SessionFacts
 from holdfast.contract.sandbox import SandboxPolicy
 from holdfast.contract.skills import Skill, Skills
 from holdfast.contract.vectors import Embedder, VectorBackend
@@ -61,6 +61,8 @@ class ManagedParts(msgspec.Struct, frozen=True, kw_only=True):
     mounts: tuple[Mount, ...] = ()
     policy: Callable[[], SandboxPolicy] = SandboxPolicy
     """What its processes are confined to, all tools together."""
+    against_writing: Callable[[Runtime, str], str | None] = lambda _call, _path: None
+    """What rules say against a call that writes to a path; None: nothing."""
     vectors: VectorBackend | None = None
     """The program's own, who finds events by what they mean; None: there is none."""
     embedder: Embedder | None = None

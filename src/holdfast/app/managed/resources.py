@@ -7,6 +7,7 @@ from holdfast.contract.managed.resources import SharedFiles
 from holdfast.contract.mounts import of_kind
 from holdfast.contract.runtime import Ports, Runtime
 from holdfast.runtime.managed.artifact_folder import ArtifactFolder
+from holdfast.runtime.managed.call_reach import CallReach
 from holdfast.runtime.managed.resource_port import CallFiles, Desk
 from holdfast.runtime.managed.substrate import Substrate
 from holdfast.runtime.managed.write_leases import SessionLease
@@ -19,11 +20,12 @@ _LEASES = "leases"
 def ports_of(basis: Basis) -> Ports:
     """By port, what each call is handed."""
     desk = Desk(basis.ground, Substrate(basis.ground, _lease(basis)), basis.gate, _shown(basis))
-    return {SharedFiles: partial(_of_call, desk)}
+    return {SharedFiles: partial(_of_call, desk, basis)}
 
 
-def _of_call(desk: Desk, call: Runtime) -> CallFiles:
-    return CallFiles(desk, lambda: call.fs)
+def _of_call(desk: Desk, basis: Basis, call: Runtime) -> CallFiles:
+    against = partial(basis.parts.against_writing, call)
+    return CallFiles(desk, CallReach(lambda: call.fs, against))
 
 
 def _lease(basis: Basis) -> SessionLease:

@@ -18,6 +18,9 @@ from holdfast.execution.sidecars import make_private
 
 LARGEST = 4 * 1024 * 1024
 """What people write into it, at most."""
+_STILL_READ = 16 * LARGEST
+"""As much is read of one that grew too large, so that it can be made smaller."""
+_PRIVATE = 0o600
 PATIENCE_SECONDS = 10.0
 _BETWEEN_TRIES = 0.01
 _MOST_TAKEN_UP = 5
@@ -77,18 +80,22 @@ class Held:
     def rewrite(self, change: Callable[[bytes], bytes]) -> bool:
         """Put in place what is made of what it says; whether anything had to be. OSError.
 
-        Where a person is quicker, it is made anew of what they wrote.
+        Where a person is quicker, it is made anew of what they wrote. One that is too large is
+        only ever made smaller. Who may read and write it stays as it is.
         """
         tries = 0
         while True:
             before = self._look()
-            content = _content(self._place, self._name)
+            content = _content(self._place, self._name, _STILL_READ)
             changed = change(content)
             if changed == content:
                 return False
+            if len(changed) > max(LARGEST, len(content) - 1):
+                raise _too_large(LARGEST, self._name)
             tries += 1
             if self._look() == before or tries == _MOST_TAKEN_UP:
-                put(self._place, self._name, changed)
+                mode = stat.S_IMODE(before[0]) & 0o777 if before else _PRIVATE
+                put(self._place, self._name, changed, mode)
                 return True
 
     def let_go(self) -> None:
@@ -101,10 +108,10 @@ class Held:
             seen = os.stat(self._name, dir_fd=self._place, follow_symlinks=False)
         except FileNotFoundError:
             return ()
-        return seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+        return seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
 
 
-def _content(place: int, name: str) -> bytes:
+def _content(place: int, name: str, most: int = LARGEST) -> bytes:
     try:
         handle = open_entry(place, name, _READ)
     except FileNotFoundError:
@@ -113,10 +120,14 @@ def _content(place: int, name: str) -> bytes:
         seen = os.fstat(handle)
         if not stat.S_ISREG(seen.st_mode):
             raise OSError(errno.EINVAL, "it is no file", name)
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise OSError(errno.EFBIG, f"it is larger than {LARGEST:,} bytes", name)
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise _too_large(most, name)
     return content
+
+
+def _too_large(most: int, name: str) -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than {most:,} bytes", name)
 
 
 def _take(place: int, path: Path) -> None:

@@ -71,13 +71,14 @@ def _ignore(place: int) -> None:
         put(place, ".gitignore", _IGNORED)
 
 
-def put(place: int, name: str, content: bytes) -> None:
+def put(place: int, name: str, content: bytes, mode: int = 0o600) -> None:
     """Put a whole file into an open folder, in place of one that is there. OSError."""
     aside = aside_name()
     handle = os.open(aside, _NEW, 0o600, dir_fd=place)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            os.fchmod(handle, mode)
         os.rename(aside, name, src_dir_fd=place, dst_dir_fd=place)
     except BaseException:
         with suppress(OSError):

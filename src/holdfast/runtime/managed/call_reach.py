@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from anyio import to_thread
 
-from holdfast.contract.errors import FileNotFound, InvalidArguments
+from holdfast.contract.errors import FileNotFound, InvalidArguments, PolicyDenied
 from holdfast.contract.files import Files
 from holdfast.execution.files.rooted import Found
 from holdfast.runtime.managed.mount_paths import Placed
@@ -18,8 +18,11 @@ from holdfast.runtime.managed.substrate import read
 class CallReach:
     """Of one call."""
 
-    def __init__(self, files: Callable[[], Files]) -> None:
+    def __init__(self, files: Callable[[], Files], against: Callable[[str], str | None]) -> None:
+        """``against``: what rules say against writing to a path of a mount that is else only read;
+        None: nothing."""
         self._files = files
+        self._against = against
 
     async def admitted(self, place: Placed) -> bool:
         """Whether something is there; PolicyDenied where the call may not read it."""
@@ -32,6 +35,13 @@ class CallReach:
             return True
 
         return await to_thread.run_sync(look)
+
+    async def writable(self, place: Placed) -> None:
+        """PolicyDenied where the call may not read it, or a rule speaks against writing there."""
+        await self.admitted(place)
+        said = await to_thread.run_sync(self._against, place.full)
+        if said is not None:
+            raise PolicyDenied(said)
 
     async def found(self, place: Placed, field: str) -> Found | None:
         """The file that an argument names; None: there is none. InvalidArguments: it is no file."""

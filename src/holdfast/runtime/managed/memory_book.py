@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from holdfast.contract.errors import ToolError
+from holdfast.contract.errors import PolicyDenied, ToolError
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.contract.managed.memory import (
@@ -26,7 +26,7 @@ from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.managed.spaces import MemoryTarget, VersionedTarget
 from holdfast.contract.managed_events import NotesPromoted
 from holdfast.contract.outcomes import Evaluation
-from holdfast.contract.session_state import SessionState
+from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.versions import Kept
 from holdfast.runtime.managed.checkpoint import account, checkpoint_of, under_way
 from holdfast.runtime.managed.gate import Gate
@@ -96,9 +96,15 @@ class MemoryBook:
         """Keep it where all sessions of the agent see it: first the version, then the gate."""
         ground = self._ground
         session = await ground.session()
+        if is_bound(session.state):
+            raise PolicyDenied(
+                "A session that works for another one shares no notes: put what is to be kept into"
+                " your answer, and the session above can share it with memory_promote_note."
+            )
+        wanted = self._clean(wanted)
         await self._notes.check(SHARED, session.id, wanted)
         found = await self._gate.passed(PROMOTE, required=required)
-        kept = await self._notes.write(SHARED, session.id, self._clean(wanted), PROMOTE)
+        kept = await self._notes.write(SHARED, session.id, wanted, PROMOTE)
         if ground.log is not None:
             with told_by_stores(SHARED):
                 await ground.log.append([_promoted(kept, found, required=required)])

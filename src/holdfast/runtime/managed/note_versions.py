@@ -5,6 +5,7 @@ How it is shown is not known here.
 
 from collections.abc import Mapping
 
+from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.managed.memory import (
     MemoryWrite,
     VersionContent,
@@ -26,6 +27,8 @@ from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.memory_refusals import told_by_stores
 
 SHARED: VersionedTarget = "workspace_memory_notes"
+MOST_SHARED = 64_000
+"""Bytes of notes that MEMORY.md shows."""
 NO_VERSION = "none"
 """What a writer expects who expects that nothing was written yet."""
 
@@ -42,12 +45,21 @@ class NoteVersions:
             return await (await self._store()).newest(self._space(target, session_id), target)
 
     async def check(self, target: VersionedTarget, session_id: str, wanted: MemoryWrite) -> None:
-        """Whether the newest version is what the writer expects; InvalidArguments. The write itself
-        sees to it as well."""
+        """Whether the newest version is what the writer expects, which the write itself sees to as
+        well, and whether all of it is short enough for what shows it; InvalidArguments."""
         with told_by_stores(target, self._named(session_id)):
             store = await self._store()
             found = await store.history(self._space(target, session_id), target, limit=1)
             check(_expected(wanted), target, found[0] if found else None)
+        before = found[0].size_bytes if found and wanted.mode == "append" else 0
+        size = before + len(wanted.content.encode())
+        if target == SHARED and size > MOST_SHARED:
+            raise InvalidArguments(
+                f"The notes would have {size:,} bytes, and {MOST_SHARED:,} are the most that"
+                " sessions share; nothing was written. Replace them with a shorter text.",
+                field="content",
+                expected=f"at most {MOST_SHARED:,} bytes of notes in all",
+            )
 
     async def write(
         self, target: VersionedTarget, session_id: str, wanted: MemoryWrite, source: str

@@ -5,7 +5,7 @@ of them in the workspace is never read. How a file is put in place is not known 
 """
 
 import base64
-from collections.abc import Callable
+import stat
 from typing import NamedTuple
 
 from anyio import CancelScope
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from holdfast.contract.errors import InvalidArguments, Unavailable
 from holdfast.contract.events import Payload
-from holdfast.contract.files import Files
 from holdfast.contract.journal import JournalError
 from holdfast.contract.managed.resources import (
     Comparison,
@@ -40,6 +39,8 @@ from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.mount_paths import Placed, in_session
 from holdfast.runtime.managed.substrate import NewFile, Substrate, asked
 
+_RUN = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+"""What others are to run, a person decides."""
 ARTIFACT = "staged-substrate.json"
 
 
@@ -56,11 +57,11 @@ class Desk(NamedTuple):
 class CallFiles:
     """The shared files, as one call reaches them."""
 
-    def __init__(self, desk: Desk, files: Callable[[], Files]) -> None:
-        """``files``: the call's own hand."""
+    def __init__(self, desk: Desk, reach: CallReach) -> None:
+        """``reach``: through the call's own hand."""
         self._desk = desk
         self._ground = desk.ground
-        self._reach = CallReach(files)
+        self._reach = reach
 
     def mounted(self) -> Resources:
         """What the session stands on."""
@@ -159,7 +160,10 @@ class CallFiles:
         target = await self._shared(session, target_path, "target_path")
         ours = await self._reach.there(session, "source_path")
         new = NewFile(
-            target=target.relative, content=ours.content, source=wanted.tool, mode=ours.mode
+            target=target.relative,
+            content=ours.content,
+            source=wanted.tool,
+            mode=ours.mode & ~_RUN,
         )
         version, evaluation = await self._share(new, wanted, session, overwrite=overwrite)
         return Promoted(
@@ -198,7 +202,8 @@ class CallFiles:
     ) -> tuple[Version, Evaluation]:
         """The version, the content, the gate, and then the write: in this order."""
         substrate = self._desk.substrate
-        await self._reach.admitted(substrate.path(new.target, "target_path"))
+        field = "version_id" if session is None else "target_path"
+        await self._reach.writable(substrate.target(new.target, field))
         async with substrate.changing() as lease:
             shared = await substrate.look(new.target)
             check(shared, new.target, wanted)

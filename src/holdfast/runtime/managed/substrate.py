@@ -7,6 +7,7 @@ known here.
 """
 
 import errno
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple, TypeVar
@@ -44,9 +45,13 @@ from holdfast.execution.files.troubles import told
 from holdfast.execution.files.write_lease import Doing, WriteLease
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.mount_paths import Placed, below
+from holdfast.runtime.managed.workspace_memory import MEMORY_FILE
 from holdfast.runtime.managed.write_leases import SessionLease
 
 _T = TypeVar("_T")
+_log = logging.getLogger("holdfast")
+_MEMORY = MEMORY_FILE.casefold()
+_OURS = ".holdfast-"
 FOUND = "substrate.found"
 """Who wrote a version that was not promoted: it lay there."""
 
@@ -101,6 +106,23 @@ class Substrate:
     def path(self, text: str, field: str) -> Placed:
         """A file in it, by what a call says."""
         return Placed(self.root, below(text, self.root, field))
+
+    def target(self, text: str, field: str) -> Placed:
+        """The same, of a file that is to be changed; PolicyDenied where it means something to
+        others than those who share files."""
+        place = self.path(text, field)
+        parts = place.relative.casefold().split("/")
+        if parts == [_MEMORY]:
+            raise PolicyDenied(
+                f"{place.relative} is the memory of the agent and is not written as a file: share"
+                " a note with memory_promote_note."
+            )
+        if any(part == ".git" or part.startswith(_OURS) for part in parts):
+            raise PolicyDenied(
+                f"{place.relative} is Git's or holdfast's own and is not shared: choose another"
+                " target_path."
+            )
+        return place
 
     async def look(self, target: str) -> Shared:
         """How a file stands."""
@@ -186,14 +208,23 @@ class Substrate:
         left = lease.left
         if left is None:
             return
+        try:
+            await self._put_left(left)
+        except Unavailable:
+            raise  # whoever comes next tries again
+        except ToolError as problem:
+            # Something else is there by now: it stays, and nobody is kept from sharing for it.
+            _log.warning("shared file %s was left as it is: %s", left.target, problem)
+        lease.left = None
+        await _acted(lambda: lease.doing(None), left.target)
+
+    async def _put_left(self, left: Doing) -> None:
         now = await self.look(left.target)
         newest = now.newest
         is_as_it_was = now.held == left.before_hash
         if newest is not None and is_as_it_was and _is_what(newest, left):
             kept = await self.kept(newest.id)
             await _acted(lambda: self._put(left.target, kept.content, now), left.target)
-        lease.left = None
-        await _acted(lambda: lease.doing(None), left.target)
 
     def _put(self, target: str, content: bytes, now: Shared) -> None:
         with Prepared(self.root, target, content, None) as prepared:
