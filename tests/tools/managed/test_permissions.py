@@ -371,3 +371,15 @@ def _steps(value: Any) -> list[dict[str, Any]]:
     if "rationale" in told:
         return [told]
     return [step for one in told.values() for step in _steps(one)]
+
+
+@pytest.mark.parametrize("said", [False, "false"])
+async def test_arguments_in_another_spelling_are_judged_as_the_call_would_have_them(
+    workspace: Path, said: object
+) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await result(hf, "outcome_define", **OUTCOME)
+        for name in sorted(GATED):
+            assert (await check(hf, name))["requires_outcome_pass"]
+            found = await check(hf, name, requireOutcomePass=said)
+            assert not found["requires_outcome_pass"], name

@@ -37,7 +37,8 @@ def checked_key(tool: str, key: str) -> str:
     if not is_durable(name):
         raise PolicyDenied(
             f"Shell environment key {name} is protected: it is the runtime's to set, or decides"
-            " how the shell works, which code programs load or where they go. Give it in front of one command of shell_run instead.",
+            " how the shell works, which code programs load or where they go. Give it in front of"
+            " one command of shell_run instead.",
             field="key",
         )
     return name
