@@ -29,7 +29,7 @@ async def session_get_events(  # noqa: PLR0913 - the arguments that the contract
     types: tuple[str, ...] = (),
 ) -> EventList:
     """Reread a session's events: the last `limit` that fit. around_event_id, with before_limit
-    and after_limit, stands in place of after and before."""
+    and after_limit, replaces after and before."""
     wanted = EventsWanted(
         session_id=said(session_id),
         after_event_id=said(after_event_id),
