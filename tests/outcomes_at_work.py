@@ -54,7 +54,7 @@ def managed_of(hf: Holdfast) -> ManagedSession:
     return found
 
 
-def asks(name: str, **arguments: Any) -> ModelReply:
+def asks(name: str, /, **arguments: Any) -> ModelReply:
     return calls((name, encode_json(arguments).decode()))
 
 

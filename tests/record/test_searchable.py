@@ -11,6 +11,10 @@ from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.searching import MOST_CHARACTERS, searchable
 
 
+def set_env(arguments: str) -> Payload:
+    return events.CallAsked(call_id="c", tool="shell_set_env", arguments=arguments)
+
+
 @pytest.mark.parametrize(
     ("payload", "text"),
     [
@@ -40,6 +44,10 @@ from holdfast.record.searching import MOST_CHARACTERS, searchable
             "bash\nout",
         ),
         (events.CallAsked(call_id="c", tool="grep", arguments='{"a":1}'), 'grep\n{"a":1}'),
+        (set_env('{"key":"TILL","value":"secret"}'), "shell_set_env\nTILL"),
+        (set_env('{"key":7,"value":"secret"}'), "shell_set_env"),
+        (set_env('["TILL","secret"]'), "shell_set_env"),
+        (set_env('{"key":"TILL","value":"sec'), "shell_set_env"),
         (
             events.CallSettled(
                 call_id="c", tool="t", envelope=Raw(b'{"ok":true,"result":["a",{"k":"b"},3,"c"]}')

@@ -22,6 +22,7 @@ from holdfast.contract.managed_events import OutcomeEvaluated, ShellChanged
 from holdfast.contract.wake_events import LearningCaptured
 from holdfast.record.chat import words_before_calls
 
+_SETS_VARIABLES = "shell_set_env"
 MOST_CHARACTERS = 20_000
 """Of one event: the beginning of what a tool printed is found, not all of it."""
 
@@ -56,13 +57,23 @@ def _words(said: Payload) -> Iterator[str | None]:
             yield said.output
         case CallAsked():
             yield said.tool
-            yield said.arguments
+            yield _variable_named(said) if said.tool == _SETS_VARIABLES else said.arguments
         case CallSettled():
             yield from _texts(decode_json(bytes(said.envelope)))
         case OutcomeDefined() | OutcomeEvaluated() | ShellChanged():
             yield from _of_managed(said)
         case _:
             return
+
+
+def _variable_named(said: CallAsked) -> str | None:
+    """The name of the variable that a call sets; its value cannot be found."""
+    try:
+        arguments = decode_json(said.arguments)
+    except ValueError:
+        return None
+    key = arguments.get("key") if isinstance(arguments, dict) else None
+    return key if isinstance(key, str) else None
 
 
 def _of_the_agent(said: AgentMessage | ModelReplied | LearningCaptured) -> Iterator[str | None]:

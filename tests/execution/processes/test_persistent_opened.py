@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from execution.processes.ground import each
 from execution.processes.session import session
-from execution.processes.shell_kit import out, until
+from execution.processes.shell_kit import out, run, until
 
 from holdfast.contract.errors import InvalidArguments, OperationFailed, SandboxNotRunning
 from holdfast.contract.shell import Confinement, ShellChange
@@ -112,3 +112,25 @@ async def test_a_busy_shell_is_open_and_a_new_one_ends_what_runs(
         assert (anew.status, anew.alive) == ("idle", True)
         assert anew.shell_id != busy.shell_id
         assert (await running).report.killed_by == "user"
+
+
+OWN = {"_o": "x", "_g": "x", "_n": "7", "POSIXLY_CORRECT": "1"}
+
+
+@pytest.mark.parametrize("before_all", [True, False])
+@each("landlock")
+async def test_variables_with_the_names_of_its_own_signs_break_no_frame(
+    tmp_path: Path, kind: Confinement, before_all: bool
+) -> None:
+    async with session(tmp_path, kind) as here:
+        own = ShellChange(variables=OWN)
+        if before_all:
+            await here.shell.opened(own, anew=False)
+            own = ShellChange()
+        for text in ("echo one; (exit 3)", "_o=x _g=x; echo one; (exit 3)", "echo one; (exit 3)"):
+            report = (await here.shell.run(text, before=own)).report
+            assert (report.exit_code, report.stdout.text()) == (3, "one\n"), report
+            assert (report.stderr.text(), report.killed_by) == ("", None)
+            own = ShellChange()
+        await run(here, "unset _n; readonly _o=x")
+        assert (await run(here, "echo two")).exit_code != 0

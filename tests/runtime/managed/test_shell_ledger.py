@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -174,3 +175,22 @@ def test_a_durable_name_is_one_that_a_shell_can_export(name: str) -> None:
         assert name.isidentifier()
         assert name.isascii()
         assert not name.startswith(("HOLDFAST_", "LD_"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("_", "_o", "_a", "BASHOPTS", "SHELLOPTS", "POSIXLY_CORRECT", "TMOUT", "EUID"),
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_KEY_0", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXEC_PATH"),
+        *("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS", "PERL5OPT", "PERL5LIB"),
+        *("RUBYOPT", "HOME", "XDG_CONFIG_HOME", "HTTP_PROXY", "https_proxy", "All_Proxy"),
+        *("NO_PROXY", "CDPATH"),
+    ],
+)
+def test_what_decides_how_shells_and_programs_work_does_not_go_on(name: str) -> None:
+    assert not is_durable(name)
+
+
+@pytest.mark.parametrize("name", ["STAGE", "PYTHONUNBUFFERED", "MY_HOME", "GITHUB_REF", "PROXY"])
+def test_other_names_go_on(name: str) -> None:
+    assert is_durable(name)

@@ -52,3 +52,9 @@ async def test_a_command_that_nobody_allowed_is_no_pass(tmp_path: Path) -> None:
 async def test_an_answer_about_something_else_backs_no_words(tmp_path: Path) -> None:
     elsewhere = asks("write", path="notes.md", content="Nothing.\n")
     assert await verdict(tmp_path, [DEFINE, elsewhere, CLAIM]) == ("not_ready", False)
+
+
+async def test_an_action_that_says_it_failed_is_no_pass(tmp_path: Path) -> None:
+    fails = asks("sandbox_execute", name="read_text", input={"path": "nowhere.txt"})
+    turns = [DEFINE, MEND, asks("read", path="tests/till.sh"), fails, CLAIM]
+    assert await verdict(tmp_path, turns) == ("uncertain", False)

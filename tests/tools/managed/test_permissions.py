@@ -378,7 +378,7 @@ def _steps(value: Any) -> list[dict[str, Any]]:
 
 
 async def test_without_anybody_who_judges_a_tool_is_told_by_its_definition(workspace: Path) -> None:
-    async with opened(workspace, "managed") as hf:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
         managed_of(hf).explain = None
         told = await result(hf, "permissions_check", tool_name="shell_run")
         assert (told["allowed"], told["requires_confirmation"]) == (True, True)

@@ -1,11 +1,12 @@
 """The tools that read a session's events again."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 from agents_at_work import calls
+from outcomes_at_work import agent_of_the_till
 from session_stories import Story, call, run, tell
 from tool_kit import failure, result
 from tools.managed.test_sessions import declared, journal_of, looking
@@ -15,12 +16,14 @@ from holdfast.contract.events import (
     CallAsked,
     CallSettled,
     EventsProcessed,
+    ModelReplied,
     SessionCreated,
     SpanStarted,
     ToolUse,
     UserMessage,
 )
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.json_value import encode_json
 from holdfast.contract.managed_events import ShellChanged
 
 pytestmark = pytest.mark.anyio
@@ -219,3 +222,63 @@ async def test_what_another_one_settled_is_kept_whole(workspace: Path) -> None:
         (event,) = shown["events"]
         assert event["payload"]["call_id"] == settled.call_id
         assert event["payload"]["envelope"]["result"]["session_id"] == found["session_id"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"key": "TILL", "value": "zebra-till-123"}',
+        '{"arguments": {"key": "TILL", "value": "zebra-till-123"}}',
+        '{"key": "TILL", "Value": "zebra-till-123"}',
+    ],
+)
+async def test_what_an_agent_sets_a_variable_to_is_told_and_found_nowhere(
+    tmp_path: Path, arguments: str
+) -> None:
+    turns = [calls(("shell_set_env", arguments), text="I set it."), "Done."]
+    async with agent_of_the_till(tmp_path, turns) as desk:
+        await desk.told("Go.")
+        hf = desk.holdfast
+        wake = next(one.wake_id for one in await desk.events() if one.wake_id)
+        every = {"include_current": True, "query": "zebra till"}
+        told = [
+            await hf.settle("session_get_events", {"limit": 200}),
+            await hf.settle("session_get_trace", {"wake_id": wake}),
+            await hf.settle("session_search_traces", every),
+            await hf.settle("session_search_context", every),
+            await hf.settle("session_list_traces", {}),
+        ]
+        for one in told:
+            assert one.ok, one.failure
+            assert "zebra" not in encode_json(one.result).decode().replace('"zebra till"', "")
+        shown = [one for one in cast("Any", told[0].result)["events"] if "calls" in str(one)]
+        assert any("shell_set_env" in str(one) and "(not shown)" in str(one) for one in shown)
+
+
+async def test_a_reply_in_a_form_of_anothers_is_shown_as_it_is(workspace: Path) -> None:
+    replies: list[Any] = ["said", {"calls": "none"}, {"calls": ["x", {"name": "look"}]}]
+    async with looking(workspace) as hf:
+        said = [ModelReplied(request_id="m", reply=one) for one in replies]
+        await (await journal_of(hf)).append(hf.session_id, said)
+        told = await result(hf, "session_get_events", types=["model.replied"])
+        assert [one["payload"]["reply"] for one in told["events"]] == replies
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("session_list", {"active_minutes": 10**12}),
+        ("session_list", {"active_minutes": 10**30}),
+        ("session_list", {"limit": 10**30}),
+        ("session_list_children", {"active_minutes": 10**12}),
+        ("session_get_trace", {"wake_id": "wak_1", "limit": 10**30}),
+        ("session_get_events", {"limit": 10**12}),
+        ("session_get_events", {"before_limit": 10**30}),
+        ("session_get_events", {"after_limit": 10**12}),
+    ],
+)
+async def test_absurd_numbers_are_refused(
+    workspace: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    async with looking(workspace) as hf:
+        assert (await failure(hf, tool, **arguments)).kind == FailureKind.INVALID_ARGS

@@ -91,7 +91,12 @@ def hf_result(envelope: Any) -> dict[str, Any]:
 
 @pytest.mark.req("BOA-SH-30")
 @pytest.mark.parametrize(
-    "key", ["PATH", "LANG", "TMPDIR", "HOLDFAST_SESSION", "HOLDFAST_X", "LD_PRELOAD", "BASH_ENV"]
+    "key",
+    [
+        *("PATH", "LANG", "TMPDIR", "HOLDFAST_SESSION", "HOLDFAST_X", "LD_PRELOAD", "BASH_ENV"),
+        *("_o", "BASHOPTS", "SHELLOPTS", "POSIXLY_CORRECT", "GIT_CONFIG_COUNT", "PYTHONPATH"),
+        *("HOME", "https_proxy"),
+    ],
 )
 async def test_what_is_protected_is_not_set(workspace: Path, key: str) -> None:
     async with managed(workspace) as hf:

@@ -28,8 +28,9 @@ MOST_VARIABLES = 4 * 1024 * 1024
 """Bytes of an answer's variables; a command could not be started with so many anyway."""
 
 # Opened by name, a pipe has a writer more: who holds it after the command is then known.
-_RUN = "\\eval {text} <$_0 >$_{out} 2>$_{err} 3>&${{_o=-}}\n"
-"""The last redirection leaves a sign that the others worked, and with them the command."""
+_RUN = "\\eval {text} <$_0 >$_{out} 2>$_{err} 3>&${{_0:_o=0:0}}-\n"
+"""The last redirection leaves a sign that the others worked, and with them the command. It says
+`-` whatever the sign was before: one that is there already is set again, and read as there."""
 _AND_ANSWER = 'POSIXLY_CORRECT=$?;_n={number};\\eval "$_a"\n\n'
 _BACK = "\\builtin test . -ef {cwd}||\\builtin cd -- {cwd}||{{ \\builtin cd -- {home}&&_g=gone;}};"
 """A directory that was removed and made again is another one."""
@@ -39,7 +40,7 @@ _ANSWER = (
     r"\trap - DEBUG ERR EXIT RETURN HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT WINCH;"
     r"\unset -f builtin eval;"
     r"\export -p >&3&&"
-    r"""\builtin printf '\0%s%s\0%s\0%s\0%s\0' "${_o-}" "${_g-}" "${DIRSTACK[0]-}" """
+    r"""\builtin printf '\0%s%s\0%s\0%s\0%s\0' "${_o+-}" "${_g+gone}" "${DIRSTACK[0]-}" """
     r""""$POSIXLY_CORRECT" "$_n" >&3||\exit "$POSIXLY_CORRECT";"""
     r"\unset _o _g _n POSIXLY_CORRECT"
 )
@@ -75,7 +76,8 @@ class Answer(NamedTuple):
 def opening(pipes: Iterable[int]) -> str:
     """What a new shell is told first."""
     names = " ".join(f"_{pipe}=/proc/self/fd/{pipe}" for pipe in pipes)
-    return f"readonly _a={quoted(_ANSWER)} _0=/dev/null {names};BASH_ARGV0=bash;set -o pipefail\n"
+    own = f"readonly _a={quoted(_ANSWER)} _0=/dev/null {names};BASH_ARGV0=bash;set -o pipefail\n"
+    return f"unset -v _o _g _n POSIXLY_CORRECT;{own}"
 
 
 def frame(text: str, pair: int, number: int, back: tuple[str, str] | None = None) -> str:

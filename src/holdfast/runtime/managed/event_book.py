@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
-from holdfast.contract.events import AgentMessage, Event, SpanCompleted, SpanStarted, StatusIdle
+from holdfast.contract.events import (
+    AgentMessage,
+    Event,
+    ModelReplied,
+    SpanCompleted,
+    SpanStarted,
+    StatusIdle,
+)
 from holdfast.contract.journal import EventQuery, Journal, Session
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json
 from holdfast.contract.managed.session_events import (
@@ -167,7 +174,23 @@ def _told(event: Event) -> JsonObject:
         for name in ("arguments", "input"):
             if name in told:
                 told[name] = _without_value(told[name])
+    if isinstance(event.payload, ModelReplied):
+        told["reply"] = _without_values(told["reply"])
     return told
+
+
+def _without_values(reply: JsonValue) -> JsonValue:
+    """A reply, whose calls set variables without saying to what."""
+    calls = reply.get("calls") if isinstance(reply, dict) else None
+    if not isinstance(reply, dict) or not isinstance(calls, list):
+        return reply
+    return {**reply, "calls": [_call_without_value(one) for one in calls]}
+
+
+def _call_without_value(call: JsonValue) -> JsonValue:
+    if not isinstance(call, dict) or call.get("name") != _SETS_VARIABLES:
+        return call
+    return {**call, "arguments": _without_value(call.get("arguments"))}
 
 
 def _without_value(arguments: JsonValue) -> JsonValue:
@@ -176,5 +199,9 @@ def _without_value(arguments: JsonValue) -> JsonValue:
             return _without_value(decode_json(arguments))
         return _NOT_SHOWN
     if isinstance(arguments, dict):
-        return {**arguments, "value": _NOT_SHOWN}
+        # A value may stand under a misspelt name, or inside of a wrapper: only the key is shown.
+        return {
+            name: said if name == "key" and isinstance(said, str) else _NOT_SHOWN
+            for name, said in arguments.items()
+        }
     return _NOT_SHOWN

@@ -97,8 +97,10 @@ class _Answer(msgspec.Struct):
 
     @property
     def ended_badly(self) -> bool:
-        """Whether a command ran and ended with an error, or did not end by itself."""
+        """Whether a command ended with an error or not by itself, or an action says it failed."""
         result = self.result
+        if isinstance(result, dict) and result.get("ok") is False:
+            return True
         for one in (result, result.get("output") if isinstance(result, dict) else None):
             if isinstance(one, dict) and (one.get("exit_code") or one.get("timed_out") is True):
                 return True

@@ -5,11 +5,11 @@ whoever judges calls; how the shell stands and how far the outcome came are told
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 
-from holdfast.contract.json_value import JsonObject
+from holdfast.contract.json_value import JsonObject, decode_json, encode_json
 from holdfast.contract.managed.artifact_names import ARTIFACTS
 from holdfast.contract.managed.crowding import Pressure
 from holdfast.contract.managed.permissions import (
@@ -24,6 +24,9 @@ from holdfast.contract.managed.shell_views import ShellPosture, ShellView
 from holdfast.contract.session_state import SessionState
 from holdfast.contract.steps import Step
 from holdfast.contract.tool import Tool
+from holdfast.preflight.repair import repair_arguments
+from holdfast.preflight.schema import effective_schema
+from holdfast.preflight.shape import shape_of
 from holdfast.record.codec import moment_of
 from holdfast.runtime.managed.evaluating import gate_step, next_outcome_step
 from holdfast.runtime.managed.ground import Ground
@@ -90,7 +93,7 @@ class PermissionDesk:
                 tool_name=tool_name, artifact_paths=self._paths(), exists=False, allowed=False
             )
         state = (await self._ground.session()).state
-        given = tool_args or {}
+        given = _repaired(tool, tool_args or {})
         foreseen = await self._foresee(tool.name, given)
         pending = pending_of(state)
         checked = PermissionCheck(
@@ -171,6 +174,14 @@ def pending_of(state: SessionState) -> PendingConfirmation | None:
         input=asked.input,
         requested_at=moment_of(asked.requested_at).isoformat(),
     )
+
+
+def _repaired(tool: Tool, given: JsonObject) -> JsonObject:
+    """The arguments as the call itself would have them: names in camelCase are its own."""
+    copied = cast("JsonObject", decode_json(encode_json(given)))
+    schema = effective_schema(tool.input_schema).schema
+    repair_arguments(shape_of(schema, keep_empty=tool.keep_empty, camel=tool.camel_case), copied)
+    return copied
 
 
 def _root(state: SessionState) -> str:

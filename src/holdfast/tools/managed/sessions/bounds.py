@@ -14,7 +14,12 @@ from holdfast.tools.managed.given import trimmed
 Count = Annotated[int, msgspec.Meta(ge=1, le=50)]
 """Sessions or wakes."""
 Events = Annotated[int, msgspec.Meta(ge=1, le=500)]
-Minutes = Annotated[int, msgspec.Meta(ge=1)]
+Most = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
+"""Events of one wake."""
+Beside = Annotated[int, msgspec.Meta(le=500)]
+"""Events before or after another one; less than none is none."""
+Minutes = Annotated[int, msgspec.Meta(ge=1, le=10_000_000)]
+"""Up to some nineteen years."""
 
 _T = TypeVar("_T")
 

@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.contract.builtin import builtin
 from holdfast.contract.managed.session_events import EventList, EventsWanted, SessionEvents
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.managed.sessions.bounds import Events, names_of, said
+from holdfast.tools.managed.sessions.bounds import Beside, Events, names_of, said
 
 
 @builtin(
@@ -21,15 +21,15 @@ async def session_get_events(  # noqa: PLR0913 - the arguments that the contract
     after_event_id: str | UnsetType = UNSET,
     before_event_id: str | UnsetType = UNSET,
     around_event_id: str | UnsetType = UNSET,
-    before_limit: int = 0,
-    after_limit: int = 0,
+    before_limit: Beside = 0,
+    after_limit: Beside = 0,
     wake_id: str | UnsetType = UNSET,
     include_processed: bool = True,  # noqa: FBT001, FBT002 - a model names every argument
     limit: Events = 20,
     types: tuple[str, ...] = (),
 ) -> EventList:
     """Reread a session's events: the last `limit` that fit. around_event_id, with before_limit
-    and after_limit, stands in place of after and before."""
+    and after_limit, replaces after and before."""
     wanted = EventsWanted(
         session_id=said(session_id),
         after_event_id=said(after_event_id),

@@ -1,15 +1,12 @@
 """`session_get_trace`: what happened in one wake, step by step."""
 
-from typing import Annotated
-
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.contract.builtin import builtin
 from holdfast.contract.errors import InvalidArguments
 from holdfast.contract.managed.session_events import SessionEvents, TraceWanted, WakeTrace
 from holdfast.contract.tool import Limits, OutputBound
-from holdfast.tools.managed.sessions.bounds import given, names_of, said
+from holdfast.tools.managed.sessions.bounds import Most, given, names_of, said
 
 
 @builtin(
@@ -24,7 +21,7 @@ async def session_get_trace(
     events: SessionEvents,
     session_id: str | UnsetType = UNSET,
     types: tuple[str, ...] = (),
-    limit: Annotated[int, msgspec.Meta(ge=1)] | UnsetType = UNSET,
+    limit: Most | UnsetType = UNSET,
 ) -> WakeTrace:
     """Reread one wake whole, in order, or the last `limit` of its events of these types."""
     named = wake_id.strip()
