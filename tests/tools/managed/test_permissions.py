@@ -382,3 +382,15 @@ async def test_without_anybody_who_judges_a_tool_is_told_by_its_definition(works
         managed_of(hf).explain = None
         told = await result(hf, "permissions_check", tool_name="shell_run")
         assert (told["allowed"], told["requires_confirmation"]) == (True, True)
+
+
+@pytest.mark.parametrize("said", [False, "false"])
+async def test_arguments_in_another_spelling_are_judged_as_the_call_would_have_them(
+    workspace: Path, said: object
+) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await result(hf, "outcome_define", **OUTCOME)
+        for name in sorted(GATED):
+            assert (await check(hf, name))["requires_outcome_pass"]
+            found = await check(hf, name, requireOutcomePass=said)
+            assert not found["requires_outcome_pass"], name
