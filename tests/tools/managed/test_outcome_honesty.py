@@ -58,3 +58,9 @@ async def test_an_action_that_says_it_failed_is_no_pass(tmp_path: Path) -> None:
     fails = asks("sandbox_execute", name="read_text", input={"path": "nowhere.txt"})
     turns = [DEFINE, MEND, asks("read", path="tests/till.sh"), fails, CLAIM]
     assert await verdict(tmp_path, turns) == ("uncertain", False)
+
+
+async def test_a_record_of_the_outcome_shows_nothing_wherever_it_is_read(tmp_path: Path) -> None:
+    kept = f'{{"a": "{WANTED["title"]}", "b": ["{WANTED["success_criteria"][0]} for ses_1"]}}'
+    turns = [DEFINE, asks("write", path="x.json", content=kept), asks("read", path="x.json"), "So."]
+    assert await verdict(tmp_path, turns) == ("not_ready", False)

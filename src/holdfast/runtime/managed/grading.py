@@ -146,7 +146,11 @@ def _shown(outcome: WantedOutcome, texts: Sequence[_Said]) -> tuple[Shown, ...]:
 
 def _said(outcome: WantedOutcome, evidence: Iterable[Evidence]) -> Iterator[_Said]:
     """What the texts say beside the outcome itself; those that say nothing else are left out."""
+    title, criteria = normal(outcome.title), [normal(one) for one in outcome.success_criteria]
     for one in evidence:
+        whole = normal(one.text)
+        if one.kind == "output" and title in whole and any(told in whole for told in criteria):
+            continue  # a record of the outcome, wherever it was read
         text = without_echo(one.text, outcome)
         if text.strip():
             yield _Said(one, text, normal(text))
