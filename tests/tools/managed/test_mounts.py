@@ -8,6 +8,7 @@ from tool_kit import failure, opened, result
 from tools.managed.shared_kit import WRITER, home_of, managed, substrate_of, vault_settings
 
 from holdfast import Agent
+from holdfast.app.agent_settings import AgentSettings
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import ProfileSettings, Settings, VaultSettings
 from holdfast.contract.failure import FailureKind
@@ -207,3 +208,22 @@ async def test_a_vault_that_cannot_be_one_is_told_before_anything_is_opened(
     with pytest.raises(ConfigurationError, match=said):
         async with opened(workspace, "managed", settings=Settings(vault=vaults)):
             pass
+
+
+async def test_a_session_without_an_agent_stands_on_what_the_usual_agents_table_says(
+    workspace: Path, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    table = AgentSettings(substrate=str(shared))
+    async with opened(workspace, "managed", settings=Settings(agent={"default": table})) as hf:
+        mounted = (await result(hf, "environment_describe"))["mounted_resources"]
+        assert str(shared.resolve()) in [one["mount_path"] for one in mounted]
+
+
+async def test_a_vault_may_be_named_from_a_persons_home(workspace: Path) -> None:
+    vaults = {"keys": VaultSettings(path="~/no-such-keys-of-holdfast")}
+    async with opened(workspace, "managed", settings=Settings(vault=vaults)) as hf:
+        (vault,) = (await result(hf, "vault_list"))["vaults"]
+        assert vault["mount_path"].endswith("/no-such-keys-of-holdfast")
+        assert not vault["mount_path"].startswith("~")

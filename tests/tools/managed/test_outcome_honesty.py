@@ -4,9 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outcomes_at_work import agent_of_the_till, asks, evaluation_of
+from msgspec.structs import replace
+from outcomes_at_work import agent_of_the_till, asks, evaluation_of, managed_of
+from tool_kit import failure, opened, result
 
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.settings import Settings
+from holdfast.contract.errors import PolicyDenied
+from holdfast.contract.events import OutcomeDefined, SessionCreated, WantedOutcome
+from holdfast.contract.failure import FailureKind
+from holdfast.contract.journal import Journal
 from holdfast.contract.ports import Answer
+from holdfast.runtime.managed.gate import Gate
 
 pytestmark = pytest.mark.anyio
 
@@ -16,6 +25,11 @@ CLAIM = "I ran it: sh tests/till.sh passes, all of it."
 WRITE = asks("write", path="tests/till.sh", content="exit 3\n")
 MEND = asks("write", path="tests/till.sh", content="echo till is well\n")
 RUN = asks("shell_run", command="sh tests/till.sh")
+
+
+async def journal_of(hf: Holdfast) -> Journal:
+    assert hf.parts.log is not None
+    return await hf.parts.log.journal()
 
 
 async def allowing(_ask: Any) -> Answer:
@@ -64,3 +78,41 @@ async def test_a_record_of_the_outcome_shows_nothing_wherever_it_is_read(tmp_pat
     kept = f'{{"a": "{WANTED["title"]}", "b": ["{WANTED["success_criteria"][0]} for ses_1"]}}'
     turns = [DEFINE, asks("write", path="x.json", content=kept), asks("read", path="x.json"), "So."]
     assert await verdict(tmp_path, turns) == ("not_ready", False)
+
+
+async def test_a_session_below_shares_nothing_before_the_one_above_is_there(
+    workspace: Path,
+) -> None:
+    async with opened(workspace, "managed", settings=Settings(), approver=allowing) as hf:
+        above = "ses_above"
+        journal = await journal_of(hf)
+        wanted = WantedOutcome(title="T", success_criteria=("x y",))
+        await journal.create(above, [SessionCreated(), OutcomeDefined(outcome=wanted)])
+        ground = managed_of(hf).ground
+        await result(hf, "memory_list")
+        await journal.create("ses_below", [SessionCreated(parent_id=above)])
+        below = Gate(managed_of(hf).judging, replace(ground, session_id="ses_below"))
+        with pytest.raises(PolicyDenied, match="session ses_above, which this one works for"):
+            await below.passed("memory_promote_note", required=None)
+        found = await below.passed("memory_promote_note", required=False)
+        assert found.status == "missing_outcome"
+        await journal.create("ses_free", [SessionCreated()])
+        await journal.create("ses_child", [SessionCreated(parent_id="ses_free")])
+        free = Gate(managed_of(hf).judging, replace(ground, session_id="ses_child"))
+        assert await free.passed("memory_promote_note", required=None)
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"title": "t" * 301}, "title"),
+        ({"title": "t", "detail": "d" * 4_001}, "detail"),
+        ({"title": "t", "success_criteria": [f"c {one}" for one in range(21)]}, "success_criteria"),
+        ({"title": "t", "success_criteria": ["c" * 501]}, "success_criteria"),
+    ],
+    ids=["title", "detail", "too many", "too long"],
+)
+async def test_an_outcome_is_short(workspace: Path, more: dict[str, Any], field: str) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        refused = await failure(hf, "outcome_define", **more)
+        assert (refused.kind, refused.field) == (FailureKind.INVALID_ARGS, field)

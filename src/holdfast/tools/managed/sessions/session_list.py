@@ -23,7 +23,7 @@ async def session_list(  # noqa: PLR0913 - the arguments that the contract names
     promotion_ready: bool | UnsetType = UNSET,  # noqa: FBT001 - a model names every argument
     active_minutes: Minutes | UnsetType = UNSET,
 ) -> SessionList:
-    """List this agent's sessions, those most like this one first."""
+    """List this agent's sessions, the most alike first."""
     wanted = SessionFilter(
         limit=limit,
         has_outcome=given(has_outcome),
