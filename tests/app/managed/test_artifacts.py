@@ -240,7 +240,10 @@ async def test_what_has_to_be_decided_is_shown_while_it_waits_and_no_longer(tmp_
         (asked,) = await desk.payloads(ApprovalAsked)
         assert [one["id"] for one in waits["pending_requests"]] == [asked.approval_id]
         assert asked.approval_id in text
-        assert "deploy" in waits["always_ask_tools"]
+        assert waits["always_ask_tools"] == [
+            *("deploy", "memory_promote_note", "resources_promote_to_substrate"),
+            *("resources_restore_version", "shell_exec", "shell_run"),
+        ]
         assert waits["outcome_evaluation"]["status"] == "blocked" or waits["next_outcome_step"]
         assert waits["context_pressure"]["level"] == "low"
         assert waits["shell_mutation_posture"]["status"] == "none"
