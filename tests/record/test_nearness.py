@@ -138,6 +138,27 @@ async def test_what_is_new_is_found_at_once_and_what_is_too_much_is_told(
         assert (len(again.events), again.unindexed) == (1, 0)
 
 
+async def test_what_is_new_does_not_wait_for_a_thread_that_has_seen_all_it_looks_for(
+    place: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "AT_A_QUESTION", 10)
+    async with place.opened() as store:
+        await say(store.journal, "ses_1", *["old"] * 30)
+        await until_indexed(store)
+        with monkeypatch.context() as ending:
+            ending.setattr(threading.Thread, "is_alive", is_still_alive)
+            await store.journal.append("ses_1", [UserMessage(message="newer")])
+            found = await store.archive.near(WordQuery(words="newer", agents=OURS))
+            assert (len(found.events), found.unindexed) == (1, 0)
+            await store.journal.append("ses_1", [UserMessage(message="new")] * 11)
+            found = await store.archive.near(WordQuery(words="new", agents=OURS))
+            assert (len(found.events), found.unindexed) == (0, 11)
+
+
+def is_still_alive(_: threading.Thread) -> bool:
+    return True
+
+
 async def until_indexed(store: Store) -> None:
     with anyio.fail_after(15):
         # A thread that is at it tells nobody when it is done.

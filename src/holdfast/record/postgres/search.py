@@ -89,15 +89,18 @@ class PostgresIndex:
             self._thread.join()
 
     def _taken_up(self, connection: Connection) -> int:
-        """Take up a bounded part, unless a thread is at it; how many events are left."""
-        if self._thread is not None and self._thread.is_alive():
-            return _unindexed(connection)
+        """Take up a bounded part, unless a thread is at much; how many events are left."""
         if not (behind := _unindexed(connection)):
             return 0
+        at_it = self._thread is not None and self._thread.is_alive()
+        # A thread that is at it may have seen the last of it already: what is little is taken here.
+        if at_it and behind > indexing.AT_A_QUESTION:
+            return behind
         # Who else takes it up may take long: then the answer does without the newest.
         with suppress(errors.LockNotAvailable):
-            behind -= _take_up(connection, indexing.AT_A_QUESTION, _PATIENCE)
-        if behind > 0 and not self._is_closed.is_set():
+            taken = _take_up(connection, indexing.AT_A_QUESTION, _PATIENCE)
+            behind = behind - taken if taken else _unindexed(connection)
+        if behind > 0 and not at_it and not self._is_closed.is_set():
             self._thread = threading.Thread(
                 target=self._goes_on, name="holdfast indexing", daemon=True
             )

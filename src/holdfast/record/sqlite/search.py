@@ -122,17 +122,19 @@ class SqliteIndex:
             kept.close()
 
     def _taken_up(self, connection: sqlite3.Connection) -> int:
-        """Take up a bounded part, unless a thread is at it; how many events are left."""
+        """Take up a bounded part, unless a thread is at much; how many events are left."""
         version = _version(connection)
         if version == self._seen:
             return 0
         behind = _unindexed(connection)
         at_it = self._thread is not None and self._thread.is_alive()
-        if behind and not at_it:
+        # A thread that is at it may have seen the last of it already: what is little is taken here.
+        if behind and (behind <= indexing.AT_A_QUESTION or not at_it):
             with suppress(_Busy):
-                behind -= _take_up(connection, indexing.Backlog(partial(fetched, connection)))
+                taken = _take_up(connection, indexing.Backlog(partial(fetched, connection)))
+                behind = behind - taken if taken else _unindexed(connection)
                 self._known = None
-            if behind > 0:
+            if behind > 0 and not at_it:
                 self._thread = threading.Thread(
                     target=self._goes_on, name="holdfast indexing", daemon=True
                 )
