@@ -14,7 +14,7 @@ from agents_at_work import Desk, at_work, calls, home_of
 from holdfast import Agent, tool
 from holdfast.agent.conversation import Conversation
 from holdfast.agent.models.scripted import Played, ScriptedCall, ScriptedModel, Turn
-from holdfast.app.agent_sessions import Models, SubagentRunner
+from holdfast.app.agent_opening import Models, SubagentRunner
 from holdfast.app.settings import Settings
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.chunks import ToolResultChunk, UserChunk

@@ -15,8 +15,10 @@ from app import losing_child
 from holdfast import Answer, ConfigurationError, Holdfast, answer_question, tool
 from holdfast.agent.beginning import MOST_ATTEMPTS
 from holdfast.agent.models.scripted import ScriptedModel
-from holdfast.app.agent_sessions import Models, OpenedAgents, agent_session
+from holdfast.app.agent_opening import Models, agent_session
+from holdfast.app.agent_sessions import OpenedAgents
 from holdfast.app.agent_settings import USUAL_INSTRUCTIONS, AgentSettings
+from holdfast.app.configuration import load_configuration
 from holdfast.app.model_settings import ModelSettings
 from holdfast.app.run_replaying import replay_run
 from holdfast.app.settings import EngineSettings, Settings, StoreSettings
@@ -290,3 +292,31 @@ async def test_a_session_that_this_program_has_open_is_run_where_it_is(tmp_path:
         async for _ in session.run("Once more."):
             pass
         assert session.last.response == "and again"
+
+
+async def test_a_session_of_another_project_is_left_to_who_read_its_rules(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for project in (ours, theirs):
+        (project / ".git").mkdir(parents=True)
+        (project / "part").mkdir()
+    model = ScriptedModel(["answered"] * 2)
+    options = _options(tmp_path, model)
+    del options["settings"]
+
+    def opened_in(place: Path) -> Holdfast:
+        found = load_configuration(place, environment={"HOME": str(tmp_path)})
+        return Holdfast(**options, configuration=found, workspace=place)
+
+    async with opened_in(theirs) as hf:
+        session = await _spoken_to(hf)
+    async with opened_in(ours) as stranger:
+        end = await _woken(stranger, session)
+        assert (end.executed, end.reason) == (False, "not_ours")
+        assert end.problem is not None
+        assert f"holdfast worker --workspace {theirs}" in end.problem
+        assert await stranger.run_due() == 0
+        with pytest.raises(ConfigurationError, match="another project"):
+            await stranger.new_session(session=session)
+    assert model.requests == []
+    async with opened_in(theirs / "part") as hf:  # the same project, from further below
+        assert await hf.run_due() == 1

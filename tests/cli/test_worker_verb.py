@@ -83,6 +83,53 @@ def test_what_is_due_is_run_once_and_told(cli: Cli, work: Path, tool_file: Path)
     assert answer.status == 0
 
 
+def test_a_session_of_another_project_is_run_under_the_rules_of_its_own(
+    cli: Cli, work: Path, tmp_path: Path
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    for project, other in ((here, work), (work, here)):
+        (project / ".holdfast").mkdir()
+        rule = f'permission = "fs.read"\npattern = "{project.name}.txt"\naction = "deny"\n'
+        (project / ".holdfast" / "policy.toml").write_text(f"[[rule]]\n{rule}", "utf-8")
+        (work / f"{other.name}.txt").write_text(f"of {other.name}", "utf-8")
+    turns = [asks("read", path=f"{one}.txt") for one in ("here", "work")]
+    session = begun(cli, work, *turns, says("One of them."))
+    cli("sessions", "send", session, "Read both.")
+    answer = cli("worker", "--once", "--workspace", str(here))
+    assert answer.out == f"{session}  final_response  One of them.\n", answer
+    shown = cli("sessions", "show", session, "--json").out
+    assert "of here" in shown
+    assert "of work" not in shown
+
+
+def test_another_project_that_cannot_be_opened_keeps_nobody_else_from_running(
+    cli: Cli, work: Path, tmp_path: Path
+) -> None:
+    (work / ".git").mkdir()
+    left = begun(cli, work, says("Never."))
+    here = tmp_path / "here"
+    here.mkdir()
+    session = begun(cli, here, says("Here I am."))
+    for one in (left, session):
+        cli("sessions", "send", one, "More.")
+    (work / ".holdfast").mkdir()
+    (work / ".holdfast" / "config.toml").write_text("[tools]\nfilez = []\n", "utf-8")
+    answer = cli("worker", "--once", "--workspace", str(here))
+    assert answer.out == f"{session}  final_response  Here I am.\n", answer
+    assert f"session {left} is not run here" in answer.err
+    assert "filez" in answer.err
+
+
+def test_a_session_whose_place_is_gone_is_left_alone_and_that_is_said(cli: Cli, work: Path) -> None:
+    session = begun(cli, work, says("Never."))
+    cli("sessions", "send", session, "More.")
+    work.rmdir()
+    answer = cli("worker", "--once")
+    assert f"session {session} is not run here" in answer.err
+    assert "which is no directory any more" in answer.err
+
+
 def test_a_run_that_fails_is_told_and_so_is_what_cannot_be_run_here(cli: Cli, work: Path) -> None:
     session = begun(cli, work, says("", error={"trouble": "authentication", "told": "who?"}))
     cli("sessions", "send", session, "More.")

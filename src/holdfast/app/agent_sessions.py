@@ -2,34 +2,35 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import msgspec
 from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
-from holdfast.agent.place import Equipment
+from holdfast.app.agent_opening import (
+    Models,
+    SubagentRunner,
+    agent_session,
+    session_options,
+    usual_agent,
+)
 from holdfast.app.agent_session import AgentSession
-from holdfast.app.agent_settings import DEFAULT_AGENT, USUAL_INSTRUCTIONS
+from holdfast.app.agent_settings import DEFAULT_AGENT
 from holdfast.app.assembly import Whole
 from holdfast.app.holders import may_run
-from holdfast.app.models import model_named, remembered
 from holdfast.app.options import Options, Wanted
+from holdfast.app.other_projects import OtherProjects, is_of_another, refuse_other_project
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.prompting import system_for
-from holdfast.app.settings import Settings, Surroundings
+from holdfast.app.settings import Settings
 from holdfast.app.store import shared_store
-from holdfast.app.subagents import Run, Runner
-from holdfast.contract.agents import Agent, CompiledAgent, RunLimits
-from holdfast.contract.events import ApprovalAsked, Event
+from holdfast.contract.agents import Agent, RunLimits
 from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
-from holdfast.contract.question import Question
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 from holdfast.runtime import waiting_below
-from holdfast.runtime.delegation import PausedBelow
 
 _log = logging.getLogger("holdfast")
 
@@ -38,51 +39,8 @@ _BELOW = (
     " there, or begin another one"
 )
 
-_NOT_HANDED_ON = frozenset(
-    {"session", "above", "flow", "keep_outputs", "progress", "agent", "model", "settings"}
-)
-"""What is of the first session alone."""
-
-
 EndTold = Callable[[WakeEnd], None]
 """Hears how a run ended."""
-_ENDED_WELL = frozenset({"final_response", "ended_by_surface"})
-
-
-class OpenedSession(Protocol):
-    """A session that is open: what is known of a `Holdfast` here."""
-
-    parts: Whole
-
-
-class Models:
-    """The models of one program, each made once. Used on one event loop."""
-
-    def __init__(self, settings: Settings, surroundings: Surroundings) -> None:
-        self._settings = settings
-        self._surroundings = surroundings
-        self._made: dict[str | None, ChatModel] = {}
-
-    def named(self, model: str | ChatModel | None) -> ChatModel:
-        """The model of this name; None: the only one there is. ConfigurationError."""
-        if model is not None and not isinstance(model, str):
-            return model
-        if model not in self._made:
-            self._made[model] = model_named(self._settings, self._surroundings, model)
-        return self._made[model]
-
-    async def close(self) -> None:
-        """Let go of all that was made here."""
-        made, self._made = self._made, {}
-        for model in made.values():
-            await model.close()
-
-
-def usual_agent() -> Agent:
-    """An agent for whoever declares none."""
-    return Agent(
-        id=DEFAULT_AGENT, description="Does what it is asked.", instructions=USUAL_INSTRUCTIONS
-    )
 
 
 class OpenedAgents:
@@ -98,6 +56,7 @@ class OpenedAgents:
         self._journal: Journal | None = None
         """Of all sessions: held open, so that not every session opens it anew."""
         self._opening = Lock()
+        self._others = OtherProjects(parts.wanted.options.get("other_projects"))
 
     async def opened(
         self,
@@ -118,6 +77,7 @@ class OpenedAgents:
             begun = (await (await self._all_sessions()).session(session)).state
             if is_bound(begun):
                 raise ConfigurationError(_BELOW.format(session, begun.parent_id))
+            refuse_other_project(self._parts.configuration, session, begun.workspace)
             model = model or begun.model
             agent = agent or _agent_of(session, begun, wanted, settings)
             wanted = msgspec.structs.replace(
@@ -144,9 +104,18 @@ class OpenedAgents:
 
     async def wake(self, session_id: str, /) -> WakeEnd:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
-        told = WakeEnd(session_id=session_id, executed=False)
         if (top := await self._top_of(session_id)) != session_id:
             return await self._wake_below(session_id, top)
+        try:
+            there = await self._elsewhere(session_id)
+            return await (self._wake_here(session_id) if there is None else there.wake(session_id))
+        except ConfigurationError as problem:
+            told = WakeEnd(session_id=session_id, executed=False)
+            return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
+
+    async def _wake_here(self, session_id: str) -> WakeEnd:
+        """The same of one that is bound to none, and is of this project; ConfigurationError."""
+        told = WakeEnd(session_id=session_id, executed=False)
         if await self._has_work_below(session_id):
             return msgspec.structs.replace(told, reason="lease_contended")
         mine = next((one for one in self._open if one.id == session_id), None)
@@ -160,8 +129,6 @@ class OpenedAgents:
             session = await self.opened(None, None, session_id)
         except LeaseHeld:
             return msgspec.structs.replace(told, reason="lease_contended")
-        except ConfigurationError as problem:
-            return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
         try:
             async for _ in session.run():
                 pass
@@ -173,6 +140,14 @@ class OpenedAgents:
             with CancelScope(shield=True):
                 await session.close()
         return told if session.last is None else session.last
+
+    async def _elsewhere(self, session_id: str) -> "OpenedAgents | None":
+        """Who runs a session of another project; None: it is one of ours. ConfigurationError."""
+        workspace = (await (await self._all_sessions()).session(session_id)).state.workspace
+        if not is_of_another(self._parts.configuration, workspace):
+            return None
+        there = await self._others.of(session_id, workspace)
+        return None if there is None else there.agents
 
     async def _top_of(self, session_id: str) -> str:
         """The session that a bound one works for at last; its own, where it is not bound."""
@@ -251,6 +226,7 @@ class OpenedAgents:
         """Close them all, and let go of their models."""
         for one in tuple(self._open):
             await one.close()
+        await self._others.close()
         await self._models.close()
         journal, self._journal = self._journal, None
         if journal is not None:
@@ -286,113 +262,3 @@ def _agent_of(
     if state.agent_id == DEFAULT_AGENT and DEFAULT_AGENT not in settings.agent:
         return usual_agent()
     return state.agent_id
-
-
-def session_options(
-    wanted: Wanted,
-    settings: Settings,
-    agent: str | Agent | None,
-    runner: Runner,
-    model: str | ChatModel | None,
-) -> dict[str, Any]:
-    """What a session of an agent is opened with, beside what the program gave."""
-    kept = {name: one for name, one in wanted.options.items() if name not in _NOT_HANDED_ON}
-    given = wanted.options.get("agent")
-    chosen = agent or given
-    if isinstance(given, Agent) and chosen == given.id:
-        chosen = given
-    if chosen is None:
-        chosen = DEFAULT_AGENT if DEFAULT_AGENT in settings.agent else usual_agent()
-    options = {"application": "elsewhere", **kept, "agent": chosen, "runner": runner}
-    if model is not None:
-        options["model"] = remembered(model) if isinstance(model, str) else model
-    return options
-
-
-def agent_session(
-    opened: OpenedSession,
-    models: Models,
-    model: str | ChatModel | None,
-    options: Options,
-    within: RunLimits | None = None,
-) -> AgentSession:
-    """An agent in a session that was opened for it; ConfigurationError.
-
-    ``within``: what its runs may use at most, whatever the agent is declared with.
-    """
-    parts = opened.parts
-    agent = parts.agent
-    if agent is None:
-        raise ConfigurationError("the session was opened without an agent; name one with agent=")
-    declared = agent.agent
-    approver = options.get("approver")
-    equipment = Equipment(
-        model=models.named(model if model is not None else declared.model),
-        limits=declared.limits if within is None else declared.limits.within(within),
-        directives=declared.directives,
-        guidance=declared.guidance,
-        tools_off=declared.tools_off,
-        managed=agent.profile == "managed",
-        interactive=approver is not None and approver != "elsewhere",
-    )
-    return AgentSession(parts, equipment, system_for(agent, parts.session, parts.own))
-
-
-def _tell_of_question(agent: str, event: Event) -> None:
-    """A subagent's call waits where nobody looks: whoever reads the log can answer it."""
-    asked = event.payload
-    if isinstance(asked, ApprovalAsked):
-        _log.warning(
-            "the subagent %s asks for leave to run %s; answer with: holdfast sessions answer"
-            " %s %s --allow, or --deny",
-            *(agent, asked.tool, event.session_id, asked.approval_id),
-        )
-
-
-class SubagentRunner:
-    """Runs the loops of agents that work is handed to, with the model of whoever hands it over
-    where they have none of their own."""
-
-    pauses = True
-
-    def __init__(self, models: Models) -> None:
-        self._models = models
-        self.usual: ChatModel | None = None
-
-    def __call__(self, agent: CompiledAgent) -> Run:
-        """What runs the loop of this one."""
-
-        async def run(child: OpenedSession, prompt: str) -> str:
-            options = child.parts.wanted.options
-            above = options.get("above")
-            goes_on = above is not None and above.paused
-            within = None if above is None else above.left()
-            asks = Options(approver=options.get("approver")) if goes_on else Options()
-            model = agent.agent.model or self.usual
-            session = agent_session(child, self._models, model, asks, within)
-            said = None if goes_on else prompt
-            while said is not None or goes_on:
-                async for one in session.run(said, goes_on=goes_on):
-                    if options.get("approver") == "elsewhere" and isinstance(one, Event):
-                        _tell_of_question(agent.id, one)
-                if questions := await session.questions():
-                    raise await _paused(child, questions[0])
-                end = session.last  # somebody may have answered before anybody waited for that
-                said, goes_on = None, end is not None and end.ended == "requires_action"
-            end = session.last
-            if end is None or end.ended not in _ENDED_WELL:
-                raise RuntimeError("it did not run" if end is None else end.problem or end.ended)
-            return end.response
-
-        return run
-
-
-async def _paused(child: OpenedSession, question: Question) -> Exception:
-    """A subagent's call waits for a person. Nobody waits for one in the background: it is ended."""
-    parts, above = child.parts, child.parts.wanted.options.get("above")
-    if above is not None and above.waits:
-        parts.own.is_paused = True
-        return PausedBelow(f"waits for leave to run {question.tool}")
-    assert parts.log is not None
-    await waiting_below.end_below(await parts.log.journal(), parts.session.id)
-    return RuntimeError(f"it needs leave to run {question.tool}, and nobody waits for that")

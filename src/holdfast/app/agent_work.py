@@ -11,8 +11,8 @@ from typing import Unpack
 import msgspec
 from anyio import CancelScope
 
+from holdfast.app.agent_opening import Models, SubagentRunner, agent_session, session_options
 from holdfast.app.agent_session import AgentSession
-from holdfast.app.agent_sessions import Models, SubagentRunner, agent_session, session_options
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.options import Options, Wanted, configuration_of
 from holdfast.app.surroundings import surroundings_of_this_process

@@ -153,12 +153,12 @@ class Holdfast(SessionAnswers):
         a model itself; without it, the agent's. ``session``: go on with this one. It is closed with
         this Holdfast, or by its own `close`, and can be taken up again by any program.
         """
-        return await self._all_agents().opened(agent, model, session)
+        return await self.agents.opened(agent, model, session)
 
     async def _open_child(self, session_id: str) -> "agent_session.AgentSession":
         """A session that the one here delegated, which waits for its runs itself."""
         try:
-            agents = self._all_agents()
+            agents = self.agents
             child = await agents.opened(None, None, session_id, self._own.left())
         except ConfigurationError as problem:
             raise Unavailable(f"The session cannot be run here: {problem}") from None
@@ -178,9 +178,11 @@ class Holdfast(SessionAnswers):
         what runs then is stopped, and due again. ``until``: once this is given, begin nothing more,
         and return when what runs has ended. ``told``: hears how each run ended.
         """
-        return await self._all_agents().run_due(told, until, forever=forever)
+        return await self.agents.run_due(told, until, forever=forever)
 
-    def _all_agents(self) -> "agent_sessions.OpenedAgents":
+    @property
+    def agents(self) -> "agent_sessions.OpenedAgents":
+        """The sessions of agents that are open here, for rooms that run agents in it."""
         self._check_open()
         if self._agents is None:
             self._agents = agent_sessions.OpenedAgents(self.parts, Holdfast)

@@ -9,6 +9,7 @@ import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
 from holdfast.app.judging import InSandbox
+from holdfast.app.other_projects import OpenProject
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.source_settings import Timeouts
@@ -59,6 +60,9 @@ class AgentOptions(TypedDict, total=False):
     """The model of agents that name none: a name, or the model itself."""
     runner: Runner
     """Makes what runs an agent's loop. With one, `task` hands work to the agents that take it."""
+    other_projects: OpenProject
+    """Makes a `Holdfast` for a directory of another project, with that one's files read: sessions
+    of that project are run in it. Without it they are left to programs of that project."""
     subagents: Mapping[str, Subagent]
     """Whom `task` hands work to, by name, beside those."""
 

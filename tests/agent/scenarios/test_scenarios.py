@@ -11,7 +11,7 @@ from agents_at_work import Desk, at_work, calls, home_of
 
 from holdfast import Agent, Answer, Replies, answer_question, tool
 from holdfast.agent.models.scripted import ScriptedModel
-from holdfast.app.agent_sessions import Models, SubagentRunner
+from holdfast.app.agent_opening import Models, SubagentRunner
 from holdfast.app.settings import Settings
 from holdfast.contract.events import ChildCreated, CustomToolResult, Event
 from holdfast.testing.fakes import FakeClock
