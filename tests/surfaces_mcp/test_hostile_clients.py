@@ -10,6 +10,7 @@ import pytest
 from mcp_peer import MODERN, peer
 
 from holdfast import Holdfast
+from holdfast.app.http_door.rules import headers_of
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
@@ -19,7 +20,6 @@ from holdfast.surfaces.mcp import http_sessions
 from holdfast.surfaces.mcp.calls import Asked, Call, Suspended
 from holdfast.surfaces.mcp.eras import Caller
 from holdfast.surfaces.mcp.http_answers import Answering
-from holdfast.surfaces.mcp.http_rules import headers_of
 from holdfast.surfaces.mcp.http_sessions import Sessions
 from holdfast.surfaces.mcp.messages import Request
 from holdfast.surfaces.mcp.tickets import Ticket

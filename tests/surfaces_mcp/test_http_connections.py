@@ -15,10 +15,11 @@ from mcp_peer import MODERN
 from mcp_process import Serving, serving
 
 from holdfast.app.holdfast import Holdfast
+from holdfast.app.http_door import connections as http_connections
+from holdfast.app.http_door import listening
 from holdfast.app.tool_files import load_tools
 from holdfast.contract.person import Asker
 from holdfast.contract.ports import Approver
-from holdfast.surfaces.mcp import http_connections, http_server
 from holdfast.surfaces.mcp.http_server import Listening, serve
 
 pytestmark = pytest.mark.timeout(120)
@@ -53,7 +54,7 @@ async def impatient(tool_file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGe
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "UNREAD_SECONDS"):
         monkeypatch.setattr(http_connections, name, 0.5)
     monkeypatch.setattr(http_connections, "MOST_CONNECTIONS", 4)
-    monkeypatch.setattr(http_server, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(listening, "_LOOK_SECONDS", 0.05)
     tools = load_tools([tool_file])
     said: list[str] = []
     listens = anyio.Event()
@@ -278,7 +279,7 @@ async def test_one_that_reads_slowly_is_not(
     def see(connections: set[http_connections.Connection], _now: float) -> None:
         found.update(connections)
 
-    monkeypatch.setattr(http_server, "end_overdue", see)
+    monkeypatch.setattr(listening, "end_overdue", see)
     monkeypatch.setattr(http_connections, "UNREAD_SECONDS", 600.0)
     one = _connected(impatient, sockets, SO_RCVBUF=65536)
     shout = {"name": "shout", "arguments": {"marks": str(tmp_path), "size": 4_000_000}}

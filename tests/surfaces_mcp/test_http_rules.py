@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.surfaces.mcp.http_rules import (
-    Door,
-    argument_mismatch,
-    headers_of,
-    is_loopback,
-    mismatch,
-    refused,
-)
+from holdfast.app.http_door.rules import Door, headers_of, is_loopback, refused
+from holdfast.surfaces.mcp.http_rules import argument_mismatch, mismatch
 
 TOKEN = "a-token-of-the-tests"
 OWN = {"host": "127.0.0.1:80", "authorization": f"Bearer {TOKEN}"}

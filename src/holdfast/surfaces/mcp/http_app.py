@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
+from holdfast.app.http_door.rules import Door, Headers, headers_of, one, refused
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.surfaces.mcp.batches import taken
 from holdfast.surfaces.mcp.eras import (
@@ -25,13 +26,8 @@ from holdfast.surfaces.mcp.http_answers import Answering, Receiving, Sending, re
 from holdfast.surfaces.mcp.http_rules import (
     SESSION_HEADER,
     VERSION_HEADER,
-    Door,
-    Headers,
     argument_mismatch,
-    headers_of,
     mismatch,
-    one,
-    refused,
 )
 from holdfast.surfaces.mcp.http_sessions import Session, Sessions
 from holdfast.surfaces.mcp.messages import (

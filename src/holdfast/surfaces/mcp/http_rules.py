@@ -1,17 +1,13 @@
-"""Who may come over HTTP, and whether a request's headers say what its body says. Pure.
+"""Whether the headers of a request say what its body says. Pure.
 
-Host and Origin keep pages of other sites out, which could otherwise have a browser send requests
-to this machine; the token keeps everybody else out.
+Who may come at all is decided before.
 """
 
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hmac import compare_digest
-from ipaddress import ip_address
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from collections.abc import Iterator
 
+from holdfast.app.http_door.rules import Headers
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.surfaces.mcp.eras import HEADER_MISMATCH
 from holdfast.surfaces.mcp.messages import Fault
@@ -25,64 +21,6 @@ _ANNOTATION = "x-mcp-header"
 _NAMED_BY = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
 _ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}(\.0{1,40})?")
-
-Headers = Mapping[str, Sequence[str]]
-"""By name in small letters: every value, in order."""
-
-
-class Door(NamedTuple):
-    """Who may come in."""
-
-    names: tuple[str, ...]
-    """Host names beside this machine's own."""
-    token: str
-
-
-def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """As they came."""
-    found: dict[str, list[str]] = {}
-    for name, value in raw:
-        key = name.decode("latin-1").lower()
-        found.setdefault(key, []).append(value.decode("latin-1").strip())
-    return found
-
-
-def one(headers: Headers, name: str) -> str | None:
-    """The value of a header; None: there is none."""
-    return headers.get(name, (None,))[0]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a name or an address is this machine's own."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def refused(door: Door, headers: Headers) -> tuple[int, str] | None:
-    """The status and the reason for somebody who may not come in; None: they may."""
-    hosts = headers.get("host", ())
-    if len(hosts) != 1 or not _is_ours(door, f"//{hosts[0]}"):
-        return 403, "the Host header names another host"
-    if any(not _is_ours(door, origin) for origin in headers.get("origin", ())):
-        return 403, "the Origin header names another site"
-    given = one(headers, "authorization") or ""
-    scheme, _, token = given.partition(" ")
-    known = compare_digest(token.strip().encode("latin-1", "replace"), door.token.encode())
-    if scheme.lower() != "bearer" or not known:
-        return 401, "the token is missing or wrong; send it as: Authorization: Bearer TOKEN"
-    return None
-
-
-def _is_ours(door: Door, address: str) -> bool:
-    try:
-        host = urlsplit(address).hostname
-    except ValueError:
-        return False
-    return host is not None and (is_loopback(host) or host in {one.lower() for one in door.names})
 
 
 def mismatch(headers: Headers, version: str, method: str, params: JsonObject) -> Fault | None:

@@ -1,0 +1,117 @@
+"""Listening for clients over HTTP, with uvicorn, until a signal ends it.
+
+What is answered is not known here.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from secrets import token_urlsafe
+from signal import SIGHUP, SIGINT, SIGTERM
+from socket import socket
+from typing import Any, NamedTuple
+
+import msgspec
+import uvicorn
+from anyio import (
+    create_task_group,
+    create_tcp_listener,
+    current_time,
+    open_signal_receiver,
+    sleep,
+)
+from anyio.abc import SocketAttribute
+
+from holdfast.app.http_door.connections import Connection, end_overdue
+from holdfast.app.http_door.rules import is_loopback
+
+__all__ = ["Listening", "OpenDoor", "answering", "is_loopback", "open_door"]
+
+Application = Callable[..., Any]
+"""An ASGI application."""
+_LOOK_SECONDS = 1.0
+
+
+class Listening(msgspec.Struct, frozen=True, kw_only=True):
+    """Where, and for whom."""
+
+    host: str
+    port: int
+    """0: any that is free."""
+    names: tuple[str, ...] = ()
+    token: str | None = None
+    """None: one is made up, and told once."""
+
+
+class OpenDoor(NamedTuple):
+    """An address that is listened at."""
+
+    address: str
+    """As in `http://127.0.0.1:8765`."""
+    token: str
+    sockets: list[socket]
+
+
+class _Server(uvicorn.Server):
+    """Ends when it is told to; signals are somebody else's business."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave them alone: sessions have to be closed before the process ends."""
+        yield
+
+
+@asynccontextmanager
+async def open_door(listening: Listening) -> AsyncGenerator[OpenDoor]:
+    """Listen; OSError when the address cannot be listened at."""
+    token = listening.token or token_urlsafe(32)
+    listener = await create_tcp_listener(local_host=listening.host, local_port=listening.port)
+    async with listener:
+        host = f"[{listening.host}]" if ":" in listening.host else listening.host
+        port = listener.extra(SocketAttribute.local_port)
+        sockets = [one.extra(SocketAttribute.raw_socket) for one in listener.listeners]
+        yield OpenDoor(f"http://{host}:{port}", token, sockets)
+
+
+async def answering(
+    application: Application,
+    door: OpenDoor,
+    ending: Callable[[], None],
+    seconds: int,
+) -> None:
+    """Answer until a signal comes; ``ending`` hears of each. Answers then have so many seconds."""
+    server = _Server(_configuration(application, seconds))
+    async with create_task_group() as group:
+        group.start_soon(_ended, server, ending)
+        group.start_soon(_watched, server)
+        try:
+            await server.serve(door.sockets)
+        finally:
+            group.cancel_scope.cancel()
+
+
+def _configuration(application: Application, seconds: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        lifespan="off",
+        ws="none",
+        http=Connection,
+        log_config=None,
+        log_level="error",  # strangers could fill a file with warnings of what they send
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=seconds,
+    )
+
+
+async def _watched(server: _Server) -> None:
+    while True:
+        await sleep(_LOOK_SECONDS)
+        end_overdue(server.server_state.connections, current_time())
+
+
+async def _ended(server: _Server, ending: Callable[[], None]) -> None:
+    with open_signal_receiver(SIGINT, SIGTERM, SIGHUP) as signals:
+        async for _ in signals:
+            ending()
+            server.should_exit = True
