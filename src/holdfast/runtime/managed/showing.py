@@ -16,6 +16,7 @@ from holdfast.contract.outcomes import Evaluation
 from holdfast.runtime.managed import artifact_values as values
 from holdfast.runtime.managed.artifact_folder import ArtifactFolder, json_text
 from holdfast.runtime.managed.as_markdown import as_markdown
+from holdfast.runtime.managed.drafts import drafts_of, mirrored
 from holdfast.runtime.managed.evaluating import gate_step
 from holdfast.runtime.managed.look import Look
 from holdfast.runtime.managed.wake_traces import WakeTraces
@@ -33,7 +34,6 @@ AT_END = (
     *("outcome_evaluations", "permission_posture", "event_feed", "wake_traces"),
     *("session_relations", "context_budget", "session_runtime"),
 )
-_MOST_STAGED = 1_000
 _log = logging.getLogger("holdfast")
 
 
@@ -221,7 +221,7 @@ async def _shell_last_output(look: Look) -> JsonObject:
 
 
 async def _staged_substrate(look: Look) -> JsonObject:
-    return values.staged(await look.newest(_MOST_STAGED, "resource.staged"))
+    return mirrored(await drafts_of(look.ground))
 
 
 _OWN: Mapping[str, Callable[[Look], Awaitable[JsonObject]]] = {
