@@ -4,6 +4,7 @@ Names of variables are told, and never their values.
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 import msgspec
@@ -228,6 +229,11 @@ class ShellReading(CallPort, Protocol):
 
 class ShellKeeping(CallPort, Protocol):
     """What goes on from command to command in the calling session: kept, and told."""
+
+    @property
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Held by whoever runs a command in the persistent shell, from `change` to `ran`."""
+        ...
 
     async def ground(self) -> ShellGround:
         """What a command begins with."""

@@ -249,9 +249,7 @@ class CallFiles:
 
     async def _draft(self, entry: Entry) -> Draft:
         mine = await self._held(lambda: self._session(entry.session_path, "session_path"))
-        held = await self._held(
-            lambda: self._desk.substrate.path(entry.source_path, "source_path")
-        )
+        held = await self._held(lambda: self._desk.substrate.path(entry.source_path, "source_path"))
         return Draft(
             session_path=entry.session_path,
             source_path=entry.source_path,

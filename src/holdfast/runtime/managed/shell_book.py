@@ -15,11 +15,13 @@ from holdfast.contract.managed_events import ShellChanged
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import PathFacts, PathView
 from holdfast.contract.shell import PersistentFacts
+from holdfast.envelope.redact import Redactor
 from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.shell_events import ShellEvents
 from holdfast.runtime.managed.shell_ledger import Kept, Ledger, durable
 from holdfast.runtime.managed.shell_plans import posture_of, state_of
+from holdfast.runtime.managed.shell_room import is_text
 from holdfast.runtime.managed.shell_shown import shell_files
 
 SHOWN = ("shell_last_output", "shell_history", "shell_state")
@@ -100,9 +102,7 @@ class ShellBook:
         """Write down what is different from here on. ``process``: the persistent shell's id, and
         whether it is open."""
         given = variables or {}
-        private = {
-            name: value for name, value in given.items() if not self._may_be_written(name, value)
-        }
+        private = self._private_of(given)
         changed = ShellChanged(
             cwd=cwd,
             set_env=tuple((name, value) for name, value in given.items() if name not in private),
@@ -120,8 +120,16 @@ class ShellBook:
             self._private.pop(name, None)
         self._private |= private
 
-    def _may_be_written(self, name: str, value: str) -> bool:
-        return not self._is_secret(name) and self.ground.clean(value) == value
+    def _private_of(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Those that are not written down: whose name says that they hold a secret, or that hold
+        one that is known, be it because another one of them is called so."""
+        named = {name: value for name, value in given.items() if self._is_secret(name)}
+        known = Redactor({*self._private.values(), *named.values()})
+        return {
+            name: value
+            for name, value in given.items()
+            if name in named or self.ground.clean(value) != value or known.text(value) != value
+        }
 
     async def keep(self, kept: Kept) -> None:
         """A command has run."""
@@ -146,9 +154,10 @@ class ShellBook:
         return () if self.folder is None else tuple(self.folder.paths(one)[0] for one in SHOWN)
 
     def placed(self, path: str, *, writable: bool = False) -> str | None:
-        """Where a directory really is, if that is inside of what is mounted; else None."""
+        """Where a directory really is, if that is inside of what is mounted and can be written
+        down; else None."""
         seen = self.places.facts.look(path, self.places.workspace)
-        if not isinstance(seen, PathView):
+        if not isinstance(seen, PathView) or not is_text(seen.physical):
             return None
         inside = any(is_within(seen.physical, root) for root in self.roots(writable=writable))
         return seen.physical if inside else None
