@@ -230,9 +230,9 @@ class ShellReading(CallPort, Protocol):
 class ShellKeeping(CallPort, Protocol):
     """What goes on from command to command in the calling session: kept, and told."""
 
-    @property
-    def turn(self) -> AbstractAsyncContextManager[None]:
-        """Held by whoever runs a command in the persistent shell, from `change` to `ran`."""
+    def turn(self, seconds: float, /) -> AbstractAsyncContextManager[bool]:
+        """Held by whoever runs a command in the persistent shell, from `change` to `ran`; whether
+        their turn has come within so many seconds."""
         ...
 
     async def ground(self) -> ShellGround:

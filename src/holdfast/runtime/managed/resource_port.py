@@ -6,18 +6,12 @@ of them in the workspace is never read. How a file is put in place is not known 
 
 import base64
 import stat
-from collections.abc import Callable
 from typing import NamedTuple
 
 from anyio import CancelScope
 from msgspec.structs import replace
 
-from holdfast.contract.errors import (
-    InvalidArguments,
-    PathOutsideRoot,
-    PolicyDenied,
-    Unavailable,
-)
+from holdfast.contract.errors import InvalidArguments, Unavailable
 from holdfast.contract.events import Payload
 from holdfast.contract.journal import JournalError
 from holdfast.contract.managed.resources import (
@@ -248,8 +242,10 @@ class CallFiles:
         return self._desk.substrate.path(path, field)
 
     async def _draft(self, entry: Entry) -> Draft:
-        mine = await self._held(lambda: self._session(entry.session_path, "session_path"))
-        held = await self._held(lambda: self._desk.substrate.path(entry.source_path, "source_path"))
+        mine = await self._reach.held(lambda: self._session(entry.session_path, "session_path"))
+        held = await self._reach.held(
+            lambda: self._desk.substrate.path(entry.source_path, "source_path")
+        )
         return Draft(
             session_path=entry.session_path,
             source_path=entry.source_path,
@@ -260,15 +256,6 @@ class CallFiles:
             target_content_hash=entry.target_hash,
             staged_at=entry.staged_at,
         )
-
-    async def _held(self, place: Callable[[], Placed]) -> str | None:
-        """The hash of a draft's file; None: no file that this call can read is there. What became
-        of one of them keeps nobody from hearing of the others."""
-        try:
-            found = await self._reach.found(place(), "session_path")
-        except (InvalidArguments, PathOutsideRoot, PolicyDenied):
-            return None
-        return None if found is None else content_hash(found.content)
 
     async def _written(self, said: list[Payload]) -> None:
         log = self._ground.log

@@ -3,9 +3,10 @@
 Commands are run by the tools; here it is kept and told what they began with and what they left.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 
-from anyio import Lock
+from anyio import Lock, move_on_after
 
 from holdfast.contract.commanding import CommandDone, CommandGround, Commanding
 from holdfast.contract.errors import InvalidArguments, PolicyDenied
@@ -47,8 +48,20 @@ class ShellKeeper:
         self._meanwhile: set[str] = set()
         """What was set or unset since it was told last: its next command is told."""
         self._moved_meanwhile = False
-        self.turn = Lock()
-        """Held by whoever runs a command in the persistent shell."""
+        self._alone = Lock()
+
+    @asynccontextmanager
+    async def turn(self, seconds: float, /) -> AsyncGenerator[bool]:
+        """Held by whoever runs a command in the persistent shell; whether their turn has come."""
+        has_come = False
+        with move_on_after(seconds):
+            await self._alone.acquire()
+            has_come = True
+        try:
+            yield has_come
+        finally:
+            if has_come:
+                self._alone.release()
 
     async def ground(self) -> ShellGround:
         """What a command begins with."""

@@ -2,11 +2,10 @@
 session's persistent one. Whoever asked is not known here.
 """
 
-import math
 from contextlib import suppress
 
 import msgspec
-from anyio import move_on_after, to_thread
+from anyio import to_thread
 
 from holdfast.contract.commanding import CommandDone
 from holdfast.contract.errors import ToolError
@@ -89,11 +88,9 @@ async def run_persistent(rt: Runtime, keeping: ShellKeeping, wanted: Wanted) -> 
         wanted = msgspec.structs.replace(wanted, cwd=place)
     if wanted.anew:
         await _begun(rt, keeping, wanted)
-    with move_on_after(wanted.seconds) as waits:
-        async with keeping.turn:
-            if not waits.cancel_called:
-                waits.deadline = math.inf
-                return await _in_turn(rt, keeping, wanted)
+    async with keeping.turn(wanted.seconds) as has_come:
+        if has_come:
+            return await _in_turn(rt, keeping, wanted)
     return Told(result=failed("exec_persistent_shell", "busy", _BUSY, retryable=True))
 
 
