@@ -266,21 +266,5 @@ def _brief(session: Session) -> JsonObject:
     }
 
 
-def shell_history(state: ShellState) -> JsonObject:
-    """The last commands, the newest first; names of variables, and no value."""
-    return {
-        "cwd": state.cwd,
-        "env": plain(state.env),
-        "count": len(state.recent_commands),
-        "commands": [plain(one) for one in state.recent_commands],
-    }
-
-
-def shell_last_output(state: ShellState) -> JsonObject:
-    """What the last command printed, in short."""
-    last = state.recent_commands[0] if state.recent_commands else state.last_command
-    return {"cwd": state.cwd, "last_command": plain(last)}
-
-
 def _moment(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()

@@ -100,9 +100,19 @@ class ShellBook:
         process: tuple[str, str] | None = None,
     ) -> None:
         """Write down what is different from here on. ``process``: the persistent shell's id, and
-        whether it is open."""
+        whether it is open.
+
+        Not written down are the values of variables whose names say that they hold a secret, and of
+        all that hold one that is known, be it from one of those.
+        """
         given = variables or {}
-        private = self._private_of(given)
+        named = {name: value for name, value in given.items() if self._is_secret(name)}
+        known = Redactor({*self._private.values(), *named.values()})
+        private = named | {
+            name: value
+            for name, value in given.items()
+            if known.text(self.ground.clean(value)) != value
+        }
         changed = ShellChanged(
             cwd=cwd,
             set_env=tuple((name, value) for name, value in given.items() if name not in private),
@@ -120,17 +130,6 @@ class ShellBook:
             self._private.pop(name, None)
         self._private |= private
 
-    def _private_of(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Those that are not written down: whose name says that they hold a secret, or that hold
-        one that is known, be it because another one of them is called so."""
-        named = {name: value for name, value in given.items() if self._is_secret(name)}
-        known = Redactor({*self._private.values(), *named.values()})
-        return {
-            name: value
-            for name, value in given.items()
-            if name in named or self.ground.clean(value) != value or known.text(value) != value
-        }
-
     async def keep(self, kept: Kept) -> None:
         """A command has run."""
         (await self.events.own()).keep(kept)
@@ -143,11 +142,12 @@ class ShellBook:
 
     async def show(self) -> None:
         """Write the files in which the session's hand sees its shell."""
-        if self.folder is None:
-            return
-        files = shell_files(await self.state(), await self.last())
-        for name, text in files.items():
-            await self.folder.show_text(name, text)
+        if self.folder is not None:
+            await self.folder.show(await self.files())
+
+    async def files(self) -> Mapping[str, str]:
+        """What they say, by their names."""
+        return shell_files(await self.state(), await self.last())
 
     def paths(self) -> tuple[str, ...]:
         """Where they are: one for each of what they show."""

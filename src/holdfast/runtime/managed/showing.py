@@ -23,6 +23,8 @@ from holdfast.runtime.managed.wake_traces import WakeTraces
 
 Provider = Callable[[], Awaitable[JsonObject]]
 """Says what one artifact tells, as it is now."""
+Pages = Callable[[], Awaitable[Mapping[str, str]]]
+"""Says what is in its files, word for word; there may be files of other artifacts among them."""
 
 AT_START = (
     *("managed_tools", "permissions", "environment", "agent_setup", "skills", "vaults"),
@@ -45,11 +47,14 @@ class Showing:
         folder: ArtifactFolder,
         look: Callable[[], Look],
         providers: Mapping[str, Provider],
+        pages: Mapping[str, Pages],
     ) -> None:
-        """``providers``: by names of ARTIFACTS; what is there when something is shown counts."""
+        """``providers``, ``pages``: by names of ARTIFACTS; what is there when something is shown
+        counts."""
         self._folder = folder
         self._look = look
         self._providers = providers
+        self._pages = pages
         self._traces = WakeTraces()
         self._one_at_a_time = Lock()
 
@@ -68,6 +73,9 @@ class Showing:
 
     async def _files(self, name: str, look: Look) -> Mapping[str, str]:
         try:
+            if name in self._pages:
+                said = await self._pages[name]()
+                return {file: said[file] for file in ARTIFACTS[name]}
             value = await self._value(name, look)
         except JournalError:
             raise
@@ -205,21 +213,6 @@ async def _session_relations(look: Look) -> JsonObject:
     return values.relations(look.ground.session_id, *around)
 
 
-async def _shell_state(look: Look) -> JsonObject:
-    return {
-        "session_id": look.ground.session_id,
-        "shell_state": values.plain(await look.shell_state()),
-    }
-
-
-async def _shell_history(look: Look) -> JsonObject:
-    return values.shell_history(await look.shell_state())
-
-
-async def _shell_last_output(look: Look) -> JsonObject:
-    return values.shell_last_output(await look.shell_state())
-
-
 async def _staged_substrate(look: Look) -> JsonObject:
     return mirrored(await drafts_of(look.ground))
 
@@ -242,9 +235,6 @@ _OWN: Mapping[str, Callable[[Look], Awaitable[JsonObject]]] = {
     "outcome_evaluations": _outcome_evaluations,
     "event_feed": _event_feed,
     "session_relations": _session_relations,
-    "shell_state": _shell_state,
-    "shell_history": _shell_history,
-    "shell_last_output": _shell_last_output,
     "staged_substrate": _staged_substrate,
 }
 """What each tells where nobody knows more."""
