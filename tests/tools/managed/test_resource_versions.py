@@ -99,3 +99,17 @@ async def test_an_older_version_comes_back_as_a_new_one(workspace: Path) -> None
         (substrate_of(workspace) / "a.md").unlink()
         await result(hf, RESTORE, version_id=new)
         assert (substrate_of(workspace) / "a.md").read_text() == "two\n"
+
+
+@pytest.mark.req("BOA-RES-11")
+async def test_that_nothing_is_shared_yet_can_be_expected(workspace: Path) -> None:
+    async with managed(workspace) as hf:
+        (workspace / "a.md").write_text("one\n")
+        (substrate_of(workspace) / "found.md").write_text("theirs\n")
+        arguments = {"source_path": "a.md", "overwrite": True, "expected_version_id": "none"}
+        await result(hf, PROMOTE, **arguments, target_path="new.md")
+        for target in ("new.md", "found.md"):
+            refused = await failure(hf, PROMOTE, **arguments, target_path=target)
+            assert "expected none but latest is" in refused.message
+            assert refused.extras["reason"] == "stale"
+        assert (substrate_of(workspace) / "found.md").read_text() == "theirs\n"

@@ -8,7 +8,7 @@ import base64
 import stat
 from typing import NamedTuple
 
-from anyio import CancelScope
+from anyio import CancelScope, to_thread
 from msgspec.structs import replace
 
 from holdfast.contract.errors import InvalidArguments, Unavailable
@@ -148,7 +148,9 @@ class CallFiles:
         ours = await self._reach.there(session, "session_path")
         await self._reach.admitted(target)
         shared = await self._desk.substrate.look(target.relative)
-        found = compared(session, ours.content, target, shared, most_lines)
+        found = await to_thread.run_sync(
+            compared, session, ours.content, target, shared, most_lines
+        )
         latest = None if shared.newest is None else self._facts(shared.newest)
         return replace(found, latest_version=latest)
 
