@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from tool_kit import failure, result
-from tools.managed.shared_kit import events_of, managed, promoted, substrate_of
+from tools.managed.shared_kit import events_of, home_of, managed, promoted, substrate_of
 
+from holdfast.app.settings import Surroundings
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.versions import content_hash
 
@@ -113,3 +114,21 @@ async def test_that_nothing_is_shared_yet_can_be_expected(workspace: Path) -> No
             assert "expected none but latest is" in refused.message
             assert refused.extras["reason"] == "stale"
         assert (substrate_of(workspace) / "found.md").read_text() == "theirs\n"
+
+
+async def test_no_part_of_a_secret_is_told_where_a_version_is_cut(workspace: Path) -> None:
+    home = home_of(workspace)
+    around = Surroundings(
+        data_home=home / "data", state_home=home / "state", secrets=("hunter2hunter2",)
+    )
+    async with managed(workspace, surroundings=around) as hf:
+        for place in (140, 150, 153, 160):
+            (workspace / "a.md").write_text(f"{'x' * place}hunter2hunter2 and more\n")
+            await result(hf, PROMOTE, source_path="a.md", overwrite=True)
+        (workspace / "a.md").write_text("short\n")
+        await result(hf, PROMOTE, source_path="a.md", overwrite=True)
+        listed = await result(hf, "resources_list_versions", target_path="a.md")
+        previews = [one["preview"] for one in listed["versions"]]
+        assert (len(previews), previews[0]) == (5, "short\n")
+        assert not [one for one in previews if "hunter" in one]
+        assert all(one.endswith("…") for one in previews[1:])

@@ -15,7 +15,8 @@ from holdfast.contract.managed.resources import (
     Wanted,
 )
 from holdfast.contract.steps import Step
-from holdfast.contract.versions import Version, content_hash
+from holdfast.contract.truncate import CUT_MARK
+from holdfast.contract.versions import PREVIEW_LENGTH, Version, content_hash
 from holdfast.runtime.managed.mount_paths import Placed
 from holdfast.runtime.managed.substrate import Shared, stale
 
@@ -64,10 +65,17 @@ def facts_of(version: Version, clean: Callable[[str], str]) -> VersionFacts:
         session_id=version.origin.session_id,
         content_hash=version.content_hash,
         size_bytes=version.size_bytes,
-        preview=clean(version.preview),
+        preview=clean(_marked(version)),
         previous_version_id=version.previous_id,
         restored_from_version_id=version.restored_from,
     )
+
+
+def _marked(version: Version) -> str:
+    """What is shown of a version; where that is cut it says so, as a secret may be cut there."""
+    shown = version.preview
+    is_cut = len(shown) >= PREVIEW_LENGTH and version.size_bytes > len(shown.encode())
+    return f"{shown[: PREVIEW_LENGTH - 1]}{CUT_MARK}" if is_cut else shown
 
 
 def status_of(mine: str | None, held: str | None) -> DraftStatus:
