@@ -10,6 +10,8 @@ from tools.managed.shared_kit import events_of, home_of, managed, promoted, subs
 
 from holdfast.app.settings import Surroundings
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.journal import MOST_EVENTS
+from holdfast.contract.managed_events import ResourceStaged
 from holdfast.contract.versions import content_hash
 
 pytestmark = pytest.mark.anyio
@@ -132,3 +134,16 @@ async def test_no_part_of_a_secret_is_told_where_a_version_is_cut(workspace: Pat
         assert (len(previews), previews[0]) == (5, "short\n")
         assert not [one for one in previews if "hunter" in one]
         assert all(one.endswith("…") for one in previews[1:])
+
+
+async def test_a_draft_is_known_however_many_came_after_it(workspace: Path) -> None:
+    async with managed(workspace) as hf:
+        assert hf.parts.log is not None
+        (substrate_of(workspace) / "a.md").write_text("one\n")
+        await result(hf, "resources_stage_from_substrate", source_path="a.md")
+        again = ResourceStaged(
+            source_path="b.md", target_path="b.md", source_hash="x", target_hash="y"
+        )
+        await hf.parts.log.append([again] * MOST_EVENTS)
+        told = await result(hf, "resources_list_staged_drafts")
+        assert {one["session_path"] for one in told["drafts"]} == {"a.md", "b.md"}
