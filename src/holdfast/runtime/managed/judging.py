@@ -35,7 +35,7 @@ _RECORDED = EventQuery(types=("outcome.evaluated",), limit=4 * MOST_RECORDS)
 """A run may have been recorded more than once."""
 _BEGUN = EventQuery(types=("session.status_changed", "session.status_idle"), limit=1)
 _WAITING = frozenset({"waiting", "inquiring"})
-"""The folder in which a session's own hand is shown what is known of it."""
+"""Stages of calls that somebody has to answer."""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
