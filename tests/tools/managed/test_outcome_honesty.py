@@ -74,6 +74,40 @@ async def test_an_action_that_says_it_failed_is_no_pass(tmp_path: Path) -> None:
     assert await verdict(tmp_path, turns) == ("uncertain", False)
 
 
+FAILED_BEFORE = [
+    DEFINE,
+    asks("shell_run", command="echo sh tests/till.sh passes not; exit 3"),
+    "Hm.",
+]
+
+
+@pytest.mark.parametrize(
+    "retells",
+    [
+        asks("shell_set_cwd", path="."),
+        asks("shell_set_env", key="A", value="b"),
+        asks("sandbox_execute", name="inspect"),
+        asks("sandbox_execute", name="inspect_persistent_shell"),
+    ],
+    ids=["set_cwd", "set_env", "inspect", "inspect_persistent_shell"],
+)
+async def test_a_failed_command_told_again_by_another_tool_shows_nothing(
+    tmp_path: Path, retells: Any
+) -> None:
+    turns = [*FAILED_BEFORE, retells, CLAIM]
+    async with agent_of_the_till(tmp_path, turns, approver=allowing) as desk:
+        await desk.told("Mend the till.")
+        await desk.told("Go on.")
+        assert (await evaluation_of(desk))["status"] == "not_ready"
+
+
+async def test_a_tool_that_was_looked_for_by_its_name_is_not_used_yet(tmp_path: Path) -> None:
+    wanted = {"title": "Know the mounts", "success_criteria": ["resources_list is read"]}
+    looks = asks("tool_search", query="resources_list")
+    turns = [asks("outcome_define", **wanted), looks, "I used resources_list: it is read."]
+    assert await verdict(tmp_path, turns) == ("not_ready", False)
+
+
 async def test_a_record_of_the_outcome_shows_nothing_wherever_it_is_read(tmp_path: Path) -> None:
     kept = f'{{"a": "{WANTED["title"]}", "b": ["{WANTED["success_criteria"][0]} for ses_1"]}}'
     turns = [DEFINE, asks("write", path="x.json", content=kept), asks("read", path="x.json"), "So."]
