@@ -14,6 +14,7 @@ from holdfast.contract.errors import PolicyDenied
 from holdfast.contract.events import OutcomeDefined, SessionCreated, WantedOutcome
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import Journal
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer
 from holdfast.runtime.managed.gate import Gate
 
@@ -134,6 +135,74 @@ async def test_a_session_below_shares_nothing_before_the_one_above_is_there(
         await journal.create("ses_child", [SessionCreated(parent_id="ses_free")])
         free = Gate(managed_of(hf).judging, replace(ground, session_id="ses_child"))
         assert await free.passed("memory_promote_note", required=None)
+
+
+SHARE = "resources_promote_to_substrate"
+
+
+async def child_of(journal: Journal, agent: str = "default") -> None:
+    """A session that was delegated, below one with an outcome."""
+    wanted = OutcomeDefined(outcome=WantedOutcome(title="T", success_criteria=("x y",)))
+    await journal.create("ses_above", [SessionCreated(agent_id=agent), wanted])
+    metadata: JsonObject = {"delegated": True}
+    below = SessionCreated(agent_id="default", parent_id="ses_above", metadata=metadata)
+    await journal.create("ses_below", [below])
+
+
+async def test_what_holds_a_session_below_is_known_beforehand(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await child_of(await journal_of(hf))
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        checked = await result(hf, "permissions_check", tool_name=SHARE)
+        assert checked["requires_outcome_pass"] is True
+        step = checked["next_step"]
+        assert (step["tool"], step["args"]) == ("outcome_evaluate", {"session_id": "ses_above"})
+        assert (await result(hf, step["tool"], **step["args"]))["session_id"] == "ses_above"
+        refused = await failure(hf, SHARE, source_path="a.txt")
+        assert refused.extras["next_step"] == step
+        override = {"require_outcome_pass": False}
+        told = await result(hf, "permissions_check", tool_name=SHARE, tool_args=override)
+        assert (told["requires_outcome_pass"], told["next_step"]["tool"]) == (
+            *(False, "permissions_describe"),
+        )
+
+
+async def test_of_another_agents_session_above_no_step_is_told(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await child_of(await journal_of(hf), agent="other")
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        checked = await result(hf, "permissions_check", tool_name=SHARE)
+        assert (checked["requires_outcome_pass"], checked["next_step"]) == (True, None)
+        assert "next_step" not in (await failure(hf, SHARE, source_path="a.txt")).extras
+
+
+async def test_a_session_above_that_was_taken_away_holds_nothing(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await child_of(await journal_of(hf))
+        await (await managed_of(hf).ground.stores()).archive.delete("ses_above")
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        assert (await result(hf, SHARE, source_path="a.txt"))["version_id"]
+
+
+async def test_a_subagent_is_told_beforehand_that_it_shares_no_notes(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        journal = await journal_of(hf)
+        await journal.create("ses_above", [SessionCreated(agent_id="default")])
+        bound = SessionCreated(agent_id="default", parent_id="ses_above")
+        await journal.create("ses_below", [bound])
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        checked = await result(hf, "permissions_check", tool_name="memory_promote_note")
+        assert (checked["exists"], checked["allowed"]) == (True, False)
+        assert (await failure(hf, "memory_promote_note", content="x")).kind == FailureKind.REJECTED
+        checked = await result(hf, "permissions_check", tool_name=SHARE)
+        assert checked["allowed"] is True
 
 
 @pytest.mark.parametrize(
