@@ -6,12 +6,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from outcomes_at_work import agent_of_the_till, asks, evaluation_of, managed_of
+from session_stories import Story, tell
 from tool_kit import failure, opened, result
 
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import Settings
 from holdfast.contract.errors import PolicyDenied
-from holdfast.contract.events import OutcomeDefined, SessionCreated, WantedOutcome
+from holdfast.contract.events import (
+    OutcomeDefined,
+    SessionCreated,
+    SpanCompleted,
+    SpanResult,
+    StatusChanged,
+    WantedOutcome,
+)
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import Journal
 from holdfast.contract.json_value import JsonObject
@@ -178,6 +186,26 @@ async def test_of_another_agents_session_above_no_step_is_told(workspace: Path) 
         checked = await result(hf, "permissions_check", tool_name=SHARE)
         assert (checked["requires_outcome_pass"], checked["next_step"]) == (True, None)
         assert "next_step" not in (await failure(hf, SHARE, source_path="a.txt")).extras
+
+
+@pytest.mark.parametrize("ended", ["success", "error"])
+async def test_what_fails_above_after_its_verdict_holds_a_session_below(
+    workspace: Path, ended: SpanResult
+) -> None:
+    """The run above has not ended: it asked for the work below in it."""
+    above = Story(agent="default", outcome="T", status="pass", trend="improving", wake="wak_1")
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        journal = await journal_of(hf)
+        await tell(journal, "ses_above", above)
+        begins = StatusChanged(from_status="idle", to_status="running", reason="a wake")
+        tool = SpanCompleted(span_id="cal_9", span_kind="tool", name="look", result=ended)
+        await journal.append("ses_above", [begins, tool], wake_id="wak_2")
+        await tell(journal, "ses_below", Story(agent="default", parent="ses_above"))
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        shared = await hf.settle(SHARE, {"source_path": "a.txt"})
+        assert shared.ok is (ended == "success"), shared.failure
 
 
 async def test_a_session_above_that_was_taken_away_holds_nothing(workspace: Path) -> None:

@@ -9,8 +9,7 @@ import msgspec
 
 from holdfast.contract.delegation import MOST_DEPTH
 from holdfast.contract.errors import PolicyDenied
-from holdfast.contract.journal import UnknownSession
-from holdfast.contract.managed_events import ManagedState
+from holdfast.contract.journal import Session, UnknownSession
 from holdfast.contract.outcomes import Evaluation
 from holdfast.contract.steps import Step
 from holdfast.runtime.managed.evaluating import gate_step, refused_by_gate
@@ -70,10 +69,19 @@ class Gate:
                     session = await journal.session(above)
                 except UnknownSession:
                     return None
-                if _is_held(session.state.managed):
+                if await self._is_held(session):
                     return Held(above, _step(above) if self._ground.is_ours(session) else None)
                 above = session.state.parent_id
         return None
+
+    async def _is_held(self, session: Session) -> bool:
+        """Whether its outcome is not reached, by its last verdict and by what went wrong since."""
+        managed = session.state.managed
+        if managed is None or managed.outcome_fingerprint is None:
+            return False
+        if managed.evaluated is None or not managed.evaluated.evaluation.promotion_ready:
+            return True
+        return await self.judging.has_failed(session)
 
 
 def _step(session_id: str) -> Step:
@@ -82,12 +90,6 @@ def _step(session_id: str) -> Step:
         args={"session_id": session_id},
         rationale="This session works for that one, whose outcome is not reached yet.",
     )
-
-
-def _is_held(managed: ManagedState | None) -> bool:
-    if managed is None or managed.outcome_fingerprint is None:
-        return False
-    return managed.evaluated is None or not managed.evaluated.evaluation.promotion_ready
 
 
 def _refused(tool: str, above: Held) -> PolicyDenied:
