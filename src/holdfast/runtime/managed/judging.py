@@ -92,6 +92,13 @@ class Judging:
         with _readable():
             return await self._records(session)
 
+    async def has_failed(self, session: Session) -> bool:
+        """Whether something failed or was not done in its newest run, or in the one under way."""
+        with _readable():
+            events = await self._events(session)
+        said = told(events, self._sources, goes_on=session.state.status == "running")
+        return bool(said.last_wake.failed_tools or said.last_wake.not_done)
+
     async def record(self) -> Judged | None:
         """Write down how far this session came at the end of its run; None: it has no outcome."""
         session = await self._ground.session()
