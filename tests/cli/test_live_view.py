@@ -43,7 +43,7 @@ from holdfast.surfaces.cli.live_view import LiveView
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.run_view import JsonView, QuietView
 from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
-from holdfast.surfaces.cli.subagents import Subagents
+from holdfast.app.read_along import Subagents
 from holdfast.surfaces.cli.told_lines import Listener
 
 END = WakeEnd(session_id="ses_1", executed=True, ended="final_response", response="Bye.")

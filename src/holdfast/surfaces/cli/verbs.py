@@ -37,6 +37,7 @@ VERBS = (
         tells_its_end=True,
     ),
     Verb("resume", AGENTS, "go on with an agent's session", loads_tools=True, tells_its_end=True),
+    Verb("acp", AGENTS, "be an agent for editors that speak ACP", loads_tools=True),
     Verb("worker", AGENTS, "run the sessions of agents that are due", loads_tools=True),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(
