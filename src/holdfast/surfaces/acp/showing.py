@@ -14,6 +14,7 @@ from holdfast.app.changed_texts import ChangedText, changed_texts
 from holdfast.app.read_along import ReadAlong, Subagents
 from holdfast.app.telling import Told
 from holdfast.contract.call import Ask
+from holdfast.contract.events import ChildIdle, Event
 from holdfast.contract.journal import Journal
 from holdfast.surfaces.acp.calls import Calls, Card
 from holdfast.surfaces.acp.telling import Telling, Update, message
@@ -45,18 +46,23 @@ class Showing:
     async def show(self, told: Told) -> None:
         """One more thing that happened."""
         async with self._one_by_one:
+            if isinstance(told, Event) and isinstance(told.payload, ChildIdle):
+                await self._look_below()  # all that it did stands before its end
             self._subagents.note(told)
             await self._send(await self._telling.of(told))
 
     async def look(self) -> None:
         """Show what commands print, and what subagents do."""
         async with self._one_by_one:
-            for one in await self._below.new():
-                await self._send(await self._telling.below(one))
+            await self._look_below()
             for command in self._opened.session.window.commands.all():
                 if command.state == "running":
                     printed = "\n".join(filter(None, (command.stdout_tail, command.stderr_tail)))
                     await self._send(self._known.prints(command.call_id, printed))
+
+    async def _look_below(self) -> None:
+        for one in await self._below.new():
+            await self._send(await self._telling.below(one))
 
     async def say(self, text: str) -> None:
         """Words beside those of the model."""
