@@ -204,11 +204,11 @@ def test_answers_are_shown_as_what_they_are() -> None:
         end = settled(tool, {"ok": True, "result": result, **more})  # type: ignore[dict-item] - JSON
         return [str(getattr(one.content, "text", "")) for one in end.content]
 
-    assert shown("# A title") == ["# A title"]
+    assert shown({"text": "# A title"}) == ["# A title"]
     assert shown({"matches": [{"path": "a", "line": 1, "text": "x"}]}) == ["```\na:1: x\n```"]
     assert shown({"matches": [{"id": "lsp", "description": "y"}]}) == ["```\nlsp: y\n```"]
     assert shown({"entries": [{"path": "a"}, {"path": "b"}]}) == ["```\na\nb\n```"]
-    assert shown({"text": "a\n```\nb"}) == ["````\na\n```\nb\n````"]
+    assert shown({"text": "a\n```\nb", "size": 7}) == ["````\na\n```\nb\n````"]
     assert shown({"stdout": "", "stderr": "", "timed_out": True}) == ["timed out"]
     kept = {"truncated": True, "output_path": "/o"}
     assert shown({"head": "x"}, metadata=kept) == [

@@ -50,10 +50,10 @@ def _told(result: JsonValue) -> list[ContentToolCallContent]:
             return _printed("\n".join(map(_match, map(_object, matches))))
         case {"entries": [*entries]}:
             return _printed("\n".join(str(_object(one).get("path", one)) for one in entries))
+        case {"text": str(text), **rest} if not rest:  # a tool that answers in words
+            return [content(cut_text(text, MOST_CHARACTERS))] if text else []
         case {"text": str(text)} | {"output": str(text)}:
             return _printed(text)
-        case str(text) if text:
-            return [content(cut_text(text, MOST_CHARACTERS))]
         case _:
             return []
 
