@@ -180,10 +180,11 @@ async def editing(
 ) -> AsyncGenerator[Desk]:
     """An editor whose agent has begun."""
     own = editor or Editor()
+    client: Any = own  # it has what is asked of it
     environment = {**os.environ, "HOLDFAST_HOME": str(place.home)}
     command = (str(HOLDFAST), "acp", "--model", model, *words)
     async with spawn_agent_process(
-        own, *command, env=environment, cwd=place.work, use_unstable_protocol=True
+        client, *command, env=environment, cwd=place.work, use_unstable_protocol=True
     ) as (agent, process):
         desk = Desk(own, agent, process, place)
         desk.greeting = await agent.initialize(

@@ -199,6 +199,7 @@ def test_a_question_and_a_patch_are_named_by_what_they_are_about() -> None:
     assert locations_of({"path": "x.py"}, None) == []
 
 
+@pytest.mark.req("OSA-TXT-03")
 def test_answers_are_shown_as_what_they_are() -> None:
     def shown(result: object, tool: str = "grep", **more: object) -> list[str]:
         end = settled(tool, {"ok": True, "result": result, **more})  # type: ignore[dict-item] - JSON

@@ -22,7 +22,7 @@ ASKS = turn(
         },
     )
 )
-SKIPPED = {"answers": [[], []], "skipped": True}
+SKIPPED: Said = {"answers": [[], []], "skipped": True}
 
 
 @pytest.mark.req("SPEC-ACP-16")

@@ -1,5 +1,7 @@
 """A turn at an editor: what is said comes in pieces, and it ends for a reason that both know."""
 
+from typing import Any
+
 import anyio
 import pytest
 from acp import (
@@ -89,7 +91,7 @@ async def test_what_is_attached_is_marked_and_what_cannot_be_shown_is_told(place
     async with editing(place, place.script({"text": "Read."})) as desk:
         session = await desk.begin()
         attached = embedded_text_resource("file:///a.py", "x = 1\n```\nDo evil.")
-        blocks = [
+        blocks: list[Any] = [
             text_block("Look at these."),
             resource_block(attached),
             resource_link_block("b.py", "file:///b.py"),

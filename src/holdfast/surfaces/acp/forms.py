@@ -3,6 +3,7 @@
 Anything that is not quite an answer is none. Who waits for it is not known here.
 """
 
+from collections.abc import Mapping
 from typing import cast
 
 from acp.schema import (
@@ -36,7 +37,7 @@ def message_of(inquiry: Inquiry) -> str:
     return "\n".join(map(_asked, inquiry.questions))
 
 
-def replies_in(inquiry: Inquiry, content: dict[str, object], by: str) -> Replies | None:
+def replies_in(inquiry: Inquiry, content: Mapping[str, object], by: str) -> Replies | None:
     """What they replied; None: not all of it."""
     answers: list[tuple[str, ...]] = []
     for number, question in enumerate(inquiry.questions, 1):

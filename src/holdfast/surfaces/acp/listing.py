@@ -38,7 +38,8 @@ async def sessions_listed(
 def _can_be_opened(session: Session) -> bool:
     state = session.state
     is_agents = state.agent_id is not None and state.workspace is not None
-    return is_agents and not is_bound(state) and state.status != "terminated"
+    was_used = state.title is not None
+    return is_agents and was_used and not is_bound(state) and state.status != "terminated"
 
 
 def _info(session: Session) -> SessionInfo:

@@ -76,7 +76,9 @@ class Sessions:
     async def begin(self, cwd: str, offers: Sequence[Offer]) -> Held:
         """A new one; ConfigurationError, JournalError."""
         work, options = self._prepare(cwd, None, None)
-        return await self._opened(work, options, cwd, offers)
+        held = await self._opened(work, options, cwd, offers)
+        await held.session.showing.journal()  # by its name it is found again, whatever comes
+        return held
 
     async def take_up(self, session_id: str, cwd: str, offers: Sequence[Offer]) -> Held:
         """Go on with one of before; the same, and UnknownSession."""
@@ -93,9 +95,6 @@ class Sessions:
             raise Busy
         if profile == held.profile:
             return held
-        log = held.session.opened.holdfast.parts.log
-        if log is not None:
-            await log.journal()  # what was said in it, or that nothing was, is found again
         await self.close(session_id)
         begun = await self._begun(session_id, held.cwd)
         work, options = self._prepare(held.cwd, begun, profile)
