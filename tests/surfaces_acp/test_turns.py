@@ -131,6 +131,15 @@ async def test_two_sessions_work_at_once_and_one_has_one_turn_at_a_time(place: P
             assert "gone on" in str(desk.editor.of("tool_call_update", session)[-1]["rawOutput"])
 
 
+async def test_what_is_configured_wrongly_is_said_when_a_session_begins(place: Place) -> None:
+    async with editing(place, "scripted:nowhere.toml", "--agent", "nobody") as desk:
+        with pytest.raises(RequestError, match="there is no agent 'nobody'"):
+            await desk.begin()
+    async with editing(place, "scripted:nowhere.toml") as desk:
+        with pytest.raises(RequestError, match=r"nowhere\.toml"):
+            await desk.begin()
+
+
 async def test_what_makes_no_sense_is_refused_with_what_to_do(place: Place) -> None:
     async with editing(place, place.script({"text": "Hello."})) as desk:
         session = await desk.begin()

@@ -16,6 +16,7 @@ from anyio import Event, to_thread, wait_readable, wait_writable
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of one message: prompts may hold whole files."""
+_TOO_LONG = f"A message has {MOST_BYTES:,} bytes at most."
 _CHUNK = 64 * 1024
 _PARSE_ERROR = -32700
 _INVALID_REQUEST = -32600
@@ -139,6 +140,8 @@ class Pipe:
             self._rest.clear()
             if self._is_too_long:
                 self._is_too_long = False
+            elif len(line) > MOST_BYTES:
+                await self._refuse(_INVALID_REQUEST, _TOO_LONG)
             elif line.strip():
                 self._lines.append(line)
         if self._is_too_long:
@@ -147,7 +150,7 @@ class Pipe:
         if len(self._rest) > MOST_BYTES:
             self._rest.clear()
             self._is_too_long = True
-            await self._refuse(_INVALID_REQUEST, f"A message has {MOST_BYTES:,} bytes at most.")
+            await self._refuse(_INVALID_REQUEST, _TOO_LONG)
 
     async def _understood(self, line: bytes) -> Message | None:
         try:
