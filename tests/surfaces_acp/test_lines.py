@@ -45,8 +45,8 @@ def test_requests_that_came_before_the_end_of_input_are_answered(place: Place) -
 
 def test_what_is_no_message_is_refused_and_passed_over(place: Place) -> None:
     aside = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 7}}
-    unknown = {"jsonrpc": "2.0", "id": 2, "method": "session/fly", "params": {}}
-    odd = {"jsonrpc": "2.0", "id": 3, "method": [], "params": {}}
+    unknown = {"jsonrpc": "2.0", "id": 2, "method": "session/fly"}
+    odd: dict[str, Any] = {"jsonrpc": "2.0", "id": 3, "method": []}
     deep = b"[" * 100_000
     written = _lines(b"no json", b"", [HELLO], deep, aside, unknown, odd, {"id": 9}, HELLO)
     answers, err = _agent(place, written)

@@ -151,6 +151,19 @@ async def test_another_mode_has_other_tools(place: Place) -> None:
     assert not (place.work / "a.txt").exists()
 
 
+async def test_another_mode_keeps_what_was_answered_for_the_session(place: Place) -> None:
+    place.rules(ASKS_ABOUT_BASH)
+    touches = turn(("bash", {"command": "touch made"}))
+    async with editing(place, place.script(touches, {"text": "Done."})) as desk:
+        desk.editor.answers = kind("allow_always")
+        session = await desk.begin()
+        assert await desk.say(session) == "end_turn"
+        await desk.agent.set_session_mode(session_id=session, mode_id="locked")
+        assert await desk.say(session) == "end_turn"
+        assert len(desk.editor.asked) == 1
+        assert [statuses(one)[-1] for one in desk.editor.calls().values()] == ["completed"] * 2
+
+
 async def test_an_agent_with_a_profile_of_its_own_has_one_mode(place: Place) -> None:
     own = '[agent.reviewer]\ndescription = "Reads."\nprofile = "readonly"\n'
     (place.home / "config.toml").write_text(own, "utf-8")
