@@ -4,6 +4,7 @@ at the end. How it is shown is not known here, nor how a run goes."""
 from collections.abc import Callable
 
 from holdfast.app.agent_work import OpenAgent
+from holdfast.app.read_along import ReadAlong, Subagents
 from holdfast.app.telling import Told
 from holdfast.contract.events import (
     CallRefused,
@@ -15,7 +16,6 @@ from holdfast.contract.journal import Journal
 from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.cli.overheard import Overheard
 from holdfast.surfaces.cli.run_view import View
-from holdfast.surfaces.cli.subagents import ReadAlong, Subagents
 
 
 class Heard:

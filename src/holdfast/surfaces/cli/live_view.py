@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import msgspec
 
 from holdfast.agent.place import Sign
+from holdfast.app.read_along import Below
 from holdfast.contract.events import (
     CallAsked,
     CallSettled,
@@ -34,7 +35,6 @@ from holdfast.surfaces.cli.open_calls import OpenCalls
 from holdfast.surfaces.cli.paint import Paint, Tone
 from holdfast.surfaces.cli.run_view import Usage, used
 from holdfast.surfaces.cli.spoken import Spoken
-from holdfast.surfaces.cli.subagents import Below
 from holdfast.surfaces.cli.told_lines import Listener, below_lines, lines_of
 
 _AWAITS = "waits for work in the background"

@@ -11,6 +11,7 @@ from typing import Protocol
 import msgspec
 
 from holdfast.agent.place import Sign
+from holdfast.app.read_along import Below
 from holdfast.contract.events import Event, ModelReplied
 from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.contract.runtime import Progress
@@ -21,7 +22,6 @@ from holdfast.surfaces.cli.asked_about import Asked, Whole, show_asked
 from holdfast.surfaces.cli.held import Shown
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.screen import Screen
-from holdfast.surfaces.cli.subagents import Below
 
 _MILLION = 1_000_000
 _USED = ("input_tokens", "output_tokens", "cached_tokens", "cost_micros")

@@ -15,6 +15,7 @@ from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_work import OpenAgent, Work, opened_agent
 from holdfast.app.options import Options
 from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
+from holdfast.app.read_along import Subagents
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.contract.tool import ToolDefinitionError
 from holdfast.contract.wakes import WakeEnd
@@ -41,7 +42,6 @@ from holdfast.surfaces.cli.run_options import limits_in
 from holdfast.surfaces.cli.run_view import JsonView, QuietView, View, tell_no_run
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
-from holdfast.surfaces.cli.subagents import Subagents
 from holdfast.surfaces.cli.told_lines import Listener
 
 USAGE = 2
