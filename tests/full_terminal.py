@@ -20,6 +20,8 @@ class FullTerminal:
         self.columns, self.height = columns, height
         self.modes: set[str] = {"7", "25"}
         self.ordinary = TerminalScreen(columns, height)
+        self.ever: set[str] = set()
+        """Modes that were ever switched on."""
         self.styles: set[str] = set()
         """Every style that was ever written."""
         self._rows = [[" "] * columns for _ in range(height)]
@@ -69,6 +71,7 @@ class FullTerminal:
             assert numbers in _MODES, numbers
             assert command in "hl"
             (self.modes.add if command == "h" else self.modes.discard)(numbers)
+            self.ever.add(numbers)
             return
         if command == "m":
             self.styles.add(numbers)

@@ -171,7 +171,7 @@ class ApprovalSheet:
         rows: list[Row] = [EMPTY, ()]
         for at, one in enumerate(self._choices):
             look: Look = "chosen" if at == self._at else "plain"
-            piece = (Span(f" {one.key} ", "accent"), Span(_in_a_word(one), look))
+            piece = (Span(f" {one.key} ", "accent"), Span(_in_a_word(one), look), Span(" "))
             if width_of((*rows[-1], *piece)) > columns:
                 rows.append(())
             rows[-1] = (*rows[-1], *piece)

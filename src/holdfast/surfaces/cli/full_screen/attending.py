@@ -110,6 +110,7 @@ class Attending:
 
     def _press(self, keys: list[Key], group: TaskGroup) -> None:
         view = self._view
+        view.board.timeline.prints(self._commands.all())  # a key is about what runs now
         for key in keys:
             action = view.board.press(key, view.clock())
             if action is not None:

@@ -6,7 +6,6 @@ reads the keys.
 
 from typing import Literal, NamedTuple
 
-from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.call_cards import CardLine
 from holdfast.surfaces.cli.full_screen.entries import CallCard
 from holdfast.surfaces.cli.full_screen.entry_rows import rows_of_entry
@@ -222,7 +221,7 @@ class Board:
         if now < self._notice_until:
             return cut((Span(f" {self._notice}", "warn"),), columns)
         below = self._viewport.below()
-        return ruled_plain(columns, f"{counted(below, 'more')} below · End" if below else "")
+        return ruled_plain(columns, f"{below:,} more below · End" if below else "")
 
     def _line(self, columns: int) -> Seen:
         if self._writes:

@@ -29,6 +29,9 @@ from holdfast.surfaces.cli.rows import text_width
 _PANE_FROM = 90
 """Columns a screen has that has room for a pane."""
 _PANE = 34
+_BETWEEN = 3
+_SHORTEST = 10
+"""Columns that a workspace is told in at least."""
 _RULES_FROM = 12
 """Rows a screen has that has room for lines across."""
 
@@ -111,12 +114,14 @@ def header_row(facts: Facts, state: str, look: Look, columns: int) -> Row:
     """Who works where, and in which state; what there is no room for is left out."""
     stands: Row = (Span(f"● {shown(state)} ", look),)
     room = columns - width_of(stands)
-    parts = [shown(facts.session_id), shown(facts.model)]
-    parts += [f"profile {shown(facts.profile)}", shown(facts.workspace)]
-    kept = [*filter(None, parts)]
+    parts = [facts.session_id, facts.model, f"profile {facts.profile}"]
+    kept = [shown(one) for one in parts if one]
     while len(kept) > 1 and text_width(" · ".join(kept)) + 2 > room:
         kept.pop()
     told = middle_cut(" · ".join(kept), max(room - 2, 1))
+    left_over = room - text_width(told) - _BETWEEN - 2
+    if len(kept) == len(parts) and left_over >= _SHORTEST:
+        told = f"{told} · {middle_cut(shown(facts.workspace), left_over)}"
     left: Row = (Span(f" {told}", "accent"),)
     return spread(left, stands, columns) if width_of(left) < room else cut(stands, columns)
 
