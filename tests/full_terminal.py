@@ -4,6 +4,7 @@ Whatever is not known here is a failure: nothing but what is needed may reach a 
 """
 
 import re
+from unicodedata import category
 
 from terminal_screen import TerminalScreen
 
@@ -26,6 +27,7 @@ class FullTerminal:
         """Every style that was ever written."""
         self._rows = [[" "] * columns for _ in range(height)]
         self.row, self.column = 0, 0
+        self._region = 0, height
         self._rest = ""
 
     @property
@@ -47,6 +49,7 @@ class FullTerminal:
         """The window has another size; what stood there is of no use."""
         self.columns, self.height = columns, height
         self._rows = [["?"] * columns for _ in range(height)]
+        self._region = 0, height
 
     def write(self, text: str) -> None:
         """Obey it; a sequence may come in pieces."""
@@ -75,10 +78,12 @@ class FullTerminal:
             return
         if command == "m":
             self.styles.add(numbers)
-            return
-        if not self.is_other:
+        elif self.is_other:
+            self._move(numbers, command)
+        else:
             self.ordinary.write(f"\x1b[{numbers}{command}")
-            return
+
+    def _move(self, numbers: str, command: str) -> None:
         match command:
             case "H":
                 row, _, column = numbers.partition(";")
@@ -86,6 +91,14 @@ class FullTerminal:
                 assert self.row < self.height, "written below the screen"
             case "G":
                 self.column = int(numbers or 1) - 1
+            case "r":
+                first, _, last = numbers.partition(";")
+                self._region = int(first or 1) - 1, int(last or self.height)
+                self.row = self.column = 0
+            case "S":
+                first, end = self._region
+                moved = [[" "] * self.columns for _ in range(int(numbers or 1))]
+                self._rows[first:end] = [*self._rows[first + len(moved) : end], *moved]
             case "K":
                 for at in range(self.column, self.columns):
                     self._rows[self.row][at] = " "
@@ -96,7 +109,7 @@ class FullTerminal:
                 raise AssertionError(f"{command!r} is not known here")
 
     def _put(self, character: str) -> None:
-        assert character.isprintable(), f"{character!r} reached the terminal"
+        assert category(character) not in {"Cc", "Cs"}, f"{character!r} reached the terminal"
         wide = text_width(character)
         if self.column + wide <= self.columns:
             self._rows[self.row][self.column] = character

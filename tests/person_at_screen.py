@@ -88,7 +88,7 @@ class AtScreen:
             if time.monotonic() > until:
                 told = f"{self.seen.text}\n--\n" + "\n".join(self.seen.ordinary.lines)
                 raise AssertionError(f"it did not come to be; this is seen:\n{told}")
-            self._look(0.05)
+            self.look(0.05)
 
     def type(self, keys: str) -> None:
         """Press keys."""
@@ -103,11 +103,12 @@ class AtScreen:
     def end(self) -> tuple[int, str]:
         """Wait for its end; the exit status, and what stands on the ordinary screen."""
         self.wait(lambda: self.process.poll() is not None)
-        while self._look(0.05):
+        while self.look(0.05):
             pass
         return self.process.returncode, "\n".join(self.seen.ordinary.lines)
 
-    def _look(self, seconds: float) -> bool:
+    def look(self, seconds: float) -> bool:
+        """See what comes next; whether anything came so soon."""
         if not select.select([self._ours], [], [], seconds)[0]:
             return False
         read = os.read(self._ours, 65_536)

@@ -3,6 +3,7 @@
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from agent_scripts import asks, at_a_terminal, says, script
@@ -22,11 +23,9 @@ def work(tmp_path: Path) -> Path:
     return folder
 
 
-def _run(home: Path, work: Path, *turns: dict[str, object], **more: object) -> AtScreen:
+def _run(home: Path, work: Path, *turns: dict[str, Any]) -> AtScreen:
     words = ("run", "--screen", "Please do it.", "--workspace", str(work), *ASKS)
-    size = more.get("size", (120, 40))
-    assert isinstance(size, tuple)
-    return AtScreen(*words, "--model", script(work.parent, *turns), home=home, size=size)
+    return AtScreen(*words, "--model", script(work.parent, *turns), home=home)
 
 
 @pytest.mark.measured
@@ -206,7 +205,7 @@ def test_what_was_typed_for_something_else_is_no_answer(home: Path, work: Path) 
         until = time.monotonic() + 10
         while "may this run?" not in person.seen.text and time.monotonic() < until:
             person.type("y")  # somebody who types on
-            person.until("i")
+            person.look(0.05)
         person.type("yn")
         person.until("yes, once", "may this run?")  # still asked, once they paused
         person.type("n")

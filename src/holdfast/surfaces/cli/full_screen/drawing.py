@@ -25,6 +25,9 @@ _OFF = "\x1b[0m"
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 """What is between is shown at once, by terminals that can."""
+_LEAST_ROWS = 3
+_MOST_ROWS = 12
+"""By how many rows it is looked whether others moved up."""
 _LEAST = 4
 """Characters at the beginning of a row that are worth being left as they are."""
 
@@ -46,11 +49,13 @@ class Drawing:
     def show(self, frame: Frame) -> None:
         """Have this stand there."""
         rows = [self._written(frame, at) for at in range(len(frame.rows))]
-        parts = ["\x1b[?25l\x1b[H\x1b[2J"] if self._whole else []
-        for at, row in enumerate(rows):
-            old = self._rows[at] if at < len(self._rows) else ""
-            if row != old or self._whole:
-                parts.append(_change(at + 1, old, row))
+        if self._whole or len(rows) != len(self._rows):
+            self._whole = True
+            parts, old = ["\x1b[?25l\x1b[H\x1b[2J"], [""] * len(rows)
+        else:
+            parts, old = _scrolled(self._rows, rows)
+        changes = zip(old, rows, strict=True)
+        parts += [_change(at, *both) for at, both in enumerate(changes, 1) if both[0] != both[1]]
         if not parts and frame.cursor == self._cursor:
             return
         hides = [] if self._cursor is None or self._whole else ["\x1b[?25l"]
@@ -68,6 +73,21 @@ class Drawing:
             return left
         right = _row((Span("│ ", "dim"), *beside))
         return f"{left}\x1b[K\x1b[{frame.column}G{right}"
+
+
+def _scrolled(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """What moves rows up that are further up now; and what stands there then."""
+    unlike = [at for at, (mine, yours) in enumerate(zip(old, new, strict=True)) if mine != yours]
+    if len(unlike) < _LEAST_ROWS:
+        return [], old
+    first, end = unlike[0], unlike[-1] + 1
+    for by in range(1, min(_MOST_ROWS, end - first - _LEAST_ROWS) + 1):
+        moved = [*old[first + by : end], *[""] * by]
+        stay = sum(mine != yours for mine, yours in zip(moved, new[first:end], strict=True))
+        if stay <= by + _LEAST_ROWS and stay * 2 < len(unlike):
+            told = f"\x1b[{first + 1};{end}r\x1b[{by}S\x1b[r"
+            return [told], [*old[:first], *moved, *old[end:]]
+    return [], old
 
 
 def _change(number: int, old: str, new: str) -> str:
@@ -93,7 +113,7 @@ def _row(row: Row) -> str:
 def _span(span: Span) -> str:
     if span.look == "rendered":
         pieces = _COLOURS.split(span.text)
-        text = "".join(one if at % 2 else printable(one) for at, one in enumerate(pieces))
+        text = "".join(one if at % 2 else _one_row(one) for at, one in enumerate(pieces))
         return f"{text}{_OFF}" if len(pieces) > 1 else text
     text = _one_row(span.text)
     code = _CODES[span.look] if text else ""

@@ -9,7 +9,8 @@ from typing import Literal
 import msgspec
 
 from holdfast.contract.shell import LiveCommand
-from holdfast.surfaces.cli.call_cards import CardLine
+from holdfast.contract.truncate import cut_text
+from holdfast.surfaces.cli.call_cards import WHOLE, CardLine
 from holdfast.surfaces.cli.full_screen.spans import Look
 from holdfast.surfaces.cli.open_calls import OpenCall
 
@@ -72,7 +73,7 @@ class CallCard(Entry, kw_only=True):
         printed = "\n".join(
             text for one in commands for text in (one.stdout_tail, one.stderr_tail) if text.strip()
         )
-        tail = tuple(printed.splitlines()[-TAIL_LINES:])
+        tail = tuple(cut_text(one, WHOLE.width) for one in printed.splitlines()[-TAIL_LINES:])
         if (running, tail) == (self.command, self.tail):
             return False
         self.command, self.tail = running, tail

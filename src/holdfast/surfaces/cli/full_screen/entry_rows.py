@@ -31,7 +31,7 @@ _FOLDED_CHANGES = 12
 _TAIL = 5
 _LONGEST = 20_000
 """Characters of a block that are shown as they were meant: more would take too long."""
-_ARGUMENTS = 60
+_PIECE = 1_000
 _WITH_STATE = 24
 """Columns a title needs for its state to stand beside it."""
 
@@ -61,13 +61,26 @@ def _words(entry: Words, columns: int) -> list[Row]:
         case "markdown" if len(text) <= _LONGEST:
             return [(Span(row, "rendered"),) for row in _rendered(text, columns)]
         case "person":
-            rows = [
-                row for line in text.split("\n") for row in _broken(line, columns - 2, "strong", "")
-            ]
+            rows = _text(text, columns - 2, "strong")
             return [(Span("> " if at == 0 else _WITHIN, "accent"), *r) for at, r in enumerate(rows)]
         case form:
             look: Look = "dim" if form == "thought" else "plain"
-            return [row for line in text.split("\n") for row in _broken(line, columns, look, "")]
+            return _text(text, columns, look)
+
+
+def _text(text: str, columns: int, look: Look) -> list[Row]:
+    pieces = (piece for line in text.split("\n") for piece in _pieces(line))
+    return [row for piece in pieces for row in _broken(piece, columns, look, "")]
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line, or where it has no end, pieces of it: only the last one is broken anew."""
+    while len(line) > 2 * _PIECE:
+        at = line.rfind(" ", _PIECE, 2 * _PIECE)
+        at = _PIECE if at < 0 else at
+        yield line[:at]
+        line = line[at:].lstrip(" ")
+    yield line
 
 
 def _rendered(text: str, columns: int) -> list[str]:

@@ -54,7 +54,7 @@ class Viewport:
             return []
         if self.top is not None:
             self._stay()
-        begin = self.top or self._moved(self._end(), 1 - self._height)
+        begin = self.top or self._moved(self._end(), -self._height)
         rows: list[Row] = []
         at, skipped = begin
         while at < len(entries) and len(rows) < self._height:
@@ -66,7 +66,7 @@ class Viewport:
         """So many rows down, or up."""
         if not self._entries:
             return
-        begin = self.top or self._moved(self._end(), 1 - self._height)
+        begin = self.top or self._moved(self._end(), -self._height)
         self.top = self._moved(begin, by)
         self._stay()
 
@@ -84,7 +84,7 @@ class Viewport:
 
     def reveal(self, entry: int) -> None:
         """See the beginning of an entry."""
-        begin = self.top or self._moved(self._end(), 1 - self._height)
+        begin = self.top or self._moved(self._end(), -self._height)
         last = self._moved(begin, self._height - 1)
         if not (begin <= Place(entry, 1) and Place(entry, 0) < last):
             self.top = self._moved(Place(entry, 0), -(self._height // 3))
@@ -115,8 +115,9 @@ class Viewport:
         return count
 
     def _end(self) -> Place:
+        """Behind the last row."""
         last = len(self._entries) - 1
-        return Place(last, max(len(self._rows(last)) - 1, 0))
+        return Place(last, len(self._rows(last)))
 
     def _moved(self, place: Place, by: int) -> Place:
         entry, row = place.entry, place.row + by
