@@ -11,7 +11,7 @@ from terminal_screen import TerminalScreen
 from holdfast.surfaces.cli.rows import text_width
 
 _STEP = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])|([\s\S])")
-_MODES = {"7", "25", "1049", "2004", "2026"}
+_MODES = {"7", "25", "1007", "1049", "2004", "2026"}
 
 
 class FullTerminal:

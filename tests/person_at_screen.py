@@ -15,12 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from agent_scripts import PATIENCE, asks, script
 from command import HOLDFAST
 from full_terminal import FullTerminal
 
-PATIENCE = 15.0
 UP, DOWN, PAGE_UP, PAGE_DOWN = "\x1b[A", "\x1b[B", "\x1b[5~", "\x1b[6~"
 HOME, END, BACK_TAB = "\x1b[H", "\x1b[F", "\x1b[Z"
+ASKS = ("--set", "profile.code.rules=[{permission='edit',pattern='*',action='ask'}]")
+EDIT = asks("edit", path="a.txt", old_string="two", new_string="2")
+LONG = asks("bash", command="echo begun; sleep 30; echo over")
 
 
 class AtScreen:
@@ -37,7 +40,7 @@ class AtScreen:
         self.seen = FullTerminal(*size)
         self.written = 0
         """Bytes that reached the terminal."""
-        self.ended_at_terminal = False
+        self._is_closed = False
         self._set_size(*size)
         self.before: list[Any] = termios.tcgetattr(self.theirs)
         self._decoder = codecs.getincrementaldecoder("utf-8")()
@@ -63,8 +66,14 @@ class AtScreen:
     ) -> None:
         self.process.kill()
         self.process.wait()
-        os.close(self._ours)
-        os.close(self.theirs)
+        self.close()
+
+    def close(self) -> None:
+        """The window is closed."""
+        if not self._is_closed:
+            self._is_closed = True
+            os.close(self._ours)
+            os.close(self.theirs)
 
     @property
     def settings(self) -> list[Any]:
@@ -118,3 +127,9 @@ class AtScreen:
 
     def _set_size(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def at_work(home: Path, work: Path, *turns: dict[str, Any]) -> AtScreen:
+    """An agent that plays these turns there, and asks about each edit."""
+    words = ("run", "--screen", "Please do it.", "--workspace", str(work), *ASKS)
+    return AtScreen(*words, "--model", script(work.parent, *turns), home=home)

@@ -1,14 +1,14 @@
 """What is drawn is what is there, whatever was there before; and little is written for it."""
 
 import time
-from datetime import UTC, datetime
 
 import msgspec
+from cli.board_stories import event_of
 from full_terminal import FullTerminal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.contract.events import CallAsked, CallSettled, Event, Payload
+from holdfast.contract.events import CallAsked, CallSettled
 from holdfast.contract.model import TextDelta
 from holdfast.surfaces.cli.full_screen.board import Board
 from holdfast.surfaces.cli.full_screen.drawing import Drawing
@@ -141,27 +141,14 @@ def test_no_row_of_words_is_wider_than_the_screen(text: str, columns: int, form:
         Drawing(terminal.write).show(frame)  # what steers a terminal fails there
 
 
-def _event(payload: Payload) -> Event:
-    return Event(
-        session_id="ses_1",
-        sequence=1,
-        id="evt_1",
-        at=datetime(2026, 1, 1, tzinfo=UTC),
-        wake_id=None,
-        payload=payload,
-        previous=b"",
-        hash=b"",
-    )
-
-
 def _long_board() -> Board:
     board = Board(Facts(session_id="ses_1", model="m"), 0.0)
     for at in range(5_000):
         call = f"cal_{at}"
         asked = CallAsked(call_id=call, tool="bash", arguments='{"command": "ls"}')
-        board.timeline.note(_event(asked), 0.0)
+        board.timeline.note(event_of(asked), 0.0)
         board.timeline.note(
-            _event(CallSettled(call_id=call, tool="bash", envelope=ENDED)),
+            event_of(CallSettled(call_id=call, tool="bash", envelope=ENDED)),
             0.0,
         )
         board.timeline.note(TextDelta(f"paragraph {at} with **more**\n\n"), 0.0)

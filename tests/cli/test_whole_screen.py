@@ -1,18 +1,22 @@
 """A run on the whole screen of a real terminal: seen, scrolled, answered, spoken to, stopped."""
 
-import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-from agent_scripts import asks, at_a_terminal, says, script
+from agent_scripts import asks, says
 from command import start
-from person_at_screen import BACK_TAB, DOWN, END, HOME, PAGE_UP, UP, AtScreen
-
-ASKS = ("--set", "profile.code.rules=[{permission='edit',pattern='*',action='ask'}]")
-EDIT = asks("edit", path="a.txt", old_string="two", new_string="2")
-LONG = asks("bash", command="echo begun; sleep 30; echo over")
+from person_at_screen import (
+    BACK_TAB,
+    DOWN,
+    EDIT,
+    END,
+    HOME,
+    LONG,
+    PAGE_UP,
+    UP,
+    at_work,
+)
 
 
 @pytest.fixture
@@ -21,11 +25,6 @@ def work(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "a.txt").write_text("one\ntwo\nthree\n", "utf-8")
     return folder
-
-
-def _run(home: Path, work: Path, *turns: dict[str, Any]) -> AtScreen:
-    words = ("run", "--screen", "Please do it.", "--workspace", str(work), *ASKS)
-    return AtScreen(*words, "--model", script(work.parent, *turns), home=home)
 
 
 @pytest.mark.measured
@@ -38,7 +37,7 @@ def test_a_run_is_seen_on_another_screen_and_its_last_words_on_the_ordinary_one(
     ]
     first = {**asks("todo", todos=todos), "text": "I will *look*.\n\n- at one\n- at two\n"}
     run = asks("bash", command="echo begun; until test -e more; do sleep 0.05; done; echo over")
-    with _run(home, work, first, run, says("# Done\n\nIt is `good`.")) as person:
+    with at_work(home, work, first, run, says("# Done\n\nIt is `good`.")) as person:
         seen = person.until("  begun", "bash runs")
         assert person.seen.is_other
         assert "7" not in person.seen.modes  # a row that is too long is cut
@@ -60,7 +59,7 @@ def test_a_run_is_seen_on_another_screen_and_its_last_words_on_the_ordinary_one(
 
 @pytest.mark.measured
 def test_a_call_is_shown_with_its_rule_and_its_change_and_allowed(home: Path, work: Path) -> None:
-    with _run(home, work, EDIT, says("Done.")) as person:
+    with at_work(home, work, EDIT, says("Done.")) as person:
         seen = person.until("may this run?", "yes, once")
         for part in ("* edit a.txt", "asks: Tool 'edit': the manifest rule", "-two", "+2", "three"):
             assert part in seen
@@ -73,7 +72,7 @@ def test_a_call_is_shown_with_its_rule_and_its_change_and_allowed(home: Path, wo
 
 @pytest.mark.measured
 def test_a_refusal_with_a_note_goes_on_and_a_plain_one_ends_the_run(home: Path, work: Path) -> None:
-    with _run(home, work, EDIT, says("Then not.")) as person:
+    with at_work(home, work, EDIT, says("Then not.")) as person:
         person.until("yes, once")
         person.type("r")
         person.until("no:", "Enter sends it")
@@ -83,7 +82,7 @@ def test_a_refusal_with_a_note_goes_on_and_a_plain_one_ends_the_run(home: Path, 
     assert (status, "Then not." in ordinary) == (0, True)
     told = start("sessions", "events", "last", "--json", "--workspace", str(work), home=home).out
     assert "leave it, please" in told
-    with _run(home, work, EDIT, says("No.")) as person:
+    with at_work(home, work, EDIT, says("No.")) as person:
         person.until("yes, once")
         person.type("n")
         status, ordinary = person.end()
@@ -100,7 +99,7 @@ def test_questions_are_a_form(home: Path, work: Path) -> None:
         {"question": "Which ones?", "options": options, "multi_select": True},
         {"question": "Your name?"},
     ]
-    with _run(home, work, asks("question", questions=questions), says("Thanks.")) as person:
+    with at_work(home, work, asks("question", questions=questions), says("Thanks.")) as person:
         seen = person.until("question 1 of 3", "Paint: Which colour?")
         assert "Red - warm" in seen
         person.type("2")
@@ -116,7 +115,7 @@ def test_questions_are_a_form(home: Path, work: Path) -> None:
 
 @pytest.mark.measured
 def test_a_command_is_ended_from_its_card_and_the_agent_goes_on(home: Path, work: Path) -> None:
-    with _run(home, work, LONG, says("On I go.")) as person:
+    with at_work(home, work, LONG, says("On I go.")) as person:
         person.until("  begun", "runs")
         person.type("\t")
         person.until("t end command")
@@ -126,8 +125,8 @@ def test_a_command_is_ended_from_its_card_and_the_agent_goes_on(home: Path, work
 
 
 @pytest.mark.measured
-def test_ctrl_c_stops_the_call_and_the_second_one_the_run(home: Path, work: Path) -> None:
-    with _run(home, work, LONG, {"seconds": 30}) as person:
+def test_ctrl_c_stops_the_call_and_the_second_one_theat_work(home: Path, work: Path) -> None:
+    with at_work(home, work, LONG, {"seconds": 30}) as person:
         person.until("  begun")
         person.type("\x03")
         person.until("stopping the call", "thinks")
@@ -141,7 +140,7 @@ def test_ctrl_c_stops_the_call_and_the_second_one_the_run(home: Path, work: Path
 @pytest.mark.measured
 def test_a_card_is_unfolded_and_folded(home: Path, work: Path) -> None:
     printed = asks("bash", command="seq 1000 1019")
-    with _run(home, work, printed, {"seconds": 30}) as person:
+    with at_work(home, work, printed, {"seconds": 30}) as person:
         person.until("… 15 more lines")
         person.type("\t\r")
         person.until("1019")
@@ -156,7 +155,7 @@ def test_a_card_is_unfolded_and_folded(home: Path, work: Path) -> None:
 @pytest.mark.measured
 def test_the_timeline_is_scrolled_and_stays_where_it_is(home: Path, work: Path) -> None:
     words = "\n\n".join(f"paragraph {at} of it" for at in range(100))
-    with _run(home, work, {**LONG, "text": words}, says("Over.")) as person:
+    with at_work(home, work, {**LONG, "text": words}, says("Over.")) as person:
         person.until("paragraph 99 of it", "begun")
         assert "paragraph 3 " not in person.seen.text
         person.type(HOME)
@@ -181,7 +180,7 @@ def test_the_timeline_is_scrolled_and_stays_where_it_is(home: Path, work: Path) 
 @pytest.mark.measured
 def test_what_is_said_while_it_works_is_heard(home: Path, work: Path) -> None:
     run = asks("bash", command="echo begun; until test -e more; do sleep 0.05; done")
-    with _run(home, work, run, says("I heard.")) as person:
+    with at_work(home, work, run, says("I heard.")) as person:
         person.until("  begun")
         person.type("iand \x1b[200~the docs?\x1b[201~\r")
         person.until("> and the docs?")
@@ -198,7 +197,7 @@ def test_what_is_said_while_it_works_is_heard(home: Path, work: Path) -> None:
 @pytest.mark.measured
 def test_what_was_typed_for_something_else_is_no_answer(home: Path, work: Path) -> None:
     wait = asks("bash", command="echo begun; until test -e more; do sleep 0.05; done")
-    with _run(home, work, wait, EDIT, says("Done.")) as person:
+    with at_work(home, work, wait, EDIT, says("Done.")) as person:
         person.until("  begun")
         person.type("i")
         (work / "more").touch()
@@ -211,119 +210,3 @@ def test_what_was_typed_for_something_else_is_no_answer(home: Path, work: Path) 
         person.type("n")
         assert person.end()[0] == 3
     assert "two" in (work / "a.txt").read_text("utf-8")
-
-
-@pytest.mark.measured
-def test_the_screen_follows_the_window_down_to_forty_columns(home: Path, work: Path) -> None:
-    with _run(home, work, {**EDIT, "text": "word " * 40}, says("Done.")) as person:
-        person.until("yes, once")
-        person.resize(40, 20)
-        seen = person.until("asks: Tool 'edit'", "y once", "-two")
-        assert max(map(len, person.seen.lines)) <= 40
-        assert "?????" not in seen
-        person.resize(150, 45)
-        seen = person.until("yes, once", "profile code")
-        assert "?????" not in seen
-        person.type("y")
-        assert person.end()[0] == 0
-
-
-@pytest.mark.measured
-def test_a_run_that_is_stopped_gives_the_terminal_back_until_it_goes_on(
-    home: Path, work: Path
-) -> None:
-    with _run(home, work, LONG, says("No.")) as person:
-        person.until("  begun")
-        person.process.send_signal(signal.SIGTSTP)
-        person.wait(lambda: not person.seen.is_other)
-        person.wait(lambda: person.settings == person.before)
-        person.process.send_signal(signal.SIGCONT)
-        person.wait(lambda: person.seen.is_other)
-        person.until("  begun", "bash")
-        person.process.send_signal(signal.SIGTERM)
-        assert person.end()[0] == 130
-
-
-def test_a_run_that_is_killed_leaves_a_terminal_that_works(home: Path, work: Path) -> None:
-    with _run(home, work, LONG, says("No.")) as person:
-        person.until("  begun")
-        assert person.settings != person.before
-        person.process.send_signal(signal.SIGKILL)
-        person.wait(lambda: not person.seen.is_other)
-        person.wait(lambda: person.settings == person.before)
-        assert {"7", "25"} <= person.seen.modes
-
-
-def test_a_run_that_breaks_off_leaves_a_terminal_that_works(home: Path, work: Path) -> None:
-    with _run(home, work, LONG, says("No.")) as person:
-        person.until("  begun")
-        for database in (home / "data").rglob("*.db*"):
-            database.write_bytes(b"no database any more" * 1000)
-        person.type("\x03\x03\x03")
-        person.end()
-        assert not person.seen.is_other
-        assert person.settings == person.before
-
-
-@pytest.mark.measured
-def test_output_that_steers_terminals_is_shown_as_text(home: Path, work: Path) -> None:
-    bell = "\x1b]0;mine\x07\x1b[2J\x1b[31mred"
-    (work / "evil").write_text(f"{bell}\n", "utf-8")
-    turns = ({**asks("bash", command="cat evil; sleep 30"), "text": bell}, says(bell))
-    with _run(home, work, *turns) as person:
-        # Whatever else reached it would have failed there.
-        person.until("\\u001b[31mred", "cat evil", "runs")
-        person.type("\x03")
-        status, ordinary = person.end()
-    assert status == 0
-    assert "\\u001b[31mred" in ordinary
-
-
-@pytest.mark.parametrize(
-    ("variables", "why"), [({"NO_COLOR": "1"}, "NO_COLOR"), ({"TERM": "dumb"}, "TERM")]
-)
-def test_where_it_cannot_be_had_the_ordinary_view_says_so(
-    variables: dict[str, str], why: str, home: Path, work: Path
-) -> None:
-    words = ("run", "--screen", "x", "--workspace", str(work))
-    model = script(work.parent, says("Done."))
-    seen = at_a_terminal(*words, "--model", model, home=home, variables=variables)
-    assert seen.status == 0
-    told = " ".join(seen.shown.split())
-    assert "the whole screen cannot be had" in told
-    assert why in told
-    assert "\x1b[?1049h" not in seen.shown
-    answer = start(*words, "--model", model, home=home)
-    assert (answer.status, answer.out) == (0, "Done.\n")
-    assert "standard input is no terminal" in answer.err
-
-
-def test_it_can_be_had_always_and_not_this_once(home: Path, work: Path) -> None:
-    (home / "config.toml").write_text('[run]\nview = "screen"\n', "utf-8")
-    model = script(work.parent, says("Done."))
-    words = ("run", "x", "--workspace", str(work), "--model", model)
-    with AtScreen(*words, home=home) as person:
-        assert person.end()[0] == 0
-        assert "1049" in person.seen.ever
-    with AtScreen(*words, "--no-screen", home=home) as person:
-        assert person.end()[0] == 0
-        assert "1049" not in person.seen.ever
-    answer = start(*words, home=home)
-    assert (answer.status, answer.out) == (0, "Done.\n")
-    assert "cannot be had" not in answer.err  # nobody asked for it here
-    refused = start(*words, "--screen", "--json", home=home)
-    assert refused.status == 2
-    assert "--screen is for somebody who watches" in refused.err
-
-
-def test_a_session_is_gone_on_with_on_the_whole_screen(home: Path, work: Path) -> None:
-    with _run(home, work, LONG, says("No.")) as person:
-        person.until("  begun")
-        person.process.send_signal(signal.SIGTERM)
-        assert person.end()[0] == 130
-    words = ("resume", "last", "And now?", "--screen", "--workspace", str(work))
-    model = script(work.parent, says("It goes on."), name="more.json")
-    with AtScreen(*words, "--model", model, home=home) as person:
-        status, ordinary = person.end()
-        assert "1049" in person.seen.ever
-    assert (status, "It goes on." in ordinary) == (0, True)

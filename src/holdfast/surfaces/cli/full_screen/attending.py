@@ -62,6 +62,8 @@ class Attending:
                 group.start_soon(self._look)
                 await self._read(group)
         finally:
+            self._view.is_deaf = True
+            self._view.press()
             self._view.leave()
 
     async def _draw(self) -> None:
@@ -75,12 +77,10 @@ class Attending:
         """What commands print, and what others print beside."""
         view = self._view
         while True:
-            printed = view.board.timeline.prints(self._commands.all())
-            stray = view.terminal.stray()
-            for line in stray:
+            view.board.timeline.prints(self._commands.all())
+            for line in view.terminal.stray():
                 view.board.timeline.remark(CardLine(line, "dim"))
-            if printed or stray:
-                view.changed.set()
+            view.changed.set()  # time goes by as well
             await sleep(_LOOK_SECONDS)
 
     async def _heed(self) -> None:
@@ -103,7 +103,7 @@ class Attending:
                 self._press([*keys.rest()], group)
                 continue
             read = self._view.terminal.read()
-            if not read:
+            if read is None:
                 self._is_gone()
                 return
             self._press([*keys.feed(read)], group)

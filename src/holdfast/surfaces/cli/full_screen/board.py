@@ -111,10 +111,10 @@ class Board:
         """Obey a key; what follows from it outside."""
         if key.name == "ctrl-l":
             return "redraw"
+        self._last_key = now
         if self.sheet is not None:
             self.sheet.press(key, now)
             return None
-        self._last_key = now
         if self._helps:
             self._helps = False
             return None

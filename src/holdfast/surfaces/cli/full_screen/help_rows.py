@@ -1,6 +1,6 @@
 """What can be pressed, for whoever asks."""
 
-from holdfast.surfaces.cli.full_screen.spans import Row, Span, cut
+from holdfast.surfaces.cli.full_screen.spans import Row, Span, wrapped
 
 _KEYS = (
     ("Up, Down", "scroll; PageUp, PageDown, Home and End, too"),
@@ -18,8 +18,10 @@ _WIDE = 10
 
 
 def help_rows(columns: int) -> list[Row]:
-    """A row for each key."""
+    """What each key does."""
     rows: list[Row] = [(Span("Keys", "strong"), Span("  (any of them leaves this)", "dim"))]
     for key, says in _KEYS:
-        rows.append((Span(f" {key:{_WIDE}}", "accent"), Span(says)))
-    return [cut(row, columns) for row in rows]
+        first, *others = wrapped(says, columns - _WIDE - 1)
+        rows.append((Span(f" {key:{_WIDE}}", "accent"), *first))
+        rows += [(Span(" " * (_WIDE + 1)), *one) for one in others]
+    return rows

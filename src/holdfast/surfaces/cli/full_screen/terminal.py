@@ -14,10 +14,12 @@ from holdfast.execution.terminal_guard import TerminalGuard
 from holdfast.surfaces.cli.full_screen.layout import Size
 from holdfast.surfaces.cli.full_screen.stray import Stray
 from holdfast.surfaces.cli.hang_up import Stage
+from holdfast.surfaces.cli.typed import is_closed
 
-_ENTER = "\x1b[?1049h\x1b[?7l\x1b[?2004h\x1b[?25l"
-"""The other screen; rows that are too long are cut; what is pasted says so; no cursor."""
-_LEAVE = "\x1b[?2026l\x1b[?2004l\x1b[?7h\x1b[0m\x1b[?25h\x1b[?1049l"
+_ENTER = "\x1b[?1049h\x1b[?7l\x1b[?1007h\x1b[?2004h\x1b[?25l"
+"""The other screen; rows that are too long are cut; a wheel is the arrows; what is pasted says so;
+no cursor."""
+_LEAVE = "\x1b[?2026l\x1b[?2004l\x1b[?1007l\x1b[r\x1b[?7h\x1b[0m\x1b[?25h\x1b[?1049l"
 _MOST = 65_536
 _OUTPUTS = (1, 2)
 
@@ -97,12 +99,13 @@ class Terminal:
         self._stage.write(text)
         self._stage.flush()
 
-    def read(self) -> bytes:
-        """What was typed; nothing: the terminal is gone. Only when there is something."""
+    def read(self) -> bytes | None:
+        """What was typed, at once; None: the terminal is gone."""
         try:
-            return os.read(self.keyboard, _MOST)
+            read = os.read(self.keyboard, _MOST)
         except OSError:
-            return b""
+            return None
+        return None if not read and is_closed(self.keyboard) else read
 
     def stray(self) -> list[str]:
         """What others printed since the last time."""
@@ -114,7 +117,9 @@ def _every_key(before: list[Any]) -> list[Any]:
     read, write, control, local, *speeds, special = before
     read &= ~(termios.ICRNL | termios.IXON | termios.INLCR | termios.ISTRIP)
     local &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
+    local |= termios.NOFLSH
     keys = [*special]
-    keys[termios.VMIN], keys[termios.VTIME] = 1, 0
+    # Nobody waits for a key while they read: what was there may be gone by then.
+    keys[termios.VMIN], keys[termios.VTIME] = 0, 0
     keys[termios.VQUIT] = b"\x00"
     return [read, write, control, local, *speeds, keys]
