@@ -175,6 +175,17 @@ def test_calls_of_before_are_seen_once_something_comes_of_them() -> None:
     assert "● bash ls · done" in _seen(board)
 
 
+def test_what_was_before_is_seen_once_and_not_counted() -> None:
+    board = Board(FACTS, 0.0)
+    said = event_of(UserMessage(message="Do it"))
+    board.timeline.history([said, _replied(text="I did")], 1.0)
+    board.timeline.note(said, 1.0)  # it waited for whoever takes the session up
+    seen = _seen(board)
+    assert seen.count("> Do it") == 1
+    assert "I did" in seen
+    assert "0 rounds" in seen
+
+
 def test_a_card_shows_the_end_of_what_its_command_prints() -> None:
     board = _board(_asked(), _intended())
     lines = "\n".join(f"line {at}" for at in range(30))

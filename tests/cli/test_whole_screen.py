@@ -1,5 +1,6 @@
 """A run on the whole screen of a real terminal: seen, scrolled, answered, spoken to, stopped."""
 
+import signal
 import time
 from pathlib import Path
 
@@ -135,6 +136,18 @@ def test_ctrl_c_stops_the_call_and_the_second_one_theat_work(home: Path, work: P
         assert person.settings == person.before
     assert status == 130
     assert "nothing is lost; go on with: holdfast resume ses_" in ordinary
+
+
+@pytest.mark.measured
+def test_ctrl_c_takes_a_question_back(home: Path, work: Path) -> None:
+    with at_work(home, work, EDIT, {"seconds": 30}) as person:
+        person.until("yes, once")
+        person.type("\x03")
+        person.until_gone("may this run?")
+        person.until("stopping the")
+        person.process.send_signal(signal.SIGTERM)
+        assert person.end()[0] == 130
+    assert "two" in (work / "a.txt").read_text("utf-8")
 
 
 @pytest.mark.measured

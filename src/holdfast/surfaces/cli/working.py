@@ -24,7 +24,7 @@ from holdfast.execution.drive import PlainTasks
 from holdfast.surfaces.cli.asked_here import ApprovedHere, Decides, Desk, InquiredHere
 from holdfast.surfaces.cli.asking import approver_here
 from holdfast.surfaces.cli.commands_print import last_printed
-from holdfast.surfaces.cli.full_screen.attending import Attending
+from holdfast.surfaces.cli.full_screen.attending import Attending, tell_history
 from holdfast.surfaces.cli.full_screen.chosen import why_not
 from holdfast.surfaces.cli.full_screen.layout import Facts
 from holdfast.surfaces.cli.full_screen.terminal import Terminal
@@ -123,6 +123,7 @@ async def _done(task: Task, screen: Screen) -> int:
             subagents.top = session.id
             view.begin(session.id, session.model.name, _configured_name(task))
             if isinstance(view, FullScreen):
+                await tell_history(view, opened, task.seen)
                 tasks.begin(Attending(view, opened)())
             tasks.begin(heed_signals(session, ladder, stops))
             heard = Heard(view, opened, subagents, lambda: ladder.is_over)

@@ -31,8 +31,25 @@ from holdfast.surfaces.cli.full_screen.view import FullScreen
 FRAME_SECONDS = 0.04
 """Between two frames at least: nobody sees more."""
 _LOOK_SECONDS = 0.25
+_HISTORY = 2_000
+"""Events of before that are shown: the last ones."""
 _KEY_SECONDS = 0.05
 """After this time an escape is the key of that name."""
+
+
+async def tell_history(view: FullScreen, opened: OpenAgent, seen: int | None) -> None:
+    """Show what happened in a session before it was taken up; ``seen``: the last event of it."""
+    log = opened.holdfast.parts.log
+    if log is None or not seen:
+        return
+    journal, after = await log.journal(), max(seen - _HISTORY, 0)
+    while after < seen:
+        events = await journal.events(opened.session.id, after=after, limit=seen - after)
+        if not events:
+            return
+        after = events[-1].sequence
+        view.board.timeline.history(events, view.clock())
+    view.changed.set()
 
 
 class Spoken(Protocol):

@@ -66,6 +66,8 @@ class Timeline:
         self._before: dict[str, CallAsked] = {}
         self._spoken = _Spoken(self._add)
         self._summing = False
+        self._before_this = 0
+        """The last event of before this run."""
 
     @property
     def running(self) -> tuple[CallCard, ...]:
@@ -80,6 +82,8 @@ class Timeline:
     def note(self, told: Shown, now: float) -> None:
         """One more thing that happened."""
         match told:
+            case Event(sequence=sequence) if sequence <= self._before_this:
+                pass  # said while nobody ran it, and told again to whoever takes it up
             case Event():
                 self._event(told, now)
             case Below():
@@ -93,6 +97,13 @@ class Timeline:
                 self.doing = f"asks for {name or 'a call'}"
             case Sign():
                 self._sign(told)
+
+    def history(self, events: Sequence[Event], now: float) -> None:
+        """What happened before this run: seen, and not counted."""
+        for event in events:
+            self.note(event, now)
+        self._before_this = max((event.sequence for event in events), default=0)
+        self.usage, self.doing = Usage(), "begins"
 
     def recall(self, asked: Sequence[Event]) -> None:
         """Calls of before that may have no end yet: shown once something comes of them."""
