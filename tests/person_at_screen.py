@@ -110,11 +110,12 @@ class AtScreen:
         os.killpg(self.process.pid, signal.SIGWINCH)
 
     def end(self) -> tuple[int, str]:
-        """Wait for its end; the exit status, and what stands on the ordinary screen."""
+        """Wait for its end; the exit status, and the words that stand on the ordinary screen."""
         self.wait(lambda: self.process.poll() is not None)
         while self.look(0.05):
             pass
-        return self.process.returncode, "\n".join(self.seen.ordinary.lines)
+        words = " ".join(self.seen.ordinary.lines).split()
+        return self.process.returncode, " ".join(words)
 
     def look(self, seconds: float) -> bool:
         """See what comes next; whether anything came so soon."""

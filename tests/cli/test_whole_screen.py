@@ -88,7 +88,7 @@ def test_a_refusal_with_a_note_goes_on_and_a_plain_one_ends_the_run(home: Path, 
         person.type("n")
         status, ordinary = person.end()
     assert status == 3
-    assert "say what to do instead with: holdfast resume ses_" in ordinary
+    assert "say what to do instead with: holdfast resume" in ordinary
     assert "two" in (work / "a.txt").read_text("utf-8")
 
 
@@ -126,7 +126,7 @@ def test_a_command_is_ended_from_its_card_and_the_agent_goes_on(home: Path, work
 
 
 @pytest.mark.measured
-def test_ctrl_c_stops_the_call_and_the_second_one_theat_work(home: Path, work: Path) -> None:
+def test_ctrl_c_stops_the_call_and_the_second_one_the_run(home: Path, work: Path) -> None:
     with at_work(home, work, LONG, {"seconds": 30}) as person:
         person.until("  begun")
         person.type("\x03")
@@ -135,7 +135,7 @@ def test_ctrl_c_stops_the_call_and_the_second_one_theat_work(home: Path, work: P
         status, ordinary = person.end()
         assert person.settings == person.before
     assert status == 130
-    assert "nothing is lost; go on with: holdfast resume ses_" in ordinary
+    assert "nothing is lost; go on with: holdfast resume" in ordinary
 
 
 @pytest.mark.measured

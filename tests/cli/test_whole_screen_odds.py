@@ -181,6 +181,7 @@ def test_output_that_steers_terminals_is_shown_as_text(home: Path, work: Path) -
     assert "\\u001b[31mred" in ordinary
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("variables", "why"), [({"NO_COLOR": "1"}, "NO_COLOR"), ({"TERM": "dumb"}, "TERM")]
 )
@@ -218,6 +219,7 @@ def test_it_can_be_had_always_and_not_this_once(home: Path, work: Path) -> None:
     assert "--screen is for somebody who watches" in refused.err
 
 
+@pytest.mark.measured
 def test_a_session_is_gone_on_with_on_the_whole_screen(home: Path, work: Path) -> None:
     with at_work(home, work, LONG, says("No.")) as person:
         person.until("  begun")
