@@ -177,9 +177,20 @@ class JsonView(QuietView):
         self._line(encode_json(told).decode())
 
 
+def model_shown(model: str, configured: str | None) -> str:
+    """Who is asked, as their table is called, and as their provider calls them."""
+    return model if configured in (None, model) else f"{configured} ({model})"
+
+
+def summed_up(model: str, usage: Usage, seconds: float, refused: int) -> str:
+    """What a run has used in the end, and how many calls were refused."""
+    more = [f"{counted(refused, 'call')} refused"] if refused else []
+    return " · ".join([used(model, usage, seconds), *more])
+
+
 def used(model: str, usage: Usage, seconds: float) -> str:
-    """What a run has used, in a line."""
-    parts = [model, counted(usage.rounds, "round")]
+    """What a run has used, in a line; without a model it is not named."""
+    parts = [*([model] if model else []), counted(usage.rounds, "round")]
     tokens = usage.input_tokens + usage.output_tokens
     if tokens:
         parts.append(counted(tokens, "token"))
