@@ -1,4 +1,4 @@
-"""What `holdfast doctor` says of the built-in tools, and of verbs that want a part of their own: the
+"""What `holdfast doctor` says of built-in tools, and of verbs that want a part of their own: the
 programs and packages they use."""
 
 import shutil
