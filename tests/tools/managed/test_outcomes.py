@@ -85,6 +85,27 @@ async def test_an_outcome_is_written_down_as_taken_into_account(workspace: Path)
         assert marked.sequence == event.sequence + 1
 
 
+@pytest.mark.parametrize(
+    ("criteria", "warned"),
+    [
+        (["All invoices reconciled"], ["'All invoices reconciled' is met only by a line"]),
+        (["tests pass", "ruff check is clean"], ["'tests pass'", "'ruff check is clean'"]),
+        (["pytest exits with 0"], ["its words give 2 of the 4 points"]),
+        ([], ["It has no success_criteria, so it never counts as reached"]),
+        (['The check prints "3 steps"', "every customer ledger test passes"], []),
+    ],
+)
+async def test_criteria_that_can_hardly_be_shown_are_told_with_what_to_write_instead(
+    workspace: Path, criteria: list[str], warned: list[str]
+) -> None:
+    async with kept(workspace) as hf:
+        made = await result(hf, "outcome_define", title="Green", success_criteria=criteria)
+        assert len(made["warnings"]) == len(warned)
+        for one, said in zip(made["warnings"], warned, strict=True):
+            assert said in one
+            assert "'The check prints \"3 steps\"'" in one
+
+
 @pytest.mark.req("BOA-OUT-04")
 async def test_the_newest_outcome_is_the_active_one_and_the_others_stay_written(
     workspace: Path,
