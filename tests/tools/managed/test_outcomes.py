@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tool_kit import failure, opened, result
 
-from holdfast import Agent, Holdfast
+from holdfast import Agent, Holdfast, Visibility
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.events import Event, EventsProcessed, OutcomeDefined, WantedOutcome
 from holdfast.contract.failure import FailureKind
@@ -104,6 +104,20 @@ async def test_criteria_that_can_hardly_be_shown_are_told_with_what_to_write_ins
         for one, said in zip(made["warnings"], warned, strict=True):
             assert said in one
             assert "'The check prints \"3 steps\"'" in one
+
+
+async def test_an_agent_with_few_tools_is_led_to_none_that_it_has_not(workspace: Path) -> None:
+    few = Agent(
+        id="few",
+        description="Few.",
+        instructions="Few.",
+        tools=Visibility(allow=("outcome_*", "permissions_check")),
+    )
+    async with kept(workspace, agent=few) as hf:
+        grade = (await result(hf, "outcome_evaluate"))["grade"]
+        assert grade["next_suggested_tool"]["tool"] == "outcome_define"
+        await result(hf, "outcome_define", **TILL)
+        assert (await result(hf, "outcome_evaluate"))["grade"]["next_suggested_tool"] is None
 
 
 @pytest.mark.req("BOA-OUT-04")
