@@ -4,7 +4,7 @@ It composes what the rooms below give. What is asked over HTTP is not known here
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ from holdfast.app.control.client import poke
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.archive import Archive
-from holdfast.contract.journal import Journal
+from holdfast.contract.journal import Journal, JournalError
 from holdfast.contract.ports import Clock
 from holdfast.envelope.redact import Redactor
 from holdfast.record.store import Store
@@ -105,7 +105,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
         """What sessions of a place are begun in; Problem, ConfigurationError."""
         if workspace is None:
             return self.opened.runner
-        if not Path(workspace).is_absolute():
+        if not Path(workspace).is_absolute() or "\0" in workspace:
             raise Problem(422, "workspace is a whole path, from the root")
         if await to_thread.run_sync(_same, workspace, self.opened.workspace):
             return self.opened.runner
@@ -120,7 +120,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
             parts.pipeline.heard(None)
             parts.own.people.heard(None)
             return
-        await poke(session_id, self.journal, self.around)
+        with suppress(JournalError):  # it is written down: that nobody was told of it is no problem
+            await poke(session_id, self.journal, self.around)
 
 
 @asynccontextmanager
@@ -170,4 +171,7 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
 
 
 def _same(one: str, other: str) -> bool:
-    return Path(one).resolve() == Path(other).resolve()
+    try:
+        return Path(one).resolve() == Path(other).resolve()
+    except (OSError, RuntimeError):  # links that lead nowhere; whoever opens it says so
+        return False
