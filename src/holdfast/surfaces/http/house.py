@@ -16,6 +16,7 @@ from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
 from holdfast.app.holdfast import Holdfast
+from holdfast.app.http_door.listening import Ends
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalError
@@ -55,8 +56,13 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     home: Home
     pulse: Pulse
     clock: Clock
-    leaving: Abort
-    """Set when the server ends: streams end then."""
+    ends: Ends
+    """How the server is told to end: streams end then, and no more runs begin."""
+
+    @property
+    def leaving(self) -> Abort:
+        """Set when the server ends."""
+        return self.ends.leaving
 
     @property
     def journal(self) -> Journal:
@@ -150,13 +156,14 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             home=home,
             pulse=pulse,
             clock=clock,
-            leaving=Abort(),
+            ends=Ends(leaving=Abort()),
         )
-        drains, drained = Abort(), Event()
+        drained = Event()
+        house.leaving.subscribe(feeds.close)
 
         async def run() -> None:
             try:
-                await runner.run_due(forever=True, until=drains)
+                await runner.run_due(forever=True, until=house.leaving)
             finally:
                 drained.set()
 
@@ -167,10 +174,10 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             yield house
         finally:
             house.leaving.set()
-            feeds.close()
-            drains.set()
-            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS):
+            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS) as draining:
+                forget = house.ends.hurrying.subscribe(draining.cancel)
                 await drained.wait()
+                forget()
             group.cancel_scope.cancel()
 
 

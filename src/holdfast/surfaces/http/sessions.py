@@ -105,6 +105,7 @@ async def delete_session(asked: Plain) -> None:
     name = asked.names["id"]
     left = await session_store.delete_session(asked.house.store, name, asked.house.around)
     asked.house.home.forget(name)
+    asked.house.pulse.look(name)
     if left is not None:
         raise Problem(503, left)
 
