@@ -22,6 +22,8 @@ from holdfast.surfaces.http.live.subscription import Subscription
 
 _LOOK_SECONDS = 5.0
 """At the latest, whatever was told."""
+_ASK_SECONDS = 0.3
+"""Where somebody runs it who does not tell what happens: they may only just have begun."""
 
 
 class Feeds:
@@ -96,12 +98,13 @@ class _Feed:
         self._journal = journal
         self._pulse = pulse
         self._new = Event()
+        self._following: Following | None = None
         self.listeners: dict[Subscription, None] = {}
         self.scope = CancelScope()
 
     async def run(self, around: Surroundings) -> None:
         """Tell all listeners what happens, until nobody listens."""
-        following = Following(
+        following = self._following = Following(
             self.session_id, self._journal, around, self.told, until_new=self._until_new
         )
         self._pulse.watch(self.session_id, self.told, self._wake)
@@ -127,7 +130,9 @@ class _Feed:
 
     async def _until_new(self) -> None:
         """Wait until something was written down, or somebody runs it."""
-        with move_on_after(_LOOK_SECONDS):
+        following = self._following
+        runs = following is not None and following.runner == "somebody"
+        with move_on_after(_ASK_SECONDS if runs else _LOOK_SECONDS):
             await self._new.wait()
         self._new = Event()
 
