@@ -5,6 +5,7 @@ import { h, replace, uid } from "../lib/dom.js";
 import { badge, button, confirmed, loaded, nothing } from "../lib/parts.js";
 import { explainer } from "../review/explainer.js";
 import { tabs } from "../review/tabs.js";
+import { grantsOf, rulesOf } from "../review/wire.js";
 import { seen } from "../text/shown.js";
 
 const TONES = { allow: "ok", ask: "warn", deny: "bad" };
@@ -49,7 +50,7 @@ function explainPage(place, params, app, undo) {
 
 function rulesPage(place, app) {
   loaded(place, () => app.api.get("/policy/rules"), (found) => {
-    const rules = Array.isArray(found) ? found : found.rules;
+    const rules = rulesOf(found);
     if (rules.length === 0) return nothing("There are no rules.", "What no rule speaks of is asked about, unless somebody vouches for the tool.");
     const body = h("tbody");
     const filter = h("input", { type: "search", placeholder: "Find a rule", "aria-label": "Find a rule", on: { input: () => draw() } });
@@ -82,8 +83,8 @@ function table(heads, body) {
 
 function grantsPage(place, app) {
   const again = loaded(place, () => app.api.get("/policy/grants"), (found) => {
-    const grants = Array.isArray(found) ? found : found.grants;
-    const project = Array.isArray(found) ? null : found.project;
+    const grants = grantsOf(found);
+    const project = found.project;
     if (grants.length === 0) return nothing("Nothing is remembered.", project ? `For ${project}.` : "Answers for the project would stand here.");
     return h("div.stack",
       h("p.hint", "Sessions that are open keep the answers they began with."),

@@ -1,9 +1,9 @@
 // The workbench: every tool there is, a form for its arguments, what policy says of the call, and the call.
 
 import { callForm } from "../forms/call_form.js";
-import { h, replace, setText, uid } from "../lib/dom.js";
+import { h, replace, setText } from "../lib/dom.js";
 import { count } from "../lib/format.js";
-import { badge, button, choice, loaded, nothing, problemBox } from "../lib/parts.js";
+import { badge, button, loaded, nothing, problemBox } from "../lib/parts.js";
 import { approvalCard } from "../review/approval_card.js";
 import { envelopeView } from "../review/envelope_view.js";
 import { explainer } from "../review/explainer.js";
@@ -19,12 +19,12 @@ export const page = {
     const undo = app.disposer();
     const body = h("div.bench");
     replace(root, h("div.page-pad", h("header.page-head", h("h1", "Workbench")), body));
-    loaded(body, () => app.api.get("/tools"), ({ tools }) => bench(tools, params, app, undo));
+    loaded(body, () => app.api.get("/tools"), (found) => bench(found, params, app, undo));
     return undo.dispose;
   },
 };
 
-function bench(tools, params, app, undo) {
+function bench({ tools, session_id: written }, params, app, undo) {
   const chosenPlace = h("section.bench-tool", { "aria-live": "off" });
   const rows = h("ul.bench-rows");
   const filter = h("input", { type: "search", placeholder: "Find a tool", "aria-label": "Find a tool", on: { input: () => list() } });
@@ -33,10 +33,10 @@ function bench(tools, params, app, undo) {
 
   function list() {
     const words = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const found = tools.filter((tool) => words.every((word) => `${tool.name} ${tool.description} ${tool.toolset ?? ""} ${tool.source}`.toLowerCase().includes(word)));
+    const found = tools.filter((tool) => words.every((word) => `${tool.name} ${tool.description ?? ""} ${sourceOf(tool)}`.toLowerCase().includes(word)));
     const groups = new Map();
     for (const tool of found) {
-      const group = tool.hidden ? "Hidden" : tool.toolset || tool.source || "";
+      const group = tool.hidden ? "Found on demand" : sourceOf(tool);
       groups.set(group, [...(groups.get(group) ?? []), tool]);
     }
     replace(rows, found.length === 0 ? h("li.dim", "No such tool.") : [...groups].map(([group, members]) => [
@@ -69,7 +69,7 @@ function bench(tools, params, app, undo) {
       replace(chosenPlace, nothing(name ? `There is no tool ${name}.` : "Choose a tool.", "Its form is made from its schema; every call passes the same checks as a model's."));
       return;
     }
-    replace(chosenPlace, toolView(tool, app, inner));
+    replace(chosenPlace, toolView(tool, written, app, inner));
   }
 
   undo.add(() => inner?.dispose());
@@ -79,11 +79,10 @@ function bench(tools, params, app, undo) {
   return [h("nav.bench-list", { "aria-label": "Tools" }, filter, rows), chosenPlace];
 }
 
-function toolView(tool, app, undo) {
+function toolView(tool, written, app, undo) {
   const explained = explainer(app, tool.name);
   const form = callForm(tool.input_schema, () => explained.soon(form.text()));
   const answers = h("div.stack", { "aria-live": "polite" });
-  const sessions = sessionChoice(app);
   const go = button({ label: "Call", kind: "main", icon: "play", action: () => (form.check() ? call() : undefined) });
 
   async function call() {
@@ -97,9 +96,7 @@ function toolView(tool, app, undo) {
     const stop = meetApproval(tool.name, text, waiting, state, app);
     undo.add(stop);
     try {
-      const body = { arguments: text };
-      if (sessions.value) body.session_id = sessions.value;
-      const envelope = await app.api.post(`/tools/${encodeURIComponent(tool.name)}/calls`, body);
+      const envelope = await app.api.post(`/tools/${encodeURIComponent(tool.name)}/calls`, { arguments: text });
       state.remove();
       place.append(envelopeView(envelope));
     } catch (problem) {
@@ -117,13 +114,15 @@ function toolView(tool, app, undo) {
   return [
     h("header.bench-head",
       h("h2", h("code", seen(tool.name))),
-      badge(`${count(tool.cost)} tokens`), badge(tool.source),
-      tool.toolset ? badge(tool.toolset) : null),
+      badge(`${count(tool.cost)} tokens`), badge(sourceOf(tool)),
+      tool.read_only ? badge("only reads", "ok") : null, tool.destructive ? badge("destructive", "warn") : null,
+      tool.permission_policy === "always_ask" ? badge("always asks", "warn") : null),
+    (tool.remarks ?? []).map((remark) => h("p.caution", seen(remark))),
     tool.hidden ? h("p.caution", seen(`Not offered to a model: ${tool.hidden}`)) : null,
     description(tool),
     h("div.bench-work",
       h("div.bench-form", form,
-        h("div.bench-go", go, h("label.row", { for: sessions.id }, h("span.faint", "in"), sessions))),
+        h("div.bench-go", go, h("a", { href: `/console/sessions/${encodeURIComponent(written)}` }, "Written down here"))),
       h("aside.bench-why", { "aria-label": "What would happen" }, h("h3", "What would happen"), explained.root)),
     answers,
     h("details.why", h("summary", "Schema"), jsonBlock(write(tool.input_schema), { label: "Schema of the arguments" }),
@@ -131,17 +130,17 @@ function toolView(tool, app, undo) {
   ];
 }
 
-function description(tool) {
-  const [first, ...rest] = tool.description.split("\n");
-  const more = rest.join("\n").trim();
-  return h("div.bench-about", h("p", seen(first)), more ? h("details.why", h("summary", "More"), h("p.lines", seen(more))) : null);
+const SOURCES = { managed: "built in or handed over", mcp: "MCP server", custom: "your application" };
+
+/** Where a tool comes from, as far as it is told. */
+function sourceOf(tool) {
+  return tool.toolset || tool.source || SOURCES[tool.ownership] || tool.ownership;
 }
 
-function sessionChoice(app) {
-  const rows = [...app.sessions.get().values()].filter((row) => row.status !== "terminated").slice(0, 30);
-  const select = choice([["", "a session of its own"], ...rows.map((row) => [row.id, row.title || row.id])], "", null);
-  select.id = uid("session");
-  return select;
+function description(tool) {
+  const [first, ...rest] = (tool.description ?? "").split("\n");
+  const more = rest.join("\n").trim();
+  return h("div.bench-about", h("p", seen(first)), more ? h("details.why", h("summary", "More"), h("p.lines", seen(more))) : null);
 }
 
 /** While the call is under way, a question about it is shown right here. */

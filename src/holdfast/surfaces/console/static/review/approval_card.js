@@ -11,7 +11,8 @@ import { ageOf, button } from "../lib/parts.js";
 import { argumentsView, seen } from "../text/shown.js";
 import { answerBody, answerTold, stageAfter, toldByChange, waysToAllow } from "./answers.js";
 import { changeView } from "./change_view.js";
-import { explanationView } from "./explanation_view.js";
+import { explanationView, notJudged } from "./explanation_view.js";
+import { explained } from "./wire.js";
 
 /**
  * The card of a question. It has `answer({allow, remember, wider, note})`, `reject()` (asks for
@@ -124,8 +125,9 @@ function why(question, app) {
     asked = true;
     replace(body, h("p.dim", "Looking …"));
     try {
-      const told = await app.api.post("/policy/explain", { tool: question.tool, arguments: question.arguments });
-      replace(body, h("p.hint", "As the rules of this server judge it now."), explanationView(told));
+      const told = explained(await app.api.post("/policy/explain", { tool: question.tool, arguments: question.arguments }, { key: null }));
+      replace(body, h("p.hint", "As the rules of this server's own place judge it now."),
+        told.explanation === null ? notJudged(told.failure) : explanationView(told.explanation));
     } catch (problem) {
       asked = false;
       replace(body, h("p.caution", problem.message));

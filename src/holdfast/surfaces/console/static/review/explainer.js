@@ -1,6 +1,7 @@
 /** What policy says of a call while it is being written: asked anew a moment after each change. */
 
 import { h, replace } from "../lib/dom.js";
+import { explained } from "./wire.js";
 import { explanationView, notJudged } from "./explanation_view.js";
 
 const PAUSE_MS = 350;
@@ -22,7 +23,8 @@ export function explainer(app, tool) {
     root.setAttribute("aria-busy", "true");
     try {
       const told = await app.api.post("/policy/explain", { tool: name, arguments: text }, { key: null });
-      if (mine === turn) replace(root, told.verdict === undefined ? notJudged(told) : explanationView(told));
+      const { explanation, failure } = explained(told);
+      if (mine === turn) replace(root, explanation === null ? notJudged(failure) : explanationView(explanation));
     } catch (problem) {
       if (mine === turn) replace(root, notJudged({ kind: problem.code, message: problem.message }));
     } finally {

@@ -19,10 +19,10 @@ export function sideBySide(lines) {
     come = [];
   };
   for (const line of lines) {
-    if (line.startsWith("-") && !line.startsWith("--- ")) {
+    if (line.startsWith("-")) {
       if (come.length > 0) flush();
       gone.push(line.slice(1));
-    } else if (line.startsWith("+") && !line.startsWith("+++ ")) {
+    } else if (line.startsWith("+")) {
       come.push(line.slice(1));
     } else {
       flush();
