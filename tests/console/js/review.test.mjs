@@ -3,6 +3,7 @@ import test from "node:test";
 import { answerBody, answerTold, merged, stageAfter, stepped, toldByChange, waysToAllow } from "../../../src/holdfast/surfaces/console/static/review/answers.js";
 import { begunReplies, chosen, misfits, repliesOf, worded } from "../../../src/holdfast/surfaces/console/static/review/replies.js";
 import { compared, counted, sideBySide } from "../../../src/holdfast/surfaces/console/static/review/side_by_side.js";
+import { excerptParts, programsThatFit } from "../../../src/holdfast/surfaces/console/static/review/wire.js";
 
 const textOf = (side) => side?.map((one) => one.text).join("") ?? null;
 const marked = (side) => side.map((one) => (one.changed ? `[${one.text}]` : one.text)).join("");
@@ -101,4 +102,18 @@ test("own words take the place of an option where one answer is wanted, and the 
   assert.deepEqual(repliesOf(QUESTIONS, models)[0], ["DuckDB"]);
   chosen(models[0], 1, true, false);
   assert.deepEqual(repliesOf(QUESTIONS, models)[0], ["PostgreSQL"]);
+});
+
+test("of an excerpt only what was searched for is marked, not whatever stands in brackets", () => {
+  assert.deepEqual(excerptParts("f([total]) argv[1:] [Totals]", "total"), [
+    { text: "f(", hit: false }, { text: "total", hit: true }, { text: ") argv[1:] ", hit: false }, { text: "Totals", hit: true },
+  ]);
+});
+
+test("programs are found by their words and by how they ended", () => {
+  const lines = [{ tool: "bash", argv: ["bash", "-c"], cwd: "/w", exit: 0, session: "ses_1" }, { tool: "run", argv: ["git"], cwd: "/w", exit: -1 }];
+  assert.equal(programsThatFit(lines, "", "").length, 2);
+  assert.deepEqual(programsThatFit(lines, "GIT /w", "").map((one) => one.tool), ["run"]);
+  assert.deepEqual(programsThatFit(lines, "", "failed").map((one) => one.tool), ["run"]);
+  assert.deepEqual(programsThatFit(lines, "ses_1", "well").map((one) => one.tool), ["bash"]);
 });

@@ -76,8 +76,10 @@ function leftOut(one, give, named) {
   return h("button.left-out-button", { type: "button", id: `${named}-input`, "aria-labelledby": named, on: { click: give } }, h("span", preset), h("span.link-button", "Give it"));
 }
 
+const SHORT = { object: "object", choice: "", list: "list", variant: "one of several" };
+
 function shortKind(field) {
-  const name = field.kind === "object" ? "object" : field.kind === "choice" ? "" : kindName(field);
+  const name = SHORT[field.kind] ?? kindName(field);
   return field.nullable ? `${name || "choice"} or nothing` : name;
 }
 

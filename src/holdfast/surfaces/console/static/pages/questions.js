@@ -55,8 +55,7 @@ export const page = {
         const key = keyOf(one);
         if (known.has(key)) continue;
         const entry = { until: 0, element: null };
-        const title = app.sessions.get().get(one.session_id)?.title;
-        entry.element = form(one, app, { title, onDone: () => {
+        entry.element = form(one, app, { onDone: () => {
           entry.until = Date.now() + STAYS_MS;
           const timer = setTimeout(look, STAYS_MS + 50);
           undo.add(() => clearTimeout(timer));

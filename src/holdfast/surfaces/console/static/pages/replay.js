@@ -26,7 +26,7 @@ export const page = {
     const session = `/console/sessions/${encodeURIComponent(params.id)}`;
     const titled = h("a", { href: session }, params.id);
     app.api.get(`/sessions/${encodeURIComponent(params.id)}`).then((row) => row.title && setText(titled, row.title), () => null);
-    replace(root, h("div.page-pad", h("header.page-head", h("h1", "Replay"), h("p.grow.cut", titled)), body));
+    replace(root, h("div.page-pad", h("header.page-head.close", h("h1", "Replay"), h("p.cut", titled)), body));
     const progress = h("p.dim", { role: "status" }, "Reading the events …");
     replace(body, progress);
     allEvents(app.api, params.id, (count) => setText(progress, `Reading the events … ${count}`), () => undo.over).then(

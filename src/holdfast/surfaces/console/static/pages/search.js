@@ -42,7 +42,7 @@ export const page = {
       if (found.children.length === 0) replace(found, waitingLines(5));
       try {
         const told = (await app.api.get("/search", { q, session: only, limit: 100 })).found;
-        if (mine === turn) replace(found, results(told, names));
+        if (mine === turn) replace(found, results(told, names, q));
       } catch (problem) {
         if (mine === turn) replace(found, problem.status === 422 ? nothing("No words to search for.", problem.message) : problemBox(problem, look));
       }
@@ -71,7 +71,7 @@ export const page = {
 };
 
 /** Sessions in the order of their best event, each with its events. */
-function results(found, names) {
+function results(found, names, q) {
   if (found.length === 0) return nothing("Nothing holds all these words.", "Try fewer of them, or another form.");
   const groups = new Map();
   for (const one of found) groups.set(one.session_id, [...(groups.get(one.session_id) ?? []), one]);
@@ -81,6 +81,6 @@ function results(found, names) {
       h("h2", names.link(id)),
       h("ol", events.map((one) => h("li", h("a.found-event", { href: eventAddress(id, one.sequence) },
         h("span.row", badge(KINDS[one.type] ?? one.type), h("span.faint", `event ${one.sequence}`), ageOf(one.at)),
-        h("span.found-excerpt", excerptParts(one.excerpt).map((part) => (part.hit ? h("mark", seen(part.text)) : seen(part.text)))))))))),
+        h("span.found-excerpt", excerptParts(one.excerpt, q).map((part) => (part.hit ? h("mark", seen(part.text)) : seen(part.text)))))))))),
   ];
 }

@@ -40,7 +40,7 @@ function bench({ tools, session_id: written }, params, app, undo) {
       groups.set(group, [...(groups.get(group) ?? []), tool]);
     }
     replace(rows, found.length === 0 ? h("li.dim", "No such tool.") : [...groups].map(([group, members]) => [
-      h("li.bench-group", seen(group)),
+      h("li.bench-group", h("span", seen(group)), h("span", "tokens")),
       members.map((tool) => h("li", h("a.bench-row", {
         href: `/console/tools?tool=${encodeURIComponent(tool.name)}`, "aria-current": tool.name === name ? "true" : null,
         class: tool.hidden && "hidden-tool",

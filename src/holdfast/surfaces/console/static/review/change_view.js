@@ -13,7 +13,8 @@ export function changeView(lines, { caption = "What it would change" } = {}) {
   const body = h("div.change-body", { role: "table", "aria-label": caption });
   const more = h("button.link-button.change-more", { type: "button", on: { click: () => fill(rows.length) } });
   function fill(most) {
-    replace(body, rows.slice(0, most).map(line));
+    const shown = rows.slice(0, most);
+    replace(body, h("div.change-wide", shown.map(line)), h("div.change-tall", oneBelowTheOther(shown)));
     more.hidden = most >= rows.length;
     more.textContent = `Show all ${rows.length} lines`;
   }
@@ -30,6 +31,27 @@ function line(row) {
   return h("div.change-row", { role: "row", class: row.kind },
     side("left", row.left, row.kind === "same" ? "" : "−"),
     side("right", row.right, row.kind === "same" ? "" : "+"));
+}
+
+/** For a narrow screen: of lines that changed, those that go stand before those that come. */
+function oneBelowTheOther(rows) {
+  const told = [];
+  let come = [];
+  for (const row of [...rows, null]) {
+    if (row === null || row.kind === "same" || row.kind === "heading") {
+      told.push(...come);
+      come = [];
+      if (row !== null) told.push(row.kind === "same" ? single("same", row.left, "") : line(row));
+      continue;
+    }
+    if (row.left !== null) told.push(single("gone", row.left, "−"));
+    if (row.right !== null) come.push(single("come", row.right, "+"));
+  }
+  return told;
+}
+
+function single(kind, told, sign) {
+  return h("div.change-row", { role: "row", class: kind }, side(kind === "come" ? "right" : "left", told, sign));
 }
 
 function side(name, told, sign) {

@@ -6,13 +6,14 @@ import { h, replace, uid } from "../lib/dom.js";
 import { ageOf, button } from "../lib/parts.js";
 import { argumentsView, seen } from "../text/shown.js";
 import { write } from "../text/json_text.js";
+import { sessionNames } from "./session_names.js";
 import { begunReplies, chosen, misfits, repliesOf, worded } from "./replies.js";
 
 /**
  * The form of an inquiry. `onDone(how)` is told "answered", "skipped" or "late"; `inSession` leaves
  * out where it is from.
  */
-export function questionForm(inquiry, app, { onDone = () => {}, inSession = false, title = null } = {}) {
+export function questionForm(inquiry, app, { onDone = () => {}, inSession = false } = {}) {
   const model = begunReplies(inquiry.questions);
   const told = h("div.approval-foot", { role: "status" });
   const complaints = inquiry.questions.map(() => h("p.caution", { hidden: true, role: "alert" }));
@@ -54,23 +55,21 @@ export function questionForm(inquiry, app, { onDone = () => {}, inSession = fals
   }
 
   replace(root,
-    inSession ? null : whereFrom(inquiry, title),
+    inSession ? null : whereFrom(inquiry, app),
     inquiry.questions.map((question, at) => questionField(question, model[at], complaints[at])),
     buttons);
   return h("article.inquiry-card", root, told);
 }
 
-function whereFrom(one, title) {
-  return h("header.approval-head",
-    h("h2", h("a", { href: `/console/sessions/${encodeURIComponent(one.session_id)}` }, seen(title || one.session_id))),
-    ageOf(one.asked_at ?? one.requested_at));
+function whereFrom(inquiry, app) {
+  return h("header.approval-head", h("h2", sessionNames(app).link(inquiry.session_id)), ageOf(inquiry.asked_at));
 }
 
 function questionField(question, model, complaint) {
   const name = uid("question");
   const many = question.multi_select === true;
   const options = question.options ?? [];
-  const own = h("textarea", { id: uid("own"), rows: 1, "aria-label": options.length > 0 ? "In your own words" : question.question, placeholder: options.length > 0 ? "In your own words" : "Your answer" });
+  const own = h("textarea.growing", { id: uid("own"), rows: 1, "aria-label": options.length > 0 ? "In your own words" : question.question, placeholder: options.length > 0 ? "In your own words" : "Your answer" });
   const ownMark = options.length > 0 ? h("input", { type: many ? "checkbox" : "radio", name, "aria-label": "In your own words" }) : null;
   own.addEventListener("input", () => {
     worded(model, own.value, many);
@@ -122,6 +121,6 @@ export function requestForm(request, app, { onDone = () => {} } = {}) {
   const input = typeof request.input === "string" ? request.input : write(request.input);
   return h("article.inquiry-card", { dataset: { request: request.id } },
     h("header.approval-head", h("h2", h("code", seen(request.name))),
-      h("a", { href: `/console/sessions/${encodeURIComponent(request.session_id)}` }, seen(request.session_id)), ageOf(request.requested_at)),
+      sessionNames(app).link(request.session_id), ageOf(request.requested_at)),
     argumentsView(input), form, told);
 }

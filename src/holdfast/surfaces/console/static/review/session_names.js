@@ -6,6 +6,7 @@ import { h, setText } from "../lib/dom.js";
 export function sessionNames(app) {
   const known = new Map();
   function titleOf(id) {
+    if (app.server.get()?.workbench === id) return Promise.resolve("Workbench");
     const row = app.sessions.get().get(id);
     if (row?.title) return Promise.resolve(row.title);
     if (!known.has(id)) {

@@ -38,11 +38,20 @@ export function divergenceOf(found) {
   };
 }
 
-/** Parts of an excerpt: what was searched for stands in brackets. */
-export function excerptParts(text) {
-  return text.split(/(\[[^[\]]*\])/).filter(Boolean).map((part) =>
-    /^\[[^[\]]*\]$/.test(part) ? { text: part.slice(1, -1), hit: true } : { text: part, hit: false },
-  );
+/**
+ * Parts of an excerpt: what was searched for stands in brackets. So may anything else, which is why
+ * only brackets around one of the words are taken for such.
+ */
+export function excerptParts(text, q) {
+  const words = q.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const isHit = (part) => /^\[[^[\]]*\]$/.test(part) && words.some((word) => part.toLowerCase().includes(word));
+  const told = [];
+  for (const part of text.split(/(\[[^[\]]*\])/).filter(Boolean)) {
+    const hit = isHit(part);
+    if (!hit && told.at(-1)?.hit === false) told.at(-1).text += part;
+    else told.push({ text: hit ? part.slice(1, -1) : part, hit });
+  }
+  return told;
 }
 
 /** Programs that fit the words and how they ended: `""`, `"failed"` or `"well"`. */
