@@ -66,7 +66,7 @@ async def advised(
         others = catalogue(own[0])
         known = {one.name: one for one in (*own, *others)}
         ground = msgspec.structs.replace(managed.ground, tools=lambda: tuple(known.values()))
-        desks.append(PermissionDesk(ground, managed.judging, lambda: managed.shell, foresee))
+        desks.append(PermissionDesk(ground, managed.gate, lambda: managed.shell, foresee))
         yield hf
 
 

@@ -4,10 +4,11 @@ import io
 
 import msgspec
 
+from holdfast.app.diverged import without_secrets
 from holdfast.contract.json_value import JsonValue
 from holdfast.envelope.redact import REDACTED, Redactor
 from holdfast.record.divergence import Divergence
-from holdfast.surfaces.cli.diverged import show_divergence, without_secrets
+from holdfast.surfaces.cli.diverged import show_divergence
 from holdfast.surfaces.cli.screen import Screen
 
 SECRET = "hunter22"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from command import Cli
 
-from holdfast.surfaces.cli import mcp
+from holdfast.app.environment import MCP_TOKEN_VARIABLE
+from holdfast.surfaces.cli import serving_words
 from holdfast.surfaces.cli.parsing import UsageError
 
 
@@ -23,32 +24,32 @@ from holdfast.surfaces.cli.parsing import UsageError
     ],
 )
 def test_an_address_is_a_port_and_maybe_a_host(text: str, host: str, port: int) -> None:
-    assert mcp.address_in(text) == (host, port)
+    assert serving_words.address_in(text) == (host, port)
 
 
 @pytest.mark.parametrize("text", ["", "x", "65536", "-1", "host:", "1.5", "²"])
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="no such port"):
-        mcp.address_in(text)
+        serving_words.address_in(text)
 
 
 def test_a_token_comes_from_a_file_or_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HOLDFAST_MCP_TOKEN", raising=False)
-    assert mcp.token_from(None) is None
+    assert serving_words.token_from(None, MCP_TOKEN_VARIABLE) is None
     monkeypatch.setenv("HOLDFAST_MCP_TOKEN", "from-the-environment")
-    assert mcp.token_from(None) == "from-the-environment"
+    assert serving_words.token_from(None, MCP_TOKEN_VARIABLE) == "from-the-environment"
     path = tmp_path / "token"
     path.write_text("from-a-file-of-mine\n", "utf-8")
-    assert mcp.token_from(str(path)) == "from-a-file-of-mine"
+    assert serving_words.token_from(str(path), MCP_TOKEN_VARIABLE) == "from-a-file-of-mine"
     for weak in ("short", "with spaces in between them", "ünïcödé-is-not-plain-enough"):
         path.write_text(weak, "utf-8")
         with pytest.raises(UsageError, match="16 plain characters"):
-            mcp.token_from(str(path))
+            serving_words.token_from(str(path), MCP_TOKEN_VARIABLE)
     path.write_bytes(b"\xff" * 20)
     with pytest.raises(UsageError, match="--token-file"):
-        mcp.token_from(str(path))
+        serving_words.token_from(str(path), MCP_TOKEN_VARIABLE)
 
 
 def test_the_variable_of_the_token_is_no_setting(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,11 @@ from command import Terminal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.app.changes import change_lines, files_below, unknown
 from holdfast.contract.agents import RunLimits
 from holdfast.contract.json_value import JsonObject, JsonValue
 from holdfast.surfaces.cli import stopping
 from holdfast.surfaces.cli.call_cards import CardLine, card_of, result_lines, todo_lines
-from holdfast.surfaces.cli.changes import change_lines, files_below, unknown
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
 

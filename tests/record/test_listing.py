@@ -122,6 +122,17 @@ async def test_the_last_active_come_first_where_nothing_else_is_asked(store: Sto
     assert await listed(store, status="idle") == ["ses_3", "ses_1"]
 
 
+async def test_the_ends_of_many_sessions_are_told_at_once(store: Store) -> None:
+    for name in ("ses_1", "ses_2"):
+        await tell(store.journal, name, Story())
+    before = await store.archive.heads(["ses_1", "ses_2", "ses_none"])
+    assert sorted(before) == ["ses_1", "ses_2"]
+    await store.journal.append("ses_2", [UserMessage(message="hi")])
+    many = [f"ses_{number}" for number in range(1200)]
+    assert await store.archive.heads(many) == {**before, "ses_2": before["ses_2"] + 1}
+    assert await store.archive.heads([]) == {}
+
+
 async def test_a_brief_is_mended_and_goes_with_its_session(store: Store, place: StorePlace) -> None:
     await tell(store.journal, "ses_1", Story(setup="same"))
     for damage, what in (

@@ -56,6 +56,7 @@ class OpenedAgents:
         self._journal: Journal | None = None
         """Of all sessions: held open, so that not every session opens it anew."""
         self._opening = Lock()
+        self._engines: list[EmbeddedEngine] = []
         self._others = OtherProjects(parts.wanted.options.get("other_projects"))
 
     async def opened(
@@ -101,6 +102,18 @@ class OpenedAgents:
         found.forget = lambda: self._open.pop(found, None)
         self._open[found] = None
         return found
+
+    async def place(self, workspace: str) -> Any:  # noqa: ANN401 - a Holdfast, as `make` gives it
+        """What sessions of a place are begun in, with its project read; ConfigurationError."""
+        opened = await self._others.at(workspace)
+        if opened is None:
+            raise ConfigurationError("only the project that this was opened for is run here")
+        return opened
+
+    def poke(self, session_id: str) -> None:
+        """Something may be due now in a session: engines that run here look at once."""
+        for engine in tuple(self._engines):
+            engine.poke(session_id)
 
     async def wake(self, session_id: str, /) -> WakeEnd:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
@@ -203,12 +216,14 @@ class OpenedAgents:
             EnginePace(concurrency=pace.concurrency, look_seconds=pace.look_seconds),
         )
         executed = 0
+        self._engines.append(engine)
         async with create_task_group() as group:
             if until is not None:
                 group.start_soon(_stopped_by, engine, until)
             try:
                 executed = await (_forever(engine) if forever else engine.run_until_idle())
             finally:
+                self._engines.remove(engine)
                 group.cancel_scope.cancel()
         return executed
 

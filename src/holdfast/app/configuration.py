@@ -17,7 +17,12 @@ from typing import cast
 import msgspec
 
 from holdfast.app import server_words, telemetry
-from holdfast.app.environment import DEBUG_VARIABLE, MCP_TOKEN_VARIABLE, variables
+from holdfast.app.environment import (
+    DEBUG_VARIABLE,
+    MCP_TOKEN_VARIABLE,
+    SERVE_TOKEN_VARIABLE,
+    variables,
+)
 from holdfast.app.keys import Table, check_keys
 from holdfast.app.locations import (
     CONFIG_NAME,
@@ -47,7 +52,7 @@ from holdfast.app.web import check_web
 __all__ = ["Configuration", "ConfigurationError", "load_configuration", "load_settings"]
 
 _PREFIX = "HOLDFAST_"
-_NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE, MCP_TOKEN_VARIABLE})
+_NOT_SETTINGS = frozenset({HOME_VARIABLE, DEBUG_VARIABLE, MCP_TOKEN_VARIABLE, SERVE_TOKEN_VARIABLE})
 _LEVELS = "__"
 _RULES = "rules"
 _HAVE_TO_BE_WHOLE = ("model", "lsp", "manifest", "vault")

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 DEBUG_VARIABLE = "HOLDFAST_DEBUG"
 MCP_TOKEN_VARIABLE = "HOLDFAST_MCP_TOKEN"
 """What clients of `holdfast mcp --http` have to send. No setting: it stands in no file."""
+SERVE_TOKEN_VARIABLE = "HOLDFAST_SERVE_TOKEN"
+"""The same for `holdfast serve`."""
 
 
 def variables() -> Mapping[str, str]:

@@ -43,7 +43,7 @@ def refuse_other_project(
 
 
 class OtherProjects:
-    """What was opened for other projects, each once. Used on one event loop; close it."""
+    """What was opened for places of other projects, each once. Used on one event loop; close it."""
 
     def __init__(self, make: OpenProject | None) -> None:
         """``make``: None: nothing is opened for others."""
@@ -56,14 +56,22 @@ class OtherProjects:
         """What was opened for the project of a session; None: nothing is. ConfigurationError."""
         if self._make is None or workspace is None:
             return None
-        root = await to_thread.run_sync(_root_of, workspace)
-        if root is None:
+        if not await to_thread.run_sync(Path(workspace).is_dir):
             raise ConfigurationError(_GONE.format(session_id, workspace))
+        return await self.at(workspace)
+
+    async def at(self, workspace: str) -> Any | None:  # noqa: ANN401 - the same
+        """What is opened for the project around a directory; ConfigurationError."""
+        if self._make is None:
+            return None
+        place = await to_thread.run_sync(_real, workspace)
+        if place is None:
+            raise ConfigurationError(f"{workspace} is no directory; make it, or name another")
         async with self._opening:
-            if root not in self._opened:
-                made = self._make(Path(workspace))
-                self._opened[root] = await self._stack.enter_async_context(made)
-            return self._opened[root]
+            if place not in self._opened:
+                made = self._make(place)
+                self._opened[place] = await self._stack.enter_async_context(made)
+            return self._opened[place]
 
     async def close(self) -> None:
         """Close all of it."""
@@ -71,7 +79,7 @@ class OtherProjects:
         await self._stack.aclose()
 
 
-def _root_of(workspace: str) -> Path | None:
-    """The project around a directory; None: it is no directory."""
-    place = Path(workspace)
-    return project_root(place) if place.is_dir() else None
+def _real(workspace: str) -> Path | None:
+    """A directory without links; None: it is none."""
+    place = Path(workspace).resolve()
+    return place if place.is_dir() else None

@@ -166,6 +166,13 @@ class Archive(Protocol):
         """How many of the sessions that fit stand directly below each; none: not told."""
         ...
 
+    async def heads(self, session_ids: Sequence[str], /) -> Mapping[str, int]:
+        """The number of the last event of each of these; those that are not there are left out.
+
+        Cheap: whoever looks on at many sessions learns by it in which of them something is new.
+        """
+        ...
+
     async def called(self, beginning: str, /) -> str:
         """The one session whose id begins like this, or the `last`; UnknownSession."""
         ...

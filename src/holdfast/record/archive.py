@@ -41,6 +41,7 @@ from holdfast.record.rows import Desk, PartRow, Rebuilt, text_suffix
 _AT_ONCE = 500
 _IMPORTED = "imported"
 _TAKEN = "SELECT id, session_id FROM chat_messages WHERE id IN ({places})"
+_HEADS = "SELECT id, sequence FROM chat_sessions WHERE id IN ({places})"
 _T = TypeVar("_T")
 
 
@@ -90,6 +91,10 @@ class StoreArchive:
             return {}
         asked, values = brief_listing.counted(parents, query)
         return dict(await to_thread.run_sync(self._reader.rows, asked, values))
+
+    async def heads(self, session_ids: Sequence[str], /) -> Mapping[str, int]:
+        """The number of the last event of each of these; those that are not there are left out."""
+        return await to_thread.run_sync(_heads, self._reader, session_ids)
 
     async def called(self, beginning: str, /) -> str:
         """The one session whose id begins like this, or the `last`; UnknownSession."""
@@ -195,6 +200,15 @@ def called(reader: Rows, beginning: str, also: Iterable[str] = ()) -> str:
     if ids:
         raise UnknownSession(f"several sessions begin with {beginning}: {', '.join(ids[:5])}")
     raise UnknownSession.named(beginning)
+
+
+def _heads(reader: Rows, session_ids: Sequence[str]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for start in range(0, len(session_ids), _AT_ONCE):
+        asked = session_ids[start : start + _AT_ONCE]
+        places = ", ".join("?" * len(asked))
+        found.update(reader.rows(_HEADS.format(places=places), tuple(asked)))
+    return found
 
 
 def _left_alone(state: SessionState) -> Iterator[Payload]:

@@ -86,14 +86,20 @@ class Backlog:
         """Somebody else took something up: see again what is left."""
         self._behind.clear()
 
+    def look(self) -> int:
+        """See anew what is left; how many events that are."""
+        self._behind.clear()
+        left = 0
+        for session_id, before, number, told, of_all in self._asked(sql.BEHIND, (AT_ONCE,)):
+            self._behind.append(_Behind(session_id, before, number, _agent(told)))
+            left = int(of_all)
+        return left
+
     def next(self, most: int = AT_ONCE) -> Batch | None:
         """What comes next; None: everything can be found."""
         is_fresh = not self._behind
         if is_fresh:
-            rows = self._asked(sql.BEHIND, (AT_ONCE,))
-            self._behind += [
-                _Behind(one, before, at, _agent(told)) for one, before, at, told in rows
-            ]
+            self.look()
         batch, size = Batch([], [], 0), 0
         while self._behind and size < most:
             here = self._behind.popleft()

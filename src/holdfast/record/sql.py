@@ -258,10 +258,12 @@ _UNSEARCHED = (
     " WHERE chat_sessions.sequence > coalesce(search_places.sequence, 0)"
 )
 BEHIND = (
-    "SELECT chat_sessions.id, coalesce(search_places.sequence, 0), number, state_json"
+    "SELECT chat_sessions.id, coalesce(search_places.sequence, 0), number, state_json,"
+    " sum(chat_sessions.sequence - coalesce(search_places.sequence, 0)) OVER ()"
     f"{_UNSEARCHED} ORDER BY updated_at DESC, chat_sessions.id DESC LIMIT ?"
 )
-"""Sessions with events that cannot be found yet, the last active first; how far each can be."""
+"""Sessions with events that cannot be found yet, the last active first; how far each can be, and
+how many events that are of all sessions."""
 UNINDEXED = (
     "SELECT coalesce(sum(chat_sessions.sequence - coalesce(search_places.sequence, 0)), 0)"
     f"{_UNSEARCHED}"

@@ -26,7 +26,12 @@ from holdfast.app.settings import Settings
 from holdfast.contract.events import ApprovalAnswered, ApprovalAsked, ChildCreated
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.managed.artifact_names import ARTIFACTS
-from holdfast.contract.managed_events import ContextMeasured, ResourceStaged, ShellChanged
+from holdfast.contract.managed_events import (
+    ContextMeasured,
+    ResourcePromoted,
+    ResourceStaged,
+    ShellChanged,
+)
 from holdfast.contract.runtime import Runtime
 
 pytestmark = pytest.mark.anyio
@@ -282,13 +287,16 @@ async def test_what_was_staged_is_shown_by_where_it_is(tmp_path: Path) -> None:
     staged = ResourceStaged(
         source_path="a.md", target_path="own/a.md", source_hash="x", target_hash="y"
     )
+    promoted = ResourcePromoted(
+        target_path="a.md", version_id="v", content_hash="z", source_path="own/a.md"
+    )
     async with at_managed_work(tmp_path, ["So."]) as desk:
-        await say(desk, staged)
+        await say(desk, staged, promoted)
         await desk.told("Hello.")
-        (entry,) = read_json(desk, "staged-substrate.json")["entries"].items()
+        (entry,) = read_json(desk, "staged-substrate.json").items()
         assert entry[0] == "own/a.md"
-        assert (entry[1]["source_path"], entry[1]["source_content_hash"]) == ("a.md", "x")
-        assert entry[1]["target_content_hash"] == "y"
+        assert (entry[1]["source_path"], entry[1]["source_content_hash"]) == ("a.md", "z")
+        assert entry[1]["target_content_hash"] == "z"
 
 
 async def test_a_disk_that_takes_nothing_and_a_broken_provider_fail_no_run(

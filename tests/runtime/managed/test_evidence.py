@@ -270,6 +270,7 @@ def tool_with(name: str, *effects: Effect) -> Tool:
         (tool_with("memory_read", "memory_read"), False),
         (tool_with("outcome_define", "session_write"), False),
         (tool_with("todo"), False),
+        (tool_with("tool_search", "session_write"), False),
     ],
 )
 def test_tools_that_tell_what_is_known_or_meant_show_no_work(

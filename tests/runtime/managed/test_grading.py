@@ -175,6 +175,20 @@ def test_an_output_that_is_only_an_echo_is_no_output() -> None:
     assert grade(standing(evidence=(*words, echo))).status == "in_progress"
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [("Files that are shared.", "in_progress"), ("sh: all well", "done_candidate")],
+    ids=["inside of a word", "a word"],
+)
+def test_a_word_of_two_letters_speaks_of_a_criterion_where_it_stands_alone(
+    said: str, status: str
+) -> None:
+    outcome = WantedOutcome(title="The till", success_criteria=("sh tests/till.sh passes",))
+    claim = Evidence(kind="message", text="I ran it: sh tests/till.sh passes.", event_id="evt_1")
+    output = Evidence(kind="output", text=said, event_id="evt_2")
+    assert grade(standing(outcome=outcome, evidence=(claim, output))).status == status
+
+
 def test_another_session_is_named_in_the_step() -> None:
     found = grade(standing(session_id="ses_2"))
     assert found.next_suggested_tool is not None

@@ -6,14 +6,23 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from outcomes_at_work import agent_of_the_till, asks, evaluation_of, managed_of
+from session_stories import Story, tell
 from tool_kit import failure, opened, result
 
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import Settings
 from holdfast.contract.errors import PolicyDenied
-from holdfast.contract.events import OutcomeDefined, SessionCreated, WantedOutcome
+from holdfast.contract.events import (
+    OutcomeDefined,
+    SessionCreated,
+    SpanCompleted,
+    SpanResult,
+    StatusChanged,
+    WantedOutcome,
+)
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import Journal
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.ports import Answer
 from holdfast.runtime.managed.gate import Gate
 
@@ -74,6 +83,40 @@ async def test_an_action_that_says_it_failed_is_no_pass(tmp_path: Path) -> None:
     assert await verdict(tmp_path, turns) == ("uncertain", False)
 
 
+FAILED_BEFORE = [
+    DEFINE,
+    asks("shell_run", command="echo sh tests/till.sh passes not; exit 3"),
+    "Hm.",
+]
+
+
+@pytest.mark.parametrize(
+    "retells",
+    [
+        asks("shell_set_cwd", path="."),
+        asks("shell_set_env", key="A", value="b"),
+        asks("sandbox_execute", name="inspect"),
+        asks("sandbox_execute", name="inspect_persistent_shell"),
+    ],
+    ids=["set_cwd", "set_env", "inspect", "inspect_persistent_shell"],
+)
+async def test_a_failed_command_told_again_by_another_tool_shows_nothing(
+    tmp_path: Path, retells: Any
+) -> None:
+    turns = [*FAILED_BEFORE, retells, CLAIM]
+    async with agent_of_the_till(tmp_path, turns, approver=allowing) as desk:
+        await desk.told("Mend the till.")
+        await desk.told("Go on.")
+        assert (await evaluation_of(desk))["status"] == "not_ready"
+
+
+async def test_a_tool_that_was_looked_for_by_its_name_is_not_used_yet(tmp_path: Path) -> None:
+    wanted = {"title": "Know the mounts", "success_criteria": ["resources_list is read"]}
+    looks = asks("tool_search", query="resources_list")
+    turns = [asks("outcome_define", **wanted), looks, "I used resources_list: it is read."]
+    assert await verdict(tmp_path, turns) == ("not_ready", False)
+
+
 async def test_a_record_of_the_outcome_shows_nothing_wherever_it_is_read(tmp_path: Path) -> None:
     kept = f'{{"a": "{WANTED["title"]}", "b": ["{WANTED["success_criteria"][0]} for ses_1"]}}'
     turns = [DEFINE, asks("write", path="x.json", content=kept), asks("read", path="x.json"), "So."]
@@ -100,6 +143,94 @@ async def test_a_session_below_shares_nothing_before_the_one_above_is_there(
         await journal.create("ses_child", [SessionCreated(parent_id="ses_free")])
         free = Gate(managed_of(hf).judging, replace(ground, session_id="ses_child"))
         assert await free.passed("memory_promote_note", required=None)
+
+
+SHARE = "resources_promote_to_substrate"
+
+
+async def child_of(journal: Journal, agent: str = "default") -> None:
+    """A session that was delegated, below one with an outcome."""
+    wanted = OutcomeDefined(outcome=WantedOutcome(title="T", success_criteria=("x y",)))
+    await journal.create("ses_above", [SessionCreated(agent_id=agent), wanted])
+    metadata: JsonObject = {"delegated": True}
+    below = SessionCreated(agent_id="default", parent_id="ses_above", metadata=metadata)
+    await journal.create("ses_below", [below])
+
+
+async def test_what_holds_a_session_below_is_known_beforehand(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await child_of(await journal_of(hf))
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        checked = await result(hf, "permissions_check", tool_name=SHARE)
+        assert checked["requires_outcome_pass"] is True
+        step = checked["next_step"]
+        assert (step["tool"], step["args"]) == ("outcome_evaluate", {"session_id": "ses_above"})
+        assert (await result(hf, step["tool"], **step["args"]))["session_id"] == "ses_above"
+        refused = await failure(hf, SHARE, source_path="a.txt")
+        assert refused.extras["next_step"] == step
+        override = {"require_outcome_pass": False}
+        told = await result(hf, "permissions_check", tool_name=SHARE, tool_args=override)
+        assert (told["requires_outcome_pass"], told["next_step"]["tool"]) == (
+            *(False, "permissions_describe"),
+        )
+
+
+async def test_of_another_agents_session_above_no_step_is_told(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await child_of(await journal_of(hf), agent="other")
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        checked = await result(hf, "permissions_check", tool_name=SHARE)
+        assert (checked["requires_outcome_pass"], checked["next_step"]) == (True, None)
+        assert "next_step" not in (await failure(hf, SHARE, source_path="a.txt")).extras
+
+
+@pytest.mark.parametrize("ended", ["success", "error"])
+async def test_what_fails_above_after_its_verdict_holds_a_session_below(
+    workspace: Path, ended: SpanResult
+) -> None:
+    """The run above has not ended: it asked for the work below in it."""
+    above = Story(agent="default", outcome="T", status="pass", trend="improving", wake="wak_1")
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        journal = await journal_of(hf)
+        await tell(journal, "ses_above", above)
+        begins = StatusChanged(from_status="idle", to_status="running", reason="a wake")
+        tool = SpanCompleted(span_id="cal_9", span_kind="tool", name="look", result=ended)
+        await journal.append("ses_above", [begins, tool], wake_id="wak_2")
+        await tell(journal, "ses_below", Story(agent="default", parent="ses_above"))
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        shared = await hf.settle(SHARE, {"source_path": "a.txt"})
+        assert shared.ok is (ended == "success"), shared.failure
+
+
+async def test_a_session_above_that_was_taken_away_holds_nothing(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        await child_of(await journal_of(hf))
+        await (await managed_of(hf).ground.stores()).archive.delete("ses_above")
+    (workspace / "a.txt").write_text("a", "utf-8")
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        assert (await result(hf, SHARE, source_path="a.txt"))["version_id"]
+
+
+async def test_a_subagent_is_told_beforehand_that_it_shares_no_notes(workspace: Path) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        journal = await journal_of(hf)
+        await journal.create("ses_above", [SessionCreated(agent_id="default")])
+        bound = SessionCreated(agent_id="default", parent_id="ses_above")
+        await journal.create("ses_below", [bound])
+    options: dict[str, Any] = {"settings": Settings(), "approver": allowing}
+    async with opened(workspace, "managed", session="ses_below", **options) as hf:
+        checked = await result(hf, "permissions_check", tool_name="memory_promote_note")
+        assert (checked["exists"], checked["allowed"]) == (True, False)
+        assert (await failure(hf, "memory_promote_note", content="x")).kind == FailureKind.REJECTED
+        checked = await result(hf, "permissions_check", tool_name=SHARE)
+        assert checked["allowed"] is True
 
 
 @pytest.mark.parametrize(

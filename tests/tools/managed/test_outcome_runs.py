@@ -76,7 +76,7 @@ async def test_an_outcome_that_is_shown_by_what_was_done_is_reached_when_the_run
         [DEFINE, asks("read", path=".holdfast-runtime/outcome.json"), "Read."],
         [DEFINE, asks("grep", pattern="till"), asks("grep", pattern="passes"), "Searched."],
         [DEFINE, asks("bash", command="cat .holdfast-runtime/outcome-repair.md"), "Read."],
-        [DEFINE, asks("todo", items=[{"text": f"see that {CRITERION}"}]), "Planned."],
+        [DEFINE, asks("todo", todos=[{"content": f"see that {CRITERION}"}]), "Planned."],
         [DEFINE, asks("read", path="plan.json"), "Read."],
     ],
     ids=["nothing", "words", "records", "shown", "searched", "repair", "plans", "one line"],

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from tool_kit import failure, result
-from tools.managed.shared_kit import events_of, managed, promoted, substrate_of
+from tools.managed.shared_kit import events_of, home_of, managed, promoted, substrate_of
 
+from holdfast.app.settings import Surroundings
 from holdfast.contract.failure import FailureKind
+from holdfast.contract.journal import MOST_EVENTS
+from holdfast.contract.managed_events import ResourceStaged
 from holdfast.contract.versions import content_hash
 
 pytestmark = pytest.mark.anyio
@@ -99,3 +102,48 @@ async def test_an_older_version_comes_back_as_a_new_one(workspace: Path) -> None
         (substrate_of(workspace) / "a.md").unlink()
         await result(hf, RESTORE, version_id=new)
         assert (substrate_of(workspace) / "a.md").read_text() == "two\n"
+
+
+@pytest.mark.req("BOA-RES-11")
+async def test_that_nothing_is_shared_yet_can_be_expected(workspace: Path) -> None:
+    async with managed(workspace) as hf:
+        (workspace / "a.md").write_text("one\n")
+        (substrate_of(workspace) / "found.md").write_text("theirs\n")
+        arguments = {"source_path": "a.md", "overwrite": True, "expected_version_id": "none"}
+        await result(hf, PROMOTE, **arguments, target_path="new.md")
+        for target in ("new.md", "found.md"):
+            refused = await failure(hf, PROMOTE, **arguments, target_path=target)
+            assert "expected none but latest is" in refused.message
+            assert refused.extras["reason"] == "stale"
+        assert (substrate_of(workspace) / "found.md").read_text() == "theirs\n"
+
+
+async def test_no_part_of_a_secret_is_told_where_a_version_is_cut(workspace: Path) -> None:
+    home = home_of(workspace)
+    around = Surroundings(
+        data_home=home / "data", state_home=home / "state", secrets=("hunter2hunter2",)
+    )
+    async with managed(workspace, surroundings=around) as hf:
+        for place in (140, 150, 153, 160):
+            (workspace / "a.md").write_text(f"{'x' * place}hunter2hunter2 and more\n")
+            await result(hf, PROMOTE, source_path="a.md", overwrite=True)
+        (workspace / "a.md").write_text("short\n")
+        await result(hf, PROMOTE, source_path="a.md", overwrite=True)
+        listed = await result(hf, "resources_list_versions", target_path="a.md")
+        previews = [one["preview"] for one in listed["versions"]]
+        assert (len(previews), previews[0]) == (5, "short\n")
+        assert not [one for one in previews if "hunter" in one]
+        assert all(one.endswith("…") for one in previews[1:])
+
+
+async def test_a_draft_is_known_however_many_came_after_it(workspace: Path) -> None:
+    async with managed(workspace) as hf:
+        assert hf.parts.log is not None
+        (substrate_of(workspace) / "a.md").write_text("one\n")
+        await result(hf, "resources_stage_from_substrate", source_path="a.md")
+        again = ResourceStaged(
+            source_path="b.md", target_path="b.md", source_hash="x", target_hash="y"
+        )
+        await hf.parts.log.append([again] * MOST_EVENTS)
+        told = await result(hf, "resources_list_staged_drafts")
+        assert {one["session_path"] for one in told["drafts"]} == {"a.md", "b.md"}

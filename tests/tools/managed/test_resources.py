@@ -9,6 +9,7 @@ from tools.managed.shared_kit import events_of, managed, promoted, substrate_of
 
 from holdfast.contract.failure import FailureKind
 from holdfast.contract.managed_events import ResourcePromoted, ResourceStaged
+from holdfast.contract.rules import Rule
 from holdfast.contract.versions import content_hash
 
 pytestmark = pytest.mark.anyio
@@ -246,9 +247,8 @@ async def test_a_version_that_was_compared_is_what_has_to_be_there(workspace: Pa
         assert "version precondition failed for a.md" in refused.message
         assert seen in refused.message
         assert (substrate_of(workspace) / "a.md").read_text() == "two\n"
-        for target in ("new.md",):
-            none = await failure(hf, PROMOTE, **arguments, target_path=target)
-            assert "latest is none" in none.message
+        none = await failure(hf, PROMOTE, **arguments, target_path="new.md")
+        assert "latest is none" in none.message
 
 
 @pytest.mark.req("BOA-RES-09", "BOA-RES-12")
@@ -342,6 +342,34 @@ async def test_drafts_are_listed_as_both_files_stand(workspace: Path) -> None:
         assert "forged.md" not in found
         ready = found["ready.md"]
         assert (ready["status"], ready["draft_changed_since_staging"]) == ("in_sync", False)
+
+
+@pytest.mark.req("BOA-RES-24")
+async def test_a_draft_that_is_no_file_any_more_hides_no_other(workspace: Path) -> None:
+    async with managed(workspace) as hf:
+        for name in ("folder", "link", "hidden", "fine"):
+            put(workspace, f"{name}.md", "one\n")
+            await result(hf, STAGE, source_path=f"{name}.md")
+        session = hf.session_id
+    (workspace / "folder.md").unlink()
+    (workspace / "folder.md").mkdir()
+    (substrate_of(workspace) / "link.md").unlink()
+    (substrate_of(workspace) / "link.md").symlink_to("fine.md")
+    hidden = Rule(
+        permission="fs.read",
+        pattern=f"{substrate_of(workspace)}/hidden.md",
+        action="deny",
+        scope="session",
+        source="me",
+    )
+    async with managed(workspace, session=session, rules=[hidden]) as hf:
+        told = await result(hf, "resources_list_staged_drafts")
+        assert {one["session_path"]: one["status"] for one in told["drafts"]} == {
+            "folder.md": "draft_missing",
+            "link.md": "substrate_missing",
+            "hidden.md": "substrate_missing",
+            "fine.md": "in_sync",
+        }
 
 
 async def test_a_draft_knows_where_it_came_from(workspace: Path) -> None:

@@ -18,6 +18,7 @@ from retrieval_kit import (
 )
 from tool_kit import failure, opened, result
 
+from holdfast.app.settings import Settings
 from holdfast.contract.events import (
     OutcomeDefined,
     Payload,
@@ -172,6 +173,13 @@ async def test_a_query_of_blanks_is_none(workspace: Path, tool: str) -> None:
         problem = await failure(hf, tool, query="  ")
         assert problem.message == f"{tool} requires a non-empty query"
         assert problem.field == "query"
+
+
+@pytest.mark.parametrize("tool", ["memory_search", "retrieval_search", "session_search_context"])
+async def test_a_query_is_said_again_as_far_as_it_is_looked_for(workspace: Path, tool: str) -> None:
+    async with opened(workspace, "managed", settings=Settings()) as hf:
+        found = await result(hf, tool, query="till " * 20_000)
+        assert found["query"] == ("till " * 400)[:2_000]
 
 
 async def test_where_nothing_is_kept_nothing_can_be_searched(workspace: Path) -> None:

@@ -306,7 +306,6 @@ async def test_the_model_is_told_of_memory_as_it_was_when_the_run_began(workspac
         assert said.startswith("# Memory\n")
         assert "Use make." in said
         assert "- lesson: Builds: About Builds." in said
-        assert "<!--" not in said
         await managed_of(hf).begins("message")
         assert memory.told == said
         await result(hf, "memory_promote_note", content="x" * 2 * MOST_TOLD)

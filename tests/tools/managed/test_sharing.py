@@ -259,6 +259,7 @@ async def test_what_cannot_be_finished_keeps_nobody_from_sharing(
     [
         ("MEMORY.md", "memory_promote_note"),
         ("./memory.MD", "memory_promote_note"),
+        ("MEMORY.md/part.md", "memory_promote_note"),
         (".git/hooks/pre-commit", "another target_path"),
         ("a/.GIT/config", "another target_path"),
         ("a/.Holdfast-runtime/x", "another target_path"),

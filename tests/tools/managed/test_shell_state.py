@@ -175,7 +175,7 @@ async def test_bash_begins_where_the_shell_stands_and_leaves_it_there(workspace:
         assert (last["stdout"].split(), last["exit_code"]) == (["sub"], 0)
 
 
-@pytest.mark.req("BOA-SH-12", "BOA-SH-13", "BOA-SH-19", "BOA-SH-46", "BOA-SH-49", "BOA-SH-50")
+@pytest.mark.req("BOA-SH-12", "BOA-SH-13", "BOA-SH-19", "BOA-SH-46", "BOA-SH-50")
 async def test_the_newest_five_commands_are_reread_also_after_a_restart(workspace: Path) -> None:
     async with managed(workspace) as hf:
         session = hf.session_id
@@ -241,7 +241,7 @@ async def test_a_command_is_reread_with_what_it_printed(workspace: Path) -> None
         assert '"command":"pwd"' in Path(last["artifact_paths"][0]).read_text("utf-8")
 
 
-@pytest.mark.req("BOA-SH-01", "BOA-SH-02", "BOA-SH-10")
+@pytest.mark.req("BOA-SH-01", "BOA-SH-02", "BOA-SH-10", "BOA-SH-49")
 async def test_describing_shows_where_the_shell_stands(workspace: Path) -> None:
     async with managed(workspace) as hf:
         await result(hf, "shell_set_env", key="STAGE", value="blue")
@@ -266,7 +266,20 @@ async def test_describing_shows_where_the_shell_stands(workspace: Path) -> None:
         for one in told["shell_read_first_alternatives"]:
             await result(hf, one["tool"], **one["args"])
         assert told["persistent_shell"]["status"] == "active"
-        assert told["shell_state"]["recent_commands"][0]["command"] == "ls"
+        state = told["shell_state"]
+        assert set(state) == {
+            *("cwd", "env", "persistent_shell", "last_command", "recent_commands"),
+        }
+        assert set(state["persistent_shell"]) >= {
+            *("shell_id", "shell_path", "started_at", "updated_at", "last_command_at"),
+            *("command_count", "status"),
+        }
+        assert state["last_command"]["command"] == "ls"
+        assert state["recent_commands"][0]["command"] == "ls"
+        for n in range(6):
+            await result(hf, "bash", command=f"basename n{n}")
+        newest = (await result(hf, "shell_describe"))["shell_state"]["recent_commands"]
+        assert [one["command"] for one in newest] == [f"basename n{n}" for n in (5, 4, 3, 2, 1)]
 
 
 async def test_the_shell_of_another_session_of_the_agent_is_told_as_it_was_written_down(

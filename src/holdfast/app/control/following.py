@@ -4,7 +4,7 @@ Whoever follows need not know which of the two it is: events come once each and 
 a process that was watched is gone, that is said, and the journal goes on.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 import msgspec
@@ -41,13 +41,25 @@ class Lost(msgspec.Struct, frozen=True):
 Followed = Told | Missed | Lost
 
 
+async def _after_a_while() -> None:
+    await sleep(LOOK_SECONDS)
+
+
 class Following:
     """What happens in one session, behind an event."""
 
     def __init__(
-        self, session_id: str, journal: Journal, around: Surroundings, after: int = 0
+        self,
+        session_id: str,
+        journal: Journal,
+        around: Surroundings,
+        after: int = 0,
+        *,
+        until_new: Callable[[], Awaitable[None]] = _after_a_while,
     ) -> None:
+        """``until_new``: waits until the journal is worth another look."""
         self._session_id = session_id
+        self._until_new = until_new
         self._journal = journal
         self._around = around
         self._clock = SystemClock()
@@ -79,7 +91,7 @@ class Following:
             self._lost = None
             if self._is_over(session, stays=stays):
                 return
-            await sleep(LOOK_SECONDS)
+            await self._until_new()
 
     def _is_over(self, session: Session, *, stays: bool) -> bool:
         if session.sequence > self._seen:

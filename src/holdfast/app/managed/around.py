@@ -6,6 +6,7 @@ from holdfast.app.managed import permissions
 from holdfast.app.managed.basis import Basis
 from holdfast.contract.json_value import JsonObject
 from holdfast.runtime.managed.setup_book import SetupBook
+from holdfast.runtime.managed.shell_book import SHOWN
 
 
 class _Watch:
@@ -38,6 +39,7 @@ def bring(basis: Basis) -> None:
     async def posture() -> JsonObject:
         return msgspec.to_builtins(await desk.describe())
 
+    brought.pages.update(dict.fromkeys(SHOWN, basis.shells.book.files))
     brought.shows.update(
         agent_setup=agent_setup,
         environment=environment,

@@ -17,7 +17,7 @@ def desk_of(basis: Basis) -> PermissionDesk:
         found = await basis.explain(tool, arguments)
         return None if isinstance(found, Failure) else found.verdict
 
-    return PermissionDesk(basis.ground, basis.judging, lambda: basis.shell, foresee)
+    return PermissionDesk(basis.ground, basis.gate, lambda: basis.shell, foresee)
 
 
 def ports_of(basis: Basis) -> Ports:

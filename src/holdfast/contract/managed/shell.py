@@ -4,6 +4,7 @@ Names of variables are told, and never their values.
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 import msgspec
@@ -228,6 +229,11 @@ class ShellReading(CallPort, Protocol):
 
 class ShellKeeping(CallPort, Protocol):
     """What goes on from command to command in the calling session: kept, and told."""
+
+    def turn(self, seconds: float, /) -> AbstractAsyncContextManager[bool]:
+        """Held by whoever runs a command in the persistent shell, from `change` to `ran`; whether
+        their turn has come within so many seconds."""
+        ...
 
     async def ground(self) -> ShellGround:
         """What a command begins with."""

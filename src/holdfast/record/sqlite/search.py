@@ -8,9 +8,10 @@ rest is taken up by a thread, which ends with it.
 import hashlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,9 +35,12 @@ _COUNT = "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT 
 _EVERY = "SELECT rowid, marks FROM search WHERE search MATCH ? ORDER BY rowid DESC"
 _LIST = "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?"
 _AT = (
-    f"SELECT {sql.FOUND_EVENTS} FROM events JOIN chat_sessions ON number = place / {sql.SPAN}"
-    " WHERE place = ?"
+    f"SELECT {sql.FOUND_EVENTS}, place FROM events"
+    f" JOIN chat_sessions ON number = place / {sql.SPAN}"
+    " WHERE place IN (SELECT value FROM json_each(?))"
 )
+_NOBODY = "nobody"
+"""No name at all fits nothing."""
 _MOST_REMEMBERED = 200
 """Words whose events are kept in mind until something is written: questions come together."""
 _PATIENCE_MS = 200
@@ -83,7 +87,7 @@ class SqliteIndex:
                 behind = self._taken_up(connection)
                 words = _Words(connection, scope, self._remembered(connection))
                 places = nearness.nearest(words, asked, wanted.limit)
-                rows = [row for place in places for row in fetched(connection, _AT, (place,))]
+                rows = _at(connection, places)
             except BaseException:
                 self._let_go()
                 raise
@@ -126,13 +130,14 @@ class SqliteIndex:
         version = _version(connection)
         if version == self._seen:
             return 0
-        behind = _unindexed(connection)
+        backlog = indexing.Backlog(partial(fetched, connection))
+        behind = backlog.look()
         at_it = self._thread is not None and self._thread.is_alive()
         # A thread that is at it may have seen the last of it already: what is little is taken here.
         if behind and (behind <= indexing.AT_A_QUESTION or not at_it):
             with suppress(_Busy):
-                taken = _take_up(connection, indexing.Backlog(partial(fetched, connection)))
-                behind = behind - taken if taken else _unindexed(connection)
+                taken = _take_up(connection, backlog)
+                behind = behind - taken if taken else backlog.look()
                 self._known = None
             if behind > 0 and not at_it:
                 self._thread = threading.Thread(
@@ -178,7 +183,7 @@ class _Words:
         self._connection = connection
         self._known = known
         self._wanted = [set(marks) for marks in _marks_of(scope)]
-        but = [_mark("t", kind) for kind in scope.but_types]
+        but = [*_of_kinds(scope.agents, scope.but_types)]
         if scope.without is not None:
             but.append(_mark("s", scope.without))
         self._but = set(but)
@@ -205,6 +210,12 @@ class _Words:
     def _fits(self, marks: list[str]) -> bool:
         is_wanted = not any(one.isdisjoint(marks) for one in self._wanted)
         return is_wanted and self._but.isdisjoint(marks)
+
+
+def _at(connection: sqlite3.Connection, places: Sequence[int]) -> list[sql.Row]:
+    """The events there, in this order; one that is gone is left out."""
+    found = {row[-1]: row[:-1] for row in fetched(connection, _AT, (str(list(places)),))}
+    return [found[place] for place in places if place in found]
 
 
 def _catch_up(connection: sqlite3.Connection, ended: threading.Event | None = None) -> None:
@@ -259,18 +270,11 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _unindexed(connection: sqlite3.Connection) -> int:
-    (count,) = connection.execute(sql.UNINDEXED).fetchone()
-    return count
-
-
 def _row(entry: "indexing.Entry") -> tuple[int, str, str]:
-    marks = [_mark("s", entry.session_id), _mark("t", entry.kind)]
-    kind, _, tool = entry.kind.partition("/")
-    if tool:
-        marks.append(_mark("t", kind))
+    marks = [_mark("s", entry.session_id)]
     if entry.agent is not None:
-        marks.append(_mark("a", entry.agent))
+        kinds = dict.fromkeys([entry.kind, entry.kind.partition("/")[0]])
+        marks += [_mark("a", entry.agent), *_of_kinds([entry.agent], kinds)]
     place = entry.number * sql.SPAN + entry.sequence
     return place, " ".join(entry.words), " ".join(marks)
 
@@ -283,17 +287,17 @@ def _mark(sort: str, name: str) -> str:
 
 def _marks_of(scope: "nearness.Scope") -> list[list[str]]:
     """Of each of these, an event has at least one."""
-    wanted = [_marks("a", scope.agents)]
-    if scope.types:
-        wanted.append(_marks("t", scope.types))
+    agents = [_mark("a", agent) for agent in scope.agents]
+    wanted = [[*_of_kinds(scope.agents, scope.types)] if scope.types else agents]
     if scope.sessions is not None:
-        wanted.append(_marks("s", scope.sessions))
-    return wanted
+        wanted.append([_mark("s", name) for name in scope.sessions])
+    return [marks or [_NOBODY] for marks in wanted]
 
 
-def _marks(sort: str, names: Iterable[str]) -> list[str]:
-    """No name at all fits nothing."""
-    return [_mark(sort, name) for name in names] or ["nobody"]
+def _of_kinds(agents: Iterable[str], kinds: Iterable[str]) -> Iterator[str]:
+    """Whose and of which kind in one mark: what nearly every event has would be looked through as
+    a whole beside it."""
+    return (_mark("t", f"{kind} {agent}") for agent, kind in product(agents, kinds))
 
 
 def _all_of(wanted: Iterable[Phrase]) -> str:

@@ -57,3 +57,21 @@ END;
 """Words under the place of their event: the newest sessions come first where the greatest places
 do, and no table is needed to tell which event is meant. The marks of an event say whose it is, of
 which session and of which kind; all that is kept is taken up anew."""
+
+SEARCH_OF_KINDS = """
+DROP TRIGGER search_forgets;
+
+DROP TABLE search;
+
+DELETE FROM search_places;
+
+CREATE VIRTUAL TABLE search USING fts5 (words, marks, tokenize = 'ascii');
+
+CREATE TRIGGER search_forgets AFTER DELETE ON chat_sessions BEGIN
+    DELETE FROM search
+    WHERE rowid > old.number * 4294967296 AND rowid < (old.number + 1) * 4294967296;
+    DELETE FROM search_places WHERE session_id = old.id;
+END;
+"""
+"""The same tables, with other marks: one says whose an event is and of which kind; all that is kept
+is taken up anew."""

@@ -12,7 +12,6 @@ from holdfast.contract.journal import Session
 from holdfast.contract.json_value import JsonObject, JsonValue, encode_json
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.shell_views import ShellState
-from holdfast.contract.managed_events import ResourceStaged
 from holdfast.contract.mounts import Mount
 from holdfast.contract.outcomes import EvaluationRecord
 from holdfast.contract.skills import Skill
@@ -265,37 +264,6 @@ def _brief(session: Session) -> JsonObject:
         "outcome_title": None if state.managed is None else state.managed.outcome_title,
         "updated_at": session.updated_at.isoformat(),
     }
-
-
-def staged(events: Iterable[Event]) -> JsonObject:
-    """Which shared files were copied into the workspace, by where they are there."""
-    entries: JsonObject = {}
-    for event in events:
-        said = event.payload
-        if isinstance(said, ResourceStaged):
-            entries[said.target_path] = {
-                "source_path": said.source_path,
-                "source_content_hash": said.source_hash,
-                "target_content_hash": said.target_hash,
-                "staged_at": event.at.isoformat(),
-            }
-    return {"count": len(entries), "entries": entries}
-
-
-def shell_history(state: ShellState) -> JsonObject:
-    """The last commands, the newest first; names of variables, and no value."""
-    return {
-        "cwd": state.cwd,
-        "env": plain(state.env),
-        "count": len(state.recent_commands),
-        "commands": [plain(one) for one in state.recent_commands],
-    }
-
-
-def shell_last_output(state: ShellState) -> JsonObject:
-    """What the last command printed, in short."""
-    last = state.recent_commands[0] if state.recent_commands else state.last_command
-    return {"cwd": state.cwd, "last_command": plain(last)}
 
 
 def _moment(at: datetime | None) -> str | None:

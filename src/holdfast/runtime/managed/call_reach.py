@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from anyio import to_thread
 
-from holdfast.contract.errors import FileNotFound, InvalidArguments, PolicyDenied
+from holdfast.contract.errors import FileNotFound, InvalidArguments, PathOutsideRoot, PolicyDenied
 from holdfast.contract.files import Files
+from holdfast.contract.versions import content_hash
 from holdfast.execution.files.rooted import Found
 from holdfast.runtime.managed.mount_paths import Placed
 from holdfast.runtime.managed.substrate import read
@@ -58,6 +59,14 @@ class CallReach:
         if found is None:
             raise FileNotFound(f"There is no {place.full}.", field=field)
         return found
+
+    async def held(self, place: Callable[[], Placed]) -> str | None:
+        """The hash of a file; None: no file that this call can read is there, or may be named."""
+        try:
+            found = await self.found(place(), "path")
+        except (InvalidArguments, PathOutsideRoot, PolicyDenied):
+            return None
+        return None if found is None else content_hash(found.content)
 
     async def copy(self, content: bytes, target: Placed, *, is_new: bool) -> None:
         """Write it as `write` would."""

@@ -4,7 +4,7 @@ Values in, values out: no file and no store is asked.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from holdfast.contract.managed.resources import (
     Comparison,
@@ -15,12 +15,15 @@ from holdfast.contract.managed.resources import (
     Wanted,
 )
 from holdfast.contract.steps import Step
-from holdfast.contract.versions import Version, content_hash
+from holdfast.contract.truncate import CUT_MARK
+from holdfast.contract.versions import PREVIEW_LENGTH, Version, content_hash
 from holdfast.runtime.managed.mount_paths import Placed
 from holdfast.runtime.managed.substrate import Shared, stale
 
 LONGEST_LINE = 200
 """Characters of a line that a comparison shows."""
+NO_VERSION = "none"
+"""What somebody expects who expects that nothing is shared there yet."""
 
 
 def compared(session: Placed, ours: bytes, target: Placed, shared: Shared, most: int) -> Comparison:
@@ -28,7 +31,8 @@ def compared(session: Placed, ours: bytes, target: Placed, shared: Shared, most:
     mine = text_of(ours)
     theirs = None if shared.file is None else text_of(shared.file.content)
     is_text = mine is not None and (shared.file is None or theirs is not None)
-    lines = list(differing(mine or "", theirs or "")) if is_text else []
+    lines = differing(mine or "", theirs or "") if is_text else iter(())
+    shown = tuple(islice(lines, most))
     held = content_hash(ours)
     given = precondition(shared)
     identical = held == shared.held
@@ -41,8 +45,8 @@ def compared(session: Placed, ours: bytes, target: Placed, shared: Shared, most:
         substrate_char_count=None if theirs is None else len(theirs),
         session_content_hash=held,
         substrate_content_hash=shared.held,
-        differing_line_count=len(lines) if is_text else None,
-        preview=tuple(lines[:most]),
+        differing_line_count=len(shown) + sum(1 for _ in lines) if is_text else None,
+        preview=shown,
         latest_version_id=None if shared.newest is None else shared.newest.id,
         latest_version=None,
         promote_precondition=given,
@@ -61,10 +65,17 @@ def facts_of(version: Version, clean: Callable[[str], str]) -> VersionFacts:
         session_id=version.origin.session_id,
         content_hash=version.content_hash,
         size_bytes=version.size_bytes,
-        preview=clean(version.preview),
+        preview=clean(_marked(version)),
         previous_version_id=version.previous_id,
         restored_from_version_id=version.restored_from,
     )
+
+
+def _marked(version: Version) -> str:
+    """What is shown of a version; where that is cut it says so, as a secret may be cut there."""
+    shown = version.preview
+    is_cut = len(shown) >= PREVIEW_LENGTH and version.size_bytes > len(shown.encode())
+    return f"{shown[: PREVIEW_LENGTH - 1]}{CUT_MARK}" if is_cut else shown
 
 
 def status_of(mine: str | None, held: str | None) -> DraftStatus:
@@ -79,7 +90,11 @@ def status_of(mine: str | None, held: str | None) -> DraftStatus:
 def check(shared: Shared, target: str, wanted: Wanted) -> None:
     """The version first, then the content."""
     expected, newest = wanted.expected_version_id, shared.newest
-    if expected is not None:
+    if expected == NO_VERSION:
+        if newest is not None or shared.file is not None:
+            found = "a file without a version" if newest is None else newest.id
+            raise stale("version", target, None, found)
+    elif expected is not None:
         if newest is None or newest.id != expected:
             raise stale("version", target, expected, None if newest is None else newest.id)
         if not shared.is_newest:

@@ -6,6 +6,8 @@ How the files stand now is not known here.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from holdfast.contract.events import Event
 from holdfast.contract.journal import EventQuery
 from holdfast.contract.json_value import JsonObject
@@ -27,8 +29,13 @@ class Entry(NamedTuple):
 
 async def drafts_of(ground: Ground) -> dict[str, Entry]:
     """By the path in the session; JournalError."""
-    stores = await ground.stores()
-    return drafts_in(await stores.journal.find(ground.session_id, _TOLD))
+    journal = (await ground.stores()).journal
+    found: list[Event] = []
+    query = _TOLD
+    while page := await journal.find(ground.session_id, query):
+        found = [*page, *found]
+        query = replace(_TOLD, before=page[0].id)
+    return drafts_in(found)
 
 
 def drafts_in(events: Sequence[Event]) -> dict[str, Entry]:

@@ -31,8 +31,19 @@ KNOWN_ALREADY: frozenset[Effect] = frozenset(
     {"session_read", "memory_read", "learning_read", "skill_read"}
 )
 """Effects of tools that tell what is written down here."""
-TELLS_PLANS = frozenset({"outcome_define", "todo", "session_delegate", "session_run_child", "task"})
-"""Tools that tell again what the model means to do, or what a session below says of itself."""
+TELLS_PLANS = frozenset(
+    {"outcome_define", "todo", "session_delegate", "session_run_child", "task", "tool_search"}
+)
+"""Tools that tell again what the model means to do, what a session below says of itself, or which
+tools there are."""
+TOLD_BEFORE = frozenset(
+    {
+        *("shell_state", "persistent_shell", "last_command", "last_command_preview"),
+        *("live_command", "busy_plan"),
+    }
+)
+"""Parts of an answer that tell again how a shell stands, and what commands printed in it before:
+whether these ended well is not told there."""
 NOTES = frozenset({"memory_write", "memory_promote_note"})
 """Tools whose text is a note of the model."""
 LONGEST = 20_000
@@ -67,6 +78,13 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a text beside others says that they are from there, as a path does."""
         return "\n" not in text and self.names_records(text)
 
+    def new_in(self, told: JsonObject) -> JsonObject:
+        """What of an object tells something new; nothing where one of its own texts says that it
+        is from there."""
+        if any(isinstance(one, str) and self.is_of_records(one) for one in told.values()):
+            return {}
+        return {name: one for name, one in told.items() if name not in TOLD_BEFORE}
+
     def without_records(self, text: str) -> str:
         """A text without the lines that name such a place, as those that a search finds."""
         if not self.names_records(text):
@@ -98,13 +116,12 @@ class _Answer(msgspec.Struct):
     @property
     def ended_badly(self) -> bool:
         """Whether a command ended with an error or not by itself, or an action says it failed."""
-        result = self.result
-        if isinstance(result, dict) and result.get("ok") is False:
-            return True
-        for one in (result, result.get("output") if isinstance(result, dict) else None):
-            if isinstance(one, dict) and (one.get("exit_code") or one.get("timed_out") is True):
-                return True
-        return False
+        result = _object(self.result)
+        output = _object(result.get("output"))
+        return result.get("ok") is False or any(
+            one.get("exit_code") or one.get("timed_out") is True
+            for one in (result, output, _object(output.get("result")))
+        )
 
 
 _read_answer = msgspec.json.Decoder(_Answer).decode
@@ -150,27 +167,26 @@ def does_work(tool: Tool | None) -> bool:
 
 
 def _properties(tool: Tool) -> JsonObject:
-    found = tool.input_schema.get("properties")
-    return found if isinstance(found, dict) else {}
+    return _object(tool.input_schema.get("properties"))
 
 
 def texts(
-    value: JsonValue, passed_over: Callable[[str], bool] = lambda _text: False, deep: int = 0
+    value: JsonValue,
+    new_in: Callable[[JsonObject], JsonObject] = lambda told: told,
+    deep: int = 0,
 ) -> Iterator[str]:
-    """The texts inside of a result, in their order; an object is left out as a whole where one of
-    its own texts is passed over."""
+    """The texts inside of a result, in their order. ``new_in``: what counts of an object."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list) and deep < _DEEPEST:
-        inner = list(value.values() if isinstance(value, dict) else value)
-        if isinstance(value, dict) and any(
-            isinstance(one, str) and passed_over(one) for one in inner
-        ):
-            return
-        for one in inner:
-            yield from texts(one, passed_over, deep + 1)
+        for one in new_in(value).values() if isinstance(value, dict) else value:
+            yield from texts(one, new_in, deep + 1)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield str(value)
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
 
 
 def _newest_outcome(events: Sequence[Event]) -> int | None:
@@ -249,7 +265,7 @@ def _of_call(
         if isinstance(note, str) and note.strip():
             yield Evidence(kind="note", text=note[:LONGEST], event_id=event.id)
     elif sources.shows_work(said.tool) and not any(map(sources.names_records, texts(given))):
-        found = "\n".join(texts(answer.result, sources.is_of_records))
+        found = "\n".join(texts(answer.result, sources.new_in))
         if text := sources.without_records(found).strip():
             yield Evidence(kind="output", text=text[:LONGEST], event_id=event.id)
 

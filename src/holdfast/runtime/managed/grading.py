@@ -19,7 +19,7 @@ from holdfast.contract.outcomes import (
     Standing,
 )
 from holdfast.contract.steps import Step
-from holdfast.runtime.managed.text_score import normal, query_of, score_said, snippet
+from holdfast.runtime.managed.text_score import normal, query_of, score_said, snippet, speaks_of
 
 MET = 4
 """A text that fits a criterion so well shows that it is met."""
@@ -160,7 +160,7 @@ def _is_backed(outcome: WantedOutcome, texts: Iterable[_Said]) -> bool:
     """Whether a tool has answered anything that speaks of a criterion: words alone show nothing."""
     queries = [query_of(one) for one in outcome.success_criteria]
     outputs = [one for one in texts if one.evidence.kind == "output" and one.evidence.event_id]
-    return any(score_said(query, one.normal).points for query in queries for one in outputs)
+    return any(speaks_of(query, one.normal) for query in queries for one in outputs)
 
 
 def _missing(standing: Standing) -> Grade:

@@ -35,7 +35,7 @@ _RECORDED = EventQuery(types=("outcome.evaluated",), limit=4 * MOST_RECORDS)
 """A run may have been recorded more than once."""
 _BEGUN = EventQuery(types=("session.status_changed", "session.status_idle"), limit=1)
 _WAITING = frozenset({"waiting", "inquiring"})
-"""The folder in which a session's own hand is shown what is known of it."""
+"""Stages of calls that somebody has to answer."""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +91,13 @@ class Judging:
         """What its runs came to, the oldest first."""
         with _readable():
             return await self._records(session)
+
+    async def has_failed(self, session: Session) -> bool:
+        """Whether something failed or was not done in its newest run, or in the one under way."""
+        with _readable():
+            events = await self._events(session)
+        said = told(events, self._sources, goes_on=session.state.status == "running")
+        return bool(said.last_wake.failed_tools or said.last_wake.not_done)
 
     async def record(self) -> Judged | None:
         """Write down how far this session came at the end of its run; None: it has no outcome."""

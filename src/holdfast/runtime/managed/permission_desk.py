@@ -21,7 +21,7 @@ from holdfast.contract.managed.permissions import (
     PermissionPosture,
 )
 from holdfast.contract.managed.shell_views import ShellPosture, ShellView
-from holdfast.contract.session_state import SessionState
+from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.steps import Step
 from holdfast.contract.tool import Tool
 from holdfast.preflight.repair import repair_arguments
@@ -29,6 +29,7 @@ from holdfast.preflight.schema import effective_schema
 from holdfast.preflight.shape import shape_of
 from holdfast.record.codec import moment_of
 from holdfast.runtime.managed.evaluating import gate_step, next_outcome_step
+from holdfast.runtime.managed.gate import Gate, Held
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.instead import (
     NOTHING_INSTEAD,
@@ -36,9 +37,11 @@ from holdfast.runtime.managed.instead import (
     Instead,
     instead_of,
 )
-from holdfast.runtime.managed.judging import Judged, Judging
+from holdfast.runtime.managed.judging import Judged
 from holdfast.runtime.managed.read_first import is_crowded, read_first
 
+_NOTES = "memory_promote_note"
+"""A session that works for the one above it alone shares no notes."""
 Foreseen = Literal["allow", "ask", "deny"]
 Foresee = Callable[[str, JsonObject], Awaitable[Foreseen | None]]
 """What would become of a call, by the rules; None: it would not get that far."""
@@ -50,12 +53,13 @@ class PermissionDesk:
     def __init__(
         self,
         ground: Ground,
-        judging: Judging,
+        gate: Gate,
         shell: Callable[[], ShellView],
         foresee: Foresee,
     ) -> None:
         self._ground = ground
-        self._judging = judging
+        self._gate = gate
+        self._judging = gate.judging
         self._shell = shell
         self._foresee = foresee
 
@@ -100,7 +104,7 @@ class PermissionDesk:
             tool_name=tool.name,
             artifact_paths=self._paths(),
             exists=True,
-            allowed=foreseen != "deny",
+            allowed=foreseen != "deny" and not (tool.name == _NOTES and is_bound(state)),
             permission_policy=tool.permission_policy,
             requires_confirmation=tool.always_asks(given) or foreseen == "ask",
             ownership=tool.ownership,
@@ -115,7 +119,8 @@ class PermissionDesk:
             next_step=_asked_about(tool),
         )
         if tool.name in GATED:
-            return _gated(checked, await self._judging.judged(), given)
+            above = await self._gate.held_above()
+            return _gated(checked, await self._judging.judged(), given, above)
         if tool.name in CHANGES_SHELL:
             judged = await self._judging.judged()
             return self._shell_checked(checked, judged, await self._shell().posture(), given, state)
@@ -188,18 +193,26 @@ def _root(state: SessionState) -> str:
     return state.workspace or "/"
 
 
-def _gated(checked: PermissionCheck, judged: Judged, given: JsonObject) -> PermissionCheck:
-    """What is told beside of a tool that the outcome gates."""
+def _gated(
+    checked: PermissionCheck, judged: Judged, given: JsonObject, above: Held | None
+) -> PermissionCheck:
+    """What is told beside of a tool that the outcome gates. ``above``: a session that this one
+    works for and whose outcome is not reached."""
     said = given.get(OVERRIDE)
     found, outcome = judged.evaluation, judged.outcome
     needed = said if isinstance(said, bool) else outcome is not None
-    is_shut = (needed or outcome is not None) and not found.promotion_ready
+    held = None if said is False else above
+    step = checked.next_step
+    if (needed or outcome is not None) and not found.promotion_ready:
+        step = gate_step(found)
+    elif held is not None:
+        step = held.step
     return msgspec.structs.replace(
         checked,
-        requires_outcome_pass=needed,
+        requires_outcome_pass=needed or held is not None,
         outcome_evaluation=found,
         next_outcome_step=next_outcome_step(found, outcome),
-        next_step=gate_step(found) if is_shut else checked.next_step,
+        next_step=step,
     )
 
 

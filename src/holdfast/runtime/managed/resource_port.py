@@ -8,7 +8,7 @@ import base64
 import stat
 from typing import NamedTuple
 
-from anyio import CancelScope
+from anyio import CancelScope, to_thread
 from msgspec.structs import replace
 
 from holdfast.contract.errors import InvalidArguments, Unavailable
@@ -148,7 +148,9 @@ class CallFiles:
         ours = await self._reach.there(session, "session_path")
         await self._reach.admitted(target)
         shared = await self._desk.substrate.look(target.relative)
-        found = compared(session, ours.content, target, shared, most_lines)
+        found = await to_thread.run_sync(
+            compared, session, ours.content, target, shared, most_lines
+        )
         latest = None if shared.newest is None else self._facts(shared.newest)
         return replace(found, latest_version=latest)
 
@@ -242,12 +244,10 @@ class CallFiles:
         return self._desk.substrate.path(path, field)
 
     async def _draft(self, entry: Entry) -> Draft:
-        session = self._session(entry.session_path, "session_path")
-        ours = await self._reach.found(session, "session_path")
-        source = self._desk.substrate.path(entry.source_path, "source_path")
-        theirs = await self._reach.found(source, "source_path")
-        mine = None if ours is None else content_hash(ours.content)
-        held = None if theirs is None else content_hash(theirs.content)
+        mine = await self._reach.held(lambda: self._session(entry.session_path, "session_path"))
+        held = await self._reach.held(
+            lambda: self._desk.substrate.path(entry.source_path, "source_path")
+        )
         return Draft(
             session_path=entry.session_path,
             source_path=entry.source_path,

@@ -15,11 +15,13 @@ from holdfast.contract.managed_events import ShellChanged
 from holdfast.contract.paths import is_within
 from holdfast.contract.ports import PathFacts, PathView
 from holdfast.contract.shell import PersistentFacts
+from holdfast.envelope.redact import Redactor
 from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.shell_events import ShellEvents
 from holdfast.runtime.managed.shell_ledger import Kept, Ledger, durable
 from holdfast.runtime.managed.shell_plans import posture_of, state_of
+from holdfast.runtime.managed.shell_room import is_text
 from holdfast.runtime.managed.shell_shown import shell_files
 
 SHOWN = ("shell_last_output", "shell_history", "shell_state")
@@ -98,10 +100,18 @@ class ShellBook:
         process: tuple[str, str] | None = None,
     ) -> None:
         """Write down what is different from here on. ``process``: the persistent shell's id, and
-        whether it is open."""
+        whether it is open.
+
+        Not written down are the values of variables whose names say that they hold a secret, and of
+        all that hold one that is known, be it from one of those.
+        """
         given = variables or {}
-        private = {
-            name: value for name, value in given.items() if not self._may_be_written(name, value)
+        named = {name: value for name, value in given.items() if self._is_secret(name)}
+        known = Redactor({*self._private.values(), *named.values()})
+        private = named | {
+            name: value
+            for name, value in given.items()
+            if known.text(self.ground.clean(value)) != value
         }
         changed = ShellChanged(
             cwd=cwd,
@@ -120,9 +130,6 @@ class ShellBook:
             self._private.pop(name, None)
         self._private |= private
 
-    def _may_be_written(self, name: str, value: str) -> bool:
-        return not self._is_secret(name) and self.ground.clean(value) == value
-
     async def keep(self, kept: Kept) -> None:
         """A command has run."""
         (await self.events.own()).keep(kept)
@@ -135,20 +142,22 @@ class ShellBook:
 
     async def show(self) -> None:
         """Write the files in which the session's hand sees its shell."""
-        if self.folder is None:
-            return
-        files = shell_files(await self.state(), await self.last())
-        for name, text in files.items():
-            await self.folder.show_text(name, text)
+        if self.folder is not None:
+            await self.folder.show(await self.files())
+
+    async def files(self) -> Mapping[str, str]:
+        """What they say, by their names."""
+        return shell_files(await self.state(), await self.last())
 
     def paths(self) -> tuple[str, ...]:
         """Where they are: one for each of what they show."""
         return () if self.folder is None else tuple(self.folder.paths(one)[0] for one in SHOWN)
 
     def placed(self, path: str, *, writable: bool = False) -> str | None:
-        """Where a directory really is, if that is inside of what is mounted; else None."""
+        """Where a directory really is, if that is inside of what is mounted and can be written
+        down; else None."""
         seen = self.places.facts.look(path, self.places.workspace)
-        if not isinstance(seen, PathView):
+        if not isinstance(seen, PathView) or not is_text(seen.physical):
             return None
         inside = any(is_within(seen.physical, root) for root in self.roots(writable=writable))
         return seen.physical if inside else None

@@ -3,10 +3,14 @@
 Commands are run by the tools; here it is kept and told what they began with and what they left.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from anyio import Lock, move_on_after
 
 from holdfast.contract.commanding import CommandDone, CommandGround, Commanding
 from holdfast.contract.errors import InvalidArguments, PolicyDenied
+from holdfast.contract.json_value import clean_text
 from holdfast.contract.managed.shell import (
     Closed,
     Moved,
@@ -19,8 +23,8 @@ from holdfast.contract.shell import CommandText, PersistentFacts, ShellChange
 from holdfast.runtime.managed.shell_book import ShellBook
 from holdfast.runtime.managed.shell_ledger import Kept, command_id, remembered
 from holdfast.runtime.managed.shell_names import checked_key, is_durable
+from holdfast.runtime.managed.shell_room import LONGEST_VALUE, MOST_TOGETHER, fitting, has_room
 
-LONGEST_VALUE = 32_768
 _UNMOUNTED = "{!r} is not inside of a mount; sandbox_describe lists them."
 _READ_ONLY = (
     "Writable commands run only in the session's workspace or a mounted repository, and {!r} is"
@@ -41,6 +45,23 @@ class ShellKeeper:
         """Where the live shell has to go before its next command."""
         self._forgotten: dict[str, None] = {}
         """What it has to forget."""
+        self._meanwhile: set[str] = set()
+        """What was set or unset since it was told last: its next command is told."""
+        self._moved_meanwhile = False
+        self._alone = Lock()
+
+    @asynccontextmanager
+    async def turn(self, seconds: float, /) -> AsyncGenerator[bool]:
+        """Held by whoever runs a command in the persistent shell; whether their turn has come."""
+        has_come = False
+        with move_on_after(seconds):
+            await self._alone.acquire()
+            has_come = True
+        try:
+            yield has_come
+        finally:
+            if has_come:
+                self._alone.release()
 
     async def ground(self) -> ShellGround:
         """What a command begins with."""
@@ -59,7 +80,7 @@ class ShellKeeper:
                 _UNMOUNTED.format(path), field="path", expected="a directory inside a mount"
             )
         await self._book.change(cwd=place)
-        self._moved = place
+        self._moved, self._moved_meanwhile = place, True
         await self._book.show()
         return Moved(cwd=place, shell_state=await self._book.brief())
 
@@ -73,14 +94,17 @@ class ShellKeeper:
     async def set_variable(self, key: str, value: str, /) -> VariableChanged:
         """Have later commands begin with a variable."""
         name = checked_key("shell_set_env", key)
-        if len(value) > LONGEST_VALUE or "\0" in value:
+        if "\0" in value or not has_room({**await self._book.values(), name: value}):
             raise InvalidArguments(
-                f"the value has {len(value):,} characters or one that no program can be given",
+                f"no program can be given {name} and what is set beside it; unset what is not"
+                " needed with shell_unset_env, or put it into a file",
                 field="value",
-                expected=f"at most {LONGEST_VALUE:,} characters without a zero byte",
+                expected=f"at most {LONGEST_VALUE:,} bytes without a zero byte, and"
+                f" {MOST_TOGETHER:,} in all variables",
             )
         await self._book.change(variables={name: value})
         self._forgotten.pop(name, None)
+        self._meanwhile.add(name)
         return await self._changed(name)
 
     async def unset_variable(self, key: str, /) -> VariableChanged:
@@ -89,6 +113,7 @@ class ShellKeeper:
         if name in (await self._book.events.own()).keys:
             await self._book.change(forgotten=(name,))
         self._forgotten[name] = None
+        self._meanwhile.add(name)
         return await self._changed(name)
 
     async def _changed(self, name: str) -> VariableChanged:
@@ -99,6 +124,8 @@ class ShellKeeper:
     async def change(self, variables: Mapping[str, str], *, alive: bool) -> ShellChange:
         """What a shell has to be told before its next command."""
         durable = await self._book.values()
+        self._meanwhile.clear()
+        self._moved_meanwhile = False
         if not alive:
             cwd = (await self._book.state()).cwd
             return ShellChange(cwd=self._book.placed(cwd), variables=durable)
@@ -114,7 +141,11 @@ class ShellKeeper:
             self._forgotten.clear()
         await self._book.show()
         state = await self._book.brief()
-        return Opened(cwd=facts.cwd, persistent_shell=state.persistent_shell, shell_state=state)
+        return Opened(
+            cwd=clean_text(facts.cwd),
+            persistent_shell=state.persistent_shell,
+            shell_state=state,
+        )
 
     async def closed(self, shell_id: str | None, /) -> Closed:
         """It is not open any more."""
@@ -129,15 +160,16 @@ class ShellKeeper:
     async def learned(self, facts: PersistentFacts, variables: Mapping[str, str], /) -> None:
         """A command in it has ended, and left this."""
         ledger, durable = await self._book.events.own(), await self._book.values()
-        left = {name: value for name, value in variables.items() if is_durable(name)}
-        new = {name: value for name, value in left.items() if durable.get(name) != value}
-        gone = tuple(name for name in durable if name not in left)
-        place = self._book.placed(facts.cwd)
+        left = fitting({name: value for name, value in variables.items() if is_durable(name)})
+        later = self._meanwhile
+        new = {k: v for k, v in left.items() if durable.get(k) != v and k not in later}
+        gone = tuple(name for name in durable if name not in left and name not in later)
+        place = None if self._moved_meanwhile else self._book.placed(facts.cwd)
         moved = None if place is None or place == ledger.cwd else place
         if new or gone or moved is not None:
             await self._book.change(cwd=moved, variables=new, forgotten=gone)
-        self._moved = None
-        self._forgotten.clear()
+        self._moved = self._moved if self._moved_meanwhile else None
+        self._forgotten = {name: None for name in self._forgotten if name in later}
 
     async def ran(self, done: CommandDone, /) -> ShellState:
         """A command has run."""

@@ -16,12 +16,15 @@ from holdfast.contract.outcomes import Evaluation
 from holdfast.runtime.managed import artifact_values as values
 from holdfast.runtime.managed.artifact_folder import ArtifactFolder, json_text
 from holdfast.runtime.managed.as_markdown import as_markdown
+from holdfast.runtime.managed.drafts import drafts_of, mirrored
 from holdfast.runtime.managed.evaluating import gate_step
 from holdfast.runtime.managed.look import Look
 from holdfast.runtime.managed.wake_traces import WakeTraces
 
 Provider = Callable[[], Awaitable[JsonObject]]
 """Says what one artifact tells, as it is now."""
+Pages = Callable[[], Awaitable[Mapping[str, str]]]
+"""Says what is in its files, word for word; there may be files of other artifacts among them."""
 
 AT_START = (
     *("managed_tools", "permissions", "environment", "agent_setup", "skills", "vaults"),
@@ -33,7 +36,6 @@ AT_END = (
     *("outcome_evaluations", "permission_posture", "event_feed", "wake_traces"),
     *("session_relations", "context_budget", "session_runtime"),
 )
-_MOST_STAGED = 1_000
 _log = logging.getLogger("holdfast")
 
 
@@ -45,11 +47,14 @@ class Showing:
         folder: ArtifactFolder,
         look: Callable[[], Look],
         providers: Mapping[str, Provider],
+        pages: Mapping[str, Pages],
     ) -> None:
-        """``providers``: by names of ARTIFACTS; what is there when something is shown counts."""
+        """``providers``, ``pages``: by names of ARTIFACTS; what is there when something is shown
+        counts."""
         self._folder = folder
         self._look = look
         self._providers = providers
+        self._pages = pages
         self._traces = WakeTraces()
         self._one_at_a_time = Lock()
 
@@ -68,6 +73,9 @@ class Showing:
 
     async def _files(self, name: str, look: Look) -> Mapping[str, str]:
         try:
+            if name in self._pages:
+                said = await self._pages[name]()
+                return {file: said[file] for file in ARTIFACTS[name]}
             value = await self._value(name, look)
         except JournalError:
             raise
@@ -205,23 +213,8 @@ async def _session_relations(look: Look) -> JsonObject:
     return values.relations(look.ground.session_id, *around)
 
 
-async def _shell_state(look: Look) -> JsonObject:
-    return {
-        "session_id": look.ground.session_id,
-        "shell_state": values.plain(await look.shell_state()),
-    }
-
-
-async def _shell_history(look: Look) -> JsonObject:
-    return values.shell_history(await look.shell_state())
-
-
-async def _shell_last_output(look: Look) -> JsonObject:
-    return values.shell_last_output(await look.shell_state())
-
-
 async def _staged_substrate(look: Look) -> JsonObject:
-    return values.staged(await look.newest(_MOST_STAGED, "resource.staged"))
+    return mirrored(await drafts_of(look.ground))
 
 
 _OWN: Mapping[str, Callable[[Look], Awaitable[JsonObject]]] = {
@@ -242,9 +235,6 @@ _OWN: Mapping[str, Callable[[Look], Awaitable[JsonObject]]] = {
     "outcome_evaluations": _outcome_evaluations,
     "event_feed": _event_feed,
     "session_relations": _session_relations,
-    "shell_state": _shell_state,
-    "shell_history": _shell_history,
-    "shell_last_output": _shell_last_output,
     "staged_substrate": _staged_substrate,
 }
 """What each tells where nobody knows more."""

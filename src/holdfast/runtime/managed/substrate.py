@@ -112,10 +112,10 @@ class Substrate:
         others than those who share files."""
         place = self.path(text, field)
         parts = place.relative.casefold().split("/")
-        if parts == [_MEMORY]:
+        if parts[0] == _MEMORY:
             raise PolicyDenied(
-                f"{place.relative} is the memory of the agent and is not written as a file: share"
-                " a note with memory_promote_note."
+                f"{MEMORY_FILE} is the memory of the agent and is not written as a file, nor is a"
+                " folder made of it: share a note with memory_promote_note."
             )
         if any(part == ".git" or part.startswith(_OURS) for part in parts):
             raise PolicyDenied(

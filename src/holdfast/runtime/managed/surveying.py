@@ -20,7 +20,7 @@ from holdfast.runtime.managed.judging import Judged
 from holdfast.runtime.managed.look import Look
 from holdfast.runtime.managed.notes import Survey
 from holdfast.runtime.managed.recall_query import About, recall_query
-from holdfast.runtime.managed.showing import Provider
+from holdfast.runtime.managed.showing import Pages, Provider
 
 RECALL_SECONDS = 5.0
 """How long a run waits for what may help: it begins without."""
@@ -36,6 +36,8 @@ class Brought(msgspec.Struct):
     memory: MemoryUpkeep | None = None
     shows: dict[str, Provider] = {}
     """By names of ARTIFACTS: who says what is in one."""
+    pages: dict[str, Pages] = {}
+    """The same of those whose files somebody writes on other occasions, too."""
 
 
 async def unless_it_fails(what: str, work: Awaitable[_T], otherwise: _T) -> _T:

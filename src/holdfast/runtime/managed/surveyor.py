@@ -66,7 +66,9 @@ class Surveyor:
         self._ground = parts.ground
         self._showing: Showing | None = None
         if parts.folder is not None:
-            self._showing = Showing(parts.folder, self._look, parts.brought.shows)
+            self._showing = Showing(
+                parts.folder, self._look, parts.brought.shows, parts.brought.pages
+            )
         self._due: set[str] = set()
         """What is to be shown anew."""
         self._tasks = PlainTasks()

@@ -21,6 +21,8 @@ MOST_CHARACTERS = 2_000
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _BLANKS = re.compile(r"\s+")
 _AROUND = "\"`'()[]{}<>,;!?"
+_WORDS = re.compile(r"\w+")
+_SHORT = 2
 _IDENTIFIER = re.compile(r"[a-z]+[0-9]|[0-9]+[a-z]|[_-]")
 
 
@@ -46,7 +48,7 @@ NO_HIT = Score(0, ())
 
 def normal(text: str) -> str:
     """Lower case, with one blank where there were blanks."""
-    return _BLANKS.sub(" ", text).strip().lower()
+    return " ".join(text.split()).lower()
 
 
 @lru_cache(maxsize=256)
@@ -82,6 +84,13 @@ def score_said(query: Query, said: str) -> Score:
     if not found:
         return NO_HIT
     return Score(sum(points for points, _ in found), tuple(reason for _, reason in found))
+
+
+def speaks_of(query: Query, said: str) -> bool:
+    """Whether a text in its normal form holds any word of a query; one of two letters stands inside
+    of nearly every text, and has to stand alone."""
+    alone = set(_WORDS.findall(said))
+    return any(one in (said if len(one) > _SHORT else alone) for one in query.terms)
 
 
 def first_place(query: Query, text: str) -> int:

@@ -6,10 +6,10 @@ Text in, text out; where it is shown is not known here.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from holdfast.app.changes import change_lines, files_in, unknown
 from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.contract.truncate import cut_text
 from holdfast.surfaces.cli.amounts import counted, size_shown
-from holdfast.surfaces.cli.changes import change_lines, files_in, unknown
 from holdfast.surfaces.cli.layout import on_a_line
 from holdfast.surfaces.cli.paint import Tone
 

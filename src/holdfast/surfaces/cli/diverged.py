@@ -3,33 +3,12 @@
 import msgspec
 
 from holdfast.contract.json_value import JsonValue
-from holdfast.envelope.redact import REDACTED, Redactor
 from holdfast.record.divergence import Divergence
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.screen import Screen
 
 _WIDTH = 90
-_SECRET = "(something that is known to be secret now)"
-
-
-def without_secrets(found: Divergence | None, redactor: Redactor) -> Divergence | None:
-    """The recording may hold what only now is known to be secret."""
-    if found is None or not redactor.active:
-        return found
-    before = _hidden(found.before, redactor)
-    after = _hidden(found.after, redactor)
-    if before == after:
-        before = _SECRET if before == REDACTED else f"{_SECRET}: {_line(before)}"
-    return msgspec.structs.replace(found, before=before, after=after)
-
-
-def _hidden(
-    value: JsonValue | msgspec.UnsetType, redactor: Redactor
-) -> JsonValue | msgspec.UnsetType:
-    if isinstance(value, msgspec.UnsetType):
-        return value
-    return msgspec.json.decode(redactor.json(msgspec.json.encode(value)))
 
 
 def show_divergence(found: Divergence, heading: str, screen: Screen) -> None:

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 
 import anyio
 
-from holdfast.app.environment import MCP_TOKEN_VARIABLE, variables
+from holdfast.app.environment import MCP_TOKEN_VARIABLE
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.spelling import advice
 from holdfast.contract.person import Asker
@@ -27,12 +26,12 @@ from holdfast.surfaces.cli.parsing import (
     add_tool_options,
 )
 from holdfast.surfaces.cli.screen import Screen
+from holdfast.surfaces.cli.serving_words import LOOPBACK, address_in, token_from
 from holdfast.surfaces.cli.stores import check_address
 
 # A sibling surface is loaded by its name: neither knows the other.
 _STDIO = "holdfast.surfaces.mcp.stdio"
 _HTTP = "holdfast.surfaces.mcp.http_server"
-_LOOPBACK = "127.0.0.1"
 _FREE = 3
 _EXAMPLES = """\
 examples:
@@ -79,7 +78,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--yes", action="store_true", help="for pin: do not ask; for scripts")
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
     parser.add_argument(
-        "--http", metavar="[HOST:]PORT", help=f"over HTTP instead of a pipe; {_LOOPBACK} by default"
+        "--http", metavar="[HOST:]PORT", help=f"over HTTP instead of a pipe; {LOOPBACK} by default"
     )
     parser.add_argument(
         "--token-file", metavar="FILE", help=f"what clients have to send; else {MCP_TOKEN_VARIABLE}"
@@ -122,7 +121,7 @@ def _serve(arguments: Namespace, screen: Screen) -> int:
 
 def _serve_http(arguments: Namespace, screen: Screen, make: _Make) -> int:
     host, port = address_in(arguments.http)
-    token = token_from(arguments.token_file)
+    token = token_from(arguments.token_file, MCP_TOKEN_VARIABLE)
     try:
         server = import_module(_HTTP)
     except ImportError as problem:
@@ -175,31 +174,6 @@ def _taken_input() -> int:
     os.dup2(nowhere, 0)
     os.close(nowhere)
     return ours
-
-
-def address_in(text: str) -> tuple[str, int]:
-    """The host and the port that `--http` says."""
-    host, _, port = text.rpartition(":")
-    number = int(port) if port.isascii() and port.isdigit() else -1
-    if not 0 <= number <= 65535:
-        raise UsageError(f"--http {text}: there is no such port; write --http 8765 or HOST:PORT")
-    return host.strip("[]") or _LOOPBACK, number
-
-
-def token_from(file: str | None) -> str | None:
-    """What clients have to send; None: one is made up."""
-    given = variables().get(MCP_TOKEN_VARIABLE)
-    if file is not None:
-        try:
-            given = Path(file).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
-            raise UsageError(f"--token-file {file}: {problem}") from None
-    if given is None:
-        return None
-    token = given.strip()
-    if len(token) < 16 or not (token.isascii() and token.isprintable()) or " " in token:
-        raise UsageError("the token has to be 16 plain characters or more, without spaces")
-    return token
 
 
 def _about_servers(function: str) -> Callable[[Namespace, Screen], int]:

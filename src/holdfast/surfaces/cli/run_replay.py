@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import anyio
 
+from holdfast.app.diverged import without_secrets
 from holdfast.app.run_replaying import RunReplayed, replay_run
 from holdfast.app.settings import Settings
 from holdfast.app.store import known_key
@@ -15,7 +16,7 @@ from holdfast.envelope.redact import Redactor
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import Divergence
 from holdfast.surfaces.cli.amounts import counted
-from holdfast.surfaces.cli.diverged import show_divergence, without_secrets
+from holdfast.surfaces.cli.diverged import show_divergence
 from holdfast.surfaces.cli.screen import Screen
 
 _DIVERGED = 1

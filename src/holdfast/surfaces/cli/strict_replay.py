@@ -7,6 +7,7 @@ import anyio
 import msgspec
 
 from holdfast.app.configuration import Configuration, load_configuration
+from holdfast.app.diverged import without_secrets
 from holdfast.app.replaying import Now, replay_strictly
 from holdfast.app.store import known_key
 from holdfast.app.surroundings import surroundings_of_this_process
@@ -20,7 +21,7 @@ from holdfast.record.codec import Chain
 from holdfast.record.divergence import Divergence
 from holdfast.runtime.replaying import Replayed
 from holdfast.surfaces.cli.amounts import counted
-from holdfast.surfaces.cli.diverged import show_divergence, without_secrets
+from holdfast.surfaces.cli.diverged import show_divergence
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import unlike
 from holdfast.surfaces.cli.parsing import overrides_in, workspace_in

@@ -37,6 +37,12 @@ VERBS = (
         tells_its_end=True,
     ),
     Verb("resume", AGENTS, "go on with an agent's session", loads_tools=True, tells_its_end=True),
+    Verb(
+        "serve",
+        AGENTS,
+        "show the console in a browser, and answer the HTTP API",
+        loads_tools=True,
+    ),
     Verb("worker", AGENTS, "run the sessions of agents that are due", loads_tools=True),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(

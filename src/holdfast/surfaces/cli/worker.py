@@ -9,24 +9,16 @@ import os
 import signal
 from argparse import Namespace, RawDescriptionHelpFormatter
 from functools import partial
-from pathlib import Path
 
 import anyio
 
-from holdfast.app.holdfast import Holdfast
-from holdfast.app.options import Options
-from holdfast.app.problems import ConfigurationError, ToolFileError
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime.abort import Abort
 from holdfast.surfaces.cli.opening import Chosen, chosen
-from holdfast.surfaces.cli.parsing import (
-    Parser,
-    UsageError,
-    add_settings_options,
-    add_tool_files,
-)
+from holdfast.surfaces.cli.parsing import Parser, add_settings_options, add_tool_files
 from holdfast.surfaces.cli.run_end import FAILED
+from holdfast.surfaces.cli.runners import runner_of
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.stores import with_a_store
 from holdfast.surfaces.cli.working import BROKEN, worded
@@ -67,7 +59,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
 
 async def _worked(arguments: Namespace, opened: Chosen, screen: Screen) -> int:
     ends = _Ends(screen, as_json=arguments.json)
-    async with _holdfast(opened, arguments.workspace, arguments, screen) as hf:
+    async with runner_of(opened, arguments.workspace, arguments, screen) as hf:
         drains = Abort()
         async with anyio.create_task_group() as group:
             group.start_soon(_heed_signals, drains, group.cancel_scope, screen)
@@ -78,25 +70,6 @@ async def _worked(arguments: Namespace, opened: Chosen, screen: Screen) -> int:
     if arguments.once and not ends.told:
         screen.remark("nothing is due")
     return FAILED if arguments.once and ends.failed else 0
-
-
-def _holdfast(opened: Chosen, workspace: str, arguments: Namespace, screen: Screen) -> Holdfast:
-    """One that runs the sessions of a project, and has others opened for those of others."""
-
-    def of_another(place: Path) -> Holdfast:
-        there = Namespace(**{**vars(arguments), "workspace": str(place)})
-        try:
-            return _holdfast(chosen(there, screen), str(place), there, screen)
-        except (UsageError, ToolFileError) as problem:
-            raise ConfigurationError(str(problem)) from problem
-
-    options = Options(
-        configuration=opened.configuration,
-        approver="elsewhere",
-        person="elsewhere",
-        other_projects=of_another,
-    )
-    return Holdfast(tools=opened.tools, profile=opened.profile, workspace=workspace, **options)
 
 
 async def _heed_signals(drains: Abort, work: anyio.CancelScope, screen: Screen) -> None:

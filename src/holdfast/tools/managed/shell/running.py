@@ -9,6 +9,7 @@ from anyio import to_thread
 
 from holdfast.contract.commanding import CommandDone
 from holdfast.contract.errors import ToolError
+from holdfast.contract.json_value import clean_text
 from holdfast.contract.managed.shell import (
     CommandOutput,
     CommandResult,
@@ -81,26 +82,39 @@ async def run_listed(
 
 async def run_persistent(rt: Runtime, keeping: ShellKeeping, wanted: Wanted) -> Told[CommandResult]:
     """In the session's persistent shell, after the command that runs there."""
-    shell = rt.shell.persistent
-    ground = await keeping.ground()
     if wanted.cwd:
         await check_directory(rt, wanted.cwd, "cwd")
-        keeping.writable_place(wanted.cwd, "cwd")
-    facts = shell.inspect()
-    if facts.status == "busy" and not wanted.anew:
-        facts = await shell.wait(seconds=wanted.seconds)
-        if facts.status == "busy":
-            return Told(result=failed("exec_persistent_shell", "busy", _BUSY, retryable=True))
-    if wanted.anew or facts.status == "closed":
-        keeping.writable_place(wanted.cwd or ground.cwd, "cwd")
-        await opened(rt, keeping, wanted.cwd, anew=wanted.anew)
+        place = keeping.writable_place(wanted.cwd, "cwd")
+        wanted = msgspec.structs.replace(wanted, cwd=place)
+    if wanted.anew:
+        await _begun(rt, keeping, wanted)
+    async with keeping.turn(wanted.seconds) as has_come:
+        if has_come:
+            return await _in_turn(rt, keeping, wanted)
+    return Told(result=failed("exec_persistent_shell", "busy", _BUSY, retryable=True))
+
+
+async def _begun(rt: Runtime, keeping: ShellKeeping, wanted: Wanted) -> None:
+    keeping.writable_place(wanted.cwd or (await keeping.ground()).cwd, "cwd")
+    await opened(rt, keeping, wanted.cwd, anew=wanted.anew)
+
+
+async def _in_turn(rt: Runtime, keeping: ShellKeeping, wanted: Wanted) -> Told[CommandResult]:
+    """Alone: what the command before left is known, and what this one leaves is its own."""
+    shell = rt.shell.persistent
+    ground = await keeping.ground()
+    if shell.inspect().status == "closed":
+        await _begun(rt, keeping, wanted)
     change = await keeping.change(shell.variables(), alive=True)
     if wanted.cwd:
         change = msgspec.structs.replace(change, cwd=wanted.cwd)
+    elif change.cwd:
+        keeping.writable_place(change.cwd, "cwd")
     place = change.cwd or shell.inspect().cwd
     report = await _ran(shell, keeping, wanted, change)
     ended = done(msgspec.structs.replace(report, cwd=place))
-    told = _Told("exec_persistent_shell", place, shell.inspect().env_keys, ground.to_set_again)
+    keys, shown = shell.inspect().env_keys, clean_text(place)
+    told = _Told("exec_persistent_shell", shown, keys, ground.to_set_again)
     return await _answer(rt, keeping, wanted, ended, told)
 
 

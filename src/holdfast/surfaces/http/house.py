@@ -1,0 +1,171 @@
+"""What the server stands on: the sessions it runs, the store they are in, the tools to be tried.
+
+It composes what the rooms below give. What is asked over HTTP is not known here.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+from anyio import CancelScope, Event, create_task_group, move_on_after, to_thread
+
+from holdfast.app import session_store
+from holdfast.app.agent_places import substrate_of
+from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
+from holdfast.app.configuration import Configuration
+from holdfast.app.control.client import poke
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.settings import Settings, Surroundings
+from holdfast.contract.archive import Archive
+from holdfast.contract.journal import Journal
+from holdfast.contract.ports import Clock
+from holdfast.envelope.redact import Redactor
+from holdfast.record.store import Store
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.clock import SystemClock
+from holdfast.surfaces.http.live.feeds import Feeds
+from holdfast.surfaces.http.live.home import Home
+from holdfast.surfaces.http.live.pulse import Pulse
+from holdfast.surfaces.http.problems import Problem
+
+BY = "console"
+"""Who answers, where a request does not say."""
+DRAIN_SECONDS = 15.0
+"""How long runs under way may take to end when the server does; then they are stopped, and due."""
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server is opened with."""
+
+    runner: Holdfast
+    """Runs what is due. Nobody is asked in it: questions stay open."""
+    workbench: Holdfast
+    """Where a person tries tools. Its questions wait for whoever answers."""
+    profile: str
+    workspace: str
+
+
+class House(msgspec.Struct, frozen=True, kw_only=True):
+    """An opened server, but for the door."""
+
+    opened: Opened
+    store: Store
+    feeds: Feeds
+    home: Home
+    pulse: Pulse
+    clock: Clock
+    leaving: Abort
+    """Set when the server ends: streams end then."""
+
+    @property
+    def journal(self) -> Journal:
+        """Where everything is written down."""
+        return self.store.journal
+
+    @property
+    def archive(self) -> Archive:
+        """What was written down, to be looked at."""
+        return self.store.archive
+
+    @property
+    def configuration(self) -> Configuration:
+        """What was read, and from where."""
+        return self.opened.runner.parts.configuration
+
+    @property
+    def settings(self) -> Settings:
+        """What is configured."""
+        return self.configuration.settings
+
+    @property
+    def around(self) -> Surroundings:
+        """What surrounds the program."""
+        return self.opened.runner.parts.surroundings
+
+    @property
+    def redactor(self) -> Redactor:
+        """What takes secrets out."""
+        return self.opened.runner.parts.redactor
+
+    @property
+    def default_agent(self) -> str:
+        """The agent of a session that names none."""
+        return DEFAULT_AGENT
+
+    def shared_folder(self, agent: str) -> Path:
+        """Where the files are that all sessions of an agent share; ConfigurationError."""
+        table = self.settings.agent.get(agent)
+        named = None
+        if table is not None and table.substrate is not None:
+            named = substrate_of(agent_of(agent, table), self.around, Path(self.opened.workspace))
+        return Path(named or self.around.data_home / "agents" / agent / "substrate")
+
+    async def at(self, workspace: str | None) -> Holdfast:
+        """What sessions of a place are begun in; Problem, ConfigurationError."""
+        if workspace is None:
+            return self.opened.runner
+        if not Path(workspace).is_absolute():
+            raise Problem(422, "workspace is a whole path, from the root")
+        if await to_thread.run_sync(_same, workspace, self.opened.workspace):
+            return self.opened.runner
+        return await self.opened.runner.agents.place(workspace)
+
+    async def written(self, session_id: str) -> None:
+        """Something was written down for a session: have whoever runs it look now."""
+        self.pulse.look(session_id)
+        self.opened.runner.agents.poke(session_id)
+        if session_id == self.opened.workbench.session_id:
+            parts = self.opened.workbench.parts
+            parts.pipeline.heard(None)
+            parts.own.people.heard(None)
+            return
+        await poke(session_id, self.journal, self.around)
+
+
+@asynccontextmanager
+async def open_house(opened: Opened) -> AsyncGenerator[House]:
+    """Open the store, begin to run what is due, and to look what is new; JournalError."""
+    runner = opened.runner
+    settings, around = runner.parts.configuration.settings, runner.parts.surroundings
+    async with (
+        session_store.opened_store(settings, make=True, surroundings=around) as store,
+        runner,
+        opened.workbench,
+        create_task_group() as group,
+    ):
+        clock = SystemClock()
+        pulse = Pulse(store.archive, clock)
+        home = Home(store.archive, pulse, clock)
+        feeds = Feeds(store.journal, around, pulse, group)
+        house = House(
+            opened=opened,
+            store=store,
+            feeds=feeds,
+            home=home,
+            pulse=pulse,
+            clock=clock,
+            leaving=Abort(),
+        )
+        drains, drained = Abort(), Event()
+
+        async def run() -> None:
+            await runner.run_due(forever=True, until=drains)
+            drained.set()
+
+        group.start_soon(run)
+        group.start_soon(pulse.run)
+        group.start_soon(home.run)
+        try:
+            yield house
+        finally:
+            house.leaving.set()
+            feeds.close()
+            drains.set()
+            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS):
+                await drained.wait()
+            group.cancel_scope.cancel()
+
+
+def _same(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()
