@@ -41,7 +41,7 @@ function byArguments(entry) {
   if (typeof given.patch === "string") {
     const files = patchFiles(given.patch);
     if (files) {
-      return { body: h("div.diff-files", files.map((file) => diffElement(file.rows, file))), meta: changeCount(files.flatMap((file) => file.rows)), open: true };
+      return { body: h("div.diff-files", files.map((file) => diffElement(file.rows, files.length > 1 || file.change !== "changed" ? file : { label: file.path }))), meta: changeCount(files.flatMap((file) => file.rows)), open: true };
     }
   }
   if (typeof given.content === "string" && typeof given.path === "string" && /write/.test(entry.tool)) return diff(diffRows("", given.content), given.path);
@@ -50,7 +50,7 @@ function byArguments(entry) {
 }
 
 function diff(rows, path) {
-  return { body: diffElement(rows, { path }), meta: changeCount(rows), open: true };
+  return { body: diffElement(rows, { label: path }), meta: changeCount(rows), open: true };
 }
 
 /** A replaced text does not say where in the file it stands: its lines have no numbers. */
@@ -108,7 +108,7 @@ function short(text) {
 }
 
 function chart(about, ctx) {
-  return h("figure.picture", ctx.picture(about.filename ?? about.host_path, `Chart: ${about.title || about.chartType || ""}`),
+  return h("figure.picture", ctx.picture(about.host_path ?? about.filename, `Chart: ${about.title || about.chartType || ""}`),
     h("figcaption", about.title ? h("span", about.title) : null, h("span.faint", `${about.total_rows ?? "?"} rows of ${(about.series ?? []).join(", ")}`),
       ctx.fileLink(about.host_path ?? about.filename, about.filename)));
 }
@@ -119,7 +119,7 @@ function artifact({ about, text }, ctx) {
     h("p.artifact-head", icon(about.is_directory ? "folder" : "file"), ctx.fileLink(about.host_path ?? about.filename, about.filename),
       h("span.faint", [about.mime_type, about.file_size === undefined ? null : bytes(about.file_size)].filter(Boolean).join(", "))),
     about.description ? h("p.dim", about.description) : null,
-    isPicture ? ctx.picture(about.filename ?? about.host_path, about.description || about.filename) : null,
+    isPicture ? ctx.picture(about.host_path ?? about.filename, about.description || about.filename) : null,
     text.trim() ? (about.mime_type === "text/markdown" ? h("div.artifact-text", markdown(text)) : codeBlock(text, languageOf(about.filename))) : null);
 }
 

@@ -136,10 +136,16 @@ function details(entry, ctx) {
     if (!raw.open || raw.children.length > 1) return;
     raw.append(codeBlock(pretty(entry.arguments ?? entry.rawArguments), "json"), entry.envelope ? codeBlock(pretty(entry.envelope), "json") : "");
   });
+  const list = (all) => (all.length ? h("dl", all.map(([name, value]) => h("div", h("dt", name), h("dd", value)))) : null);
+  const told = lines.filter(([name]) => !QUIET.has(name));
   return h("div.card-details",
-    lines.length ? h("dl", lines.map(([name, value]) => h("div", h("dt", name), h("dd", value)))) : null,
-    raw, entry.ok === false ? warnings(entry.envelope) : null);
+    entry.ok === false ? warnings(entry.envelope) : null,
+    list(told),
+    h("details.more", h("summary", "Details"), list(lines.filter(([name]) => QUIET.has(name))), raw));
 }
+
+/** Said only to whoever asks: most calls have nothing else to tell. */
+const QUIET = new Set(["Policy", "Asked", "Refused"]);
 
 function pretty(value) {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);

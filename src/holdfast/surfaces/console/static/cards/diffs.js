@@ -15,10 +15,10 @@ export function changeCount(rows) {
 }
 
 /** The rows of a diff as an element; a long one is shown whole when a person wants it. */
-export function diffElement(rows, { path = "", change = "", from = null } = {}) {
+export function diffElement(rows, { path = "", label = path, change = "", from = null } = {}) {
   const oneSided = rows.every((row) => row.kind === "gap" || !row.left) || rows.every((row) => row.kind === "gap" || !row.right);
   const numbers = rows.some((row) => row.left?.number || row.right?.number);
-  const table = h("div.diff", { class: [oneSided && "one-sided", !numbers && "no-numbers"], role: "group", "aria-label": `Changes${path ? ` of ${path}` : ""}` });
+  const table = h("div.diff", { class: [oneSided && "one-sided", !numbers && "no-numbers"], role: "group", "aria-label": `Changes${label ? ` of ${label}` : ""}` });
   const fill = (count) => table.append(...rows.slice(table.childElementCount, count).map((row) => line(row, oneSided)));
   fill(AT_FIRST);
   const head = path

@@ -115,7 +115,7 @@ export function liveTail(command, ctx) {
 }
 
 export function isRunning(command) {
-  return command.exit_code === null && !command.killed_by && !["exited", "ended", "killed", "over", "lost", "failed"].includes(command.state);
+  return command.state === "running";
 }
 
 function endedWords(command) {

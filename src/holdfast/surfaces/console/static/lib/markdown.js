@@ -137,7 +137,7 @@ function list(lines, at, depth) {
         if (following === undefined || indentOf(following) < Math.min(width, 2) || !following.trim()) break;
         inner.push("");
       } else if (indentOf(line) >= Math.min(width, 2)) inner.push(line.slice(Math.min(width, indentOf(line))));
-      else if (inner.at(-1)?.trim() && !begins(lines, next)) inner.push(line);
+      else if (inner.at(-1)?.trim() && !begins(lines, next) && !ITEM.test(line)) inner.push(line);
       else break;
       next += 1;
     }

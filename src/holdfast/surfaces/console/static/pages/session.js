@@ -106,7 +106,7 @@ function context(id, row, app, doing) {
         app.problem(problem);
       }
     },
-    fileUrl: (path) => address(`/sessions/${part(id)}/files/${part(String(path).split("/").at(-1))}`),
+    fileUrl: (path) => address(`/sessions/${part(id)}/files/${fileName(path, id).split("/").map(part).join("/")}`),
     fileLink: (path, label) => h("a.file-link", { href: ctx.fileUrl(path), target: "_blank", rel: "noopener" }, icon("download", { size: 14 }), h("span", label)),
     picture(path, said) {
       const image = h("img", { src: ctx.fileUrl(path), alt: said ?? "", loading: "lazy", decoding: "async" });
@@ -118,6 +118,16 @@ function context(id, row, app, doing) {
   doing.add(() => ctx.opened.clear());
   return ctx;
 }
+
+/** The name under which a file of a session is asked for: its folder and what stands below it. */
+export function fileName(path, session) {
+  const parts = String(path).split("/").filter(Boolean);
+  const at = parts.lastIndexOf(session);
+  if (at >= 0) return parts.slice(at + 1).join("/");
+  return parts.length > 1 && FOLDERS.has(parts[0]) ? parts.join("/") : `artifacts/${parts.at(-1) ?? ""}`;
+}
+
+const FOLDERS = new Set(["artifacts", "outputs"]);
 
 /** Commands in the background that no open call shows. */
 function drawJobs(root, ctx) {

@@ -3,7 +3,7 @@
 import { part } from "../lib/api.js";
 import { todoCount, todoList } from "../cards/bodies.js";
 import { h, replace } from "../lib/dom.js";
-import { bytes, count, many, moment, shortPath } from "../lib/format.js";
+import { bytes, count, many, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { ageOf, badge, button, confirmed, dialog, gauge, loaded, nothing } from "../lib/parts.js";
 import { statusBadge } from "./session_words.js";
@@ -63,7 +63,7 @@ export function makeHead(ctx) {
     replace(gauges,
       wanted ? h("span.gauge-line", { title: evaluated?.summary ?? wanted }, icon("target", { size: 14 }), h("span.cut.outcome-title", wanted),
         badge(String(outcome?.status ?? evaluated?.status ?? "open").replaceAll("_", " "), OUTCOMES[outcome?.status ?? evaluated?.status] ?? ""),
-        TRENDS[outcome?.trend ?? evaluated?.trend] ?? null) : null,
+        TRENDS[outcome?.trend ?? evaluated?.trend]?.() ?? null) : null,
       level ? h("span.gauge-line", { title: (pressure.reasons ?? []).join(" ") }, h("span.faint", "Context"),
         gauge(shareOf(pressure, known?.budget), `Context pressure: ${level}`, LEVELS[level] ?? ""), h("span.faint", level)) : null);
   }
@@ -94,8 +94,8 @@ export function makeHead(ctx) {
 
 const OUTCOMES = { pass: "ok", done_candidate: "ok", fail: "bad", blocked: "warn", not_ready: "busy", in_progress: "busy", uncertain: "warn" };
 const TRENDS = {
-  improving: h("span.trend.tone-ok", { title: "improving" }, icon("up", { size: 12, label: "improving" })),
-  regressing: h("span.trend.tone-bad", { title: "regressing" }, icon("down", { size: 12, label: "regressing" })),
+  improving: () => h("span.trend.tone-ok", { title: "improving" }, icon("up", { size: 12, label: "improving" })),
+  regressing: () => h("span.trend.tone-bad", { title: "regressing" }, icon("down", { size: 12, label: "regressing" })),
 };
 const LEVELS = { low: "ok", moderate: "warn", high: "bad" };
 const SHARES = { low: 0.25, moderate: 0.6, high: 0.92 };
@@ -132,7 +132,7 @@ function files(ctx) {
       ? h("ul.file-list", all.map((file) => h("li",
         icon(file.media_type?.startsWith("image/") ? "image" : "file"),
         h("a.mono.grow.cut", { href: ctx.fileUrl(file.name), target: "_blank", rel: "noopener", title: file.name }, file.name),
-        h("span.faint.nowrap", bytes(file.bytes)), h("span.faint.nowrap", { title: moment(file.modified_at) }, ageOf(file.modified_at)))))
+        h("span.faint.nowrap", bytes(file.bytes)))))
       : nothing("No files", "Artifacts, whole outputs and logs of jobs are listed here.")));
   }, { wide: true });
 }
