@@ -150,8 +150,10 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
         drains, drained = Abort(), Event()
 
         async def run() -> None:
-            await runner.run_due(forever=True, until=drains)
-            drained.set()
+            try:
+                await runner.run_due(forever=True, until=drains)
+            finally:
+                drained.set()
 
         group.start_soon(run)
         group.start_soon(pulse.run)

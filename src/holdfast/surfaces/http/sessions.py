@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from holdfast.app import ingress, session_store
-from holdfast.app.control.client import RefusedRequest, Unreachable, owner_of
+from holdfast.app.control.client import NoSocket, RefusedRequest, Unreachable, owner_of
 from holdfast.app.user_events import take_user_event
 from holdfast.contract.archive import SessionQuery
 from holdfast.contract.envelope import Repair
@@ -160,6 +160,8 @@ async def interrupt(asked: Asked[Query, Interrupt]) -> Did:
     try:
         async with owner_of(name, lease.holder, house.around) as owner:
             return Did(did=await owner.interrupt_call(name))
+    except NoSocket:
+        return Did(did=False)
     except (Unreachable, RefusedRequest) as problem:
         raise Problem(503, f"whoever runs it does not answer: {problem}") from None
 
