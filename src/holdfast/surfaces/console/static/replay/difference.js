@@ -3,6 +3,7 @@
  * Pure.
  */
 
+import { changes } from "../lib/diff.js";
 import { ExactNumber, same, write } from "../text/json_text.js";
 import { sideBySide } from "../review/side_by_side.js";
 
@@ -44,42 +45,7 @@ function lines(value) {
   return (typeof value === "string" ? value : write(value, 2)).split("\n");
 }
 
-const MOST_COMPARED = 400;
-
 /** Lines with `-`, `+` or a space before them. */
 export function changed(one, other) {
-  let first = 0;
-  while (first < one.length && first < other.length && one[first] === other[first]) first += 1;
-  let last = 0;
-  while (last < one.length - first && last < other.length - first && one[one.length - 1 - last] === other[other.length - 1 - last]) last += 1;
-  const [mine, yours] = [one.slice(first, one.length - last), other.slice(first, other.length - last)];
-  const middle = mine.length + yours.length > MOST_COMPARED
-    ? [...mine.map((line) => `-${line}`), ...yours.map((line) => `+${line}`)]
-    : common(mine, yours);
-  const before = one.slice(0, first).map((line) => ` ${line}`);
-  const behind = one.slice(one.length - last).map((line) => ` ${line}`);
-  return [...before, ...middle, ...(last > 0 ? behind : [])];
-}
-
-function common(mine, yours) {
-  const table = Array.from({ length: mine.length + 1 }, () => new Uint16Array(yours.length + 1));
-  for (let a = mine.length - 1; a >= 0; a -= 1) {
-    for (let b = yours.length - 1; b >= 0; b -= 1) {
-      table[a][b] = mine[a] === yours[b] ? table[a + 1][b + 1] + 1 : Math.max(table[a + 1][b], table[a][b + 1]);
-    }
-  }
-  const told = [];
-  let [a, b] = [0, 0];
-  while (a < mine.length || b < yours.length) {
-    if (a < mine.length && b < yours.length && mine[a] === yours[b]) {
-      told.push(` ${mine[a]}`);
-      a += 1;
-      b += 1;
-    } else if (b >= yours.length || (a < mine.length && table[a + 1][b] >= table[a][b + 1])) {
-      told.push(`-${mine[a++]}`);
-    } else {
-      told.push(`+${yours[b++]}`);
-    }
-  }
-  return told;
+  return changes(one, other).map(([sign, line]) => sign + line);
 }

@@ -12,6 +12,7 @@ import { argumentsView, seen } from "../text/shown.js";
 import { answerBody, answerTold, stageAfter, toldByChange, waysToAllow } from "./answers.js";
 import { changeView } from "./change_view.js";
 import { explanationView, notJudged } from "./explanation_view.js";
+import { treeView } from "./tree_view.js";
 import { explained } from "./wire.js";
 
 /**
@@ -86,6 +87,7 @@ export function approvalCard(question, app, { onStage = () => {}, inSession = fa
     question.change?.length ? changeView(question.change) : null,
     usesView(question),
     why(question, app),
+    inSession ? null : company(question, app),
     choices.root,
     foot);
   return root;
@@ -118,21 +120,33 @@ function usesView(question) {
 }
 
 function why(question, app) {
-  const body = h("div");
+  return unfolded("Which rules speak of it", async () => {
+    const told = explained(await app.api.post("/policy/explain", { tool: question.tool, arguments: question.arguments }, { key: null }));
+    return [h("p.hint", "As the rules of this server's own place judge it now."),
+      told.explanation === null ? notJudged(told.failure) : explanationView(told.explanation)];
+  });
+}
+
+function company(question, app) {
+  return unfolded("Which sessions it works with", async () =>
+    treeView(await app.api.get(`/sessions/${encodeURIComponent(question.session_id)}/tree`)));
+}
+
+/** What is asked for when somebody wants to see it, and not before. */
+function unfolded(title, ask) {
+  const body = h("div.stack");
   let asked = false;
   const element = h("details.why", { on: { toggle: async () => {
     if (!element.open || asked) return;
     asked = true;
     replace(body, h("p.dim", "Looking …"));
     try {
-      const told = explained(await app.api.post("/policy/explain", { tool: question.tool, arguments: question.arguments }, { key: null }));
-      replace(body, h("p.hint", "As the rules of this server's own place judge it now."),
-        told.explanation === null ? notJudged(told.failure) : explanationView(told.explanation));
+      replace(body, await ask());
     } catch (problem) {
       asked = false;
       replace(body, h("p.caution", problem.message));
     }
-  } } }, h("summary", "Which rules speak of it"), body);
+  } } }, h("summary", title), body);
   return element;
 }
 

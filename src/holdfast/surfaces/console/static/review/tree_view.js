@@ -12,7 +12,7 @@ const WORDS = { waiting_on_approval: "waits for leave", waiting_on_user_input: "
  * returns false to let the link be followed.
  */
 export function treeView({ tree, here }, { choose = null, label = "Sessions that work together" } = {}) {
-  return h("nav.tree", { "aria-label": label }, h("ul", branch(tree, here, choose)));
+  return h("nav.work-tree", { "aria-label": label }, h("ul", branch(tree, here, choose)));
 }
 
 /** How many sessions a tree has. */
@@ -23,17 +23,17 @@ export function treeSize(tree) {
 function branch(tree, here, choose) {
   const { session, children } = tree;
   const state = session.left ? "left" : session.reported;
-  const link = h("a.tree-session", {
+  const link = h("a.work-session", {
     href: `/console/sessions/${encodeURIComponent(session.id)}`,
     "aria-current": session.id === here ? "page" : null,
     on: choose ? { click: (event) => {
       if (choose(session.id, event) !== false) event.preventDefault();
     } } : {},
   },
-  h("span.tree-title.cut", seen(session.title || session.id)),
+  h("span.cut", seen(session.title || session.id)),
   badge(WORDS[state] ?? state, session.left ? "bad" : TONES[state]),
   session.waiting?.approvals > 0 ? badge(`${session.waiting.approvals} to decide`, "warn") : null);
   return h("li",
-    h("div.tree-row", link, session.agent_id ? h("span.faint", seen(session.agent_id)) : null, ageOf(session.updated_at)),
+    h("div.work-row", link, session.agent_id ? h("span.faint", seen(session.agent_id)) : null, ageOf(session.updated_at)),
     children.length > 0 ? h("ul", children.map((child) => branch(child, here, choose))) : null);
 }
