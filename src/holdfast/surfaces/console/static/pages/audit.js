@@ -83,7 +83,7 @@ function showPrograms(place, day, session, app, undo) {
     draw();
     return [
       h("h2", "Programs"),
-      h("div.row.wrap.filters", days, words, ended, said),
+      h("div.row.wrap.narrowing", days, words, ended, said),
       session ? h("p.hint", "Only of ", names.link(session)) : null,
       found.unreadable ? h("p.caution", `${many(found.unreadable, "line")} of this day cannot be read.`) : null,
       h("div.table-scroll", { tabindex: "0", role: "group", "aria-label": "Programs" }, h("table.table.programs",

@@ -51,7 +51,7 @@ function memory({ agent, notes, learnings }, words, names) {
         ? [notes.text.trim() === "" ? h("p.dim", "They are empty.") : foldable(notes.text, 60), h("p.hint", seen(notes.path ?? ""))]
         : nothing("No notes yet.", `What ${agent} writes into MEMORY.md for all its sessions stands here.`))),
     h("section.stack",
-      h("div.row.wrap", h("h2.grow", "Learned"), learnings.length > 5 ? h("div.filters", words) : null),
+      h("div.row.wrap", h("h2.grow", "Learned"), learnings.length > 5 ? h("div.narrowing", words) : null),
       learnings.length === 0 ? nothing("Nothing was learned yet.", "An agent keeps what it learns for later sessions here.") : [h("p.hint", many(learnings.length, "learning")), list]),
   ];
 }

@@ -67,7 +67,7 @@ function rulesPage(place, app) {
         h("td", rule.reason ? seen(rule.reason) : null, h("div.faint", seen(rule.source))))));
     };
     draw();
-    return h("div.stack", h("div.row.wrap.filters", filter, counted), table(["Says", "Permission", "Pattern", "Scope", "Why, and where"], body));
+    return h("div.stack", h("div.row.wrap.narrowing", filter, counted), table(["Says", "Permission", "Pattern", "Scope", "Why, and where"], body));
   });
 }
 

@@ -23,7 +23,7 @@ export function divergenceView(found, { what, seekTo }) {
     h("div.stack.grow",
       h("p.verdict-word", `Event ${parted.sequence} ${what === "run" ? "is" : "would be"} another one`),
       h("p", h("code", seen(parted.kind)), " parts first at ", h("code.first-place", seen(field))),
-      parted.says ? h("p.failure", seen(parted.says)) : null,
+      parted.says ? h("p.said-failure", seen(parted.says)) : null,
       h("div.parted", { role: "table", "aria-label": "Recorded and now" },
         h("div.parted-head", { role: "row" }, h("span", { role: "columnheader" }, "Recorded"), h("span", { role: "columnheader" }, "Now")),
         rowsOf(parted.recorded, parted.now).map(row)),

@@ -27,7 +27,7 @@ const VIEWS = {
   wake: (entry) => [h("p.then-line", icon("play"), `Run ${entry.number}`, entry.reason ? h("span.faint", seen(firstLine(entry.reason))) : null,
     entry.result ? badge(entry.result, entry.result === "success" ? "ok" : "bad") : badge("under way", "busy"))],
   notice: (entry) => [h("p.then-line", icon(entry.icon ?? "note"), h("span", seen(entry.text ?? "")))],
-  problem: (entry) => [h("p.then-line", icon("error"), h("span", seen(entry.title ?? ""))), h("p.failure", seen(entry.text ?? ""))],
+  problem: (entry) => [h("p.then-line", icon("error"), h("span", seen(entry.title ?? ""))), h("p.said-failure", seen(entry.text ?? ""))],
   child: (entry) => [h("p.then-line", icon("branch"), h("a", { href: `/console/sessions/${encodeURIComponent(entry.id)}` }, seen(entry.title || entry.id)), badge(entry.state ?? ""), h("span.cut", seen(firstLine(entry.summary || entry.message || ""))))],
 };
 
@@ -42,7 +42,7 @@ function call(entry) {
     argumentsView(entry.rawArguments || "{}"),
     entry.approval?.reason && entry.state === "waiting" ? h("p.caution", seen(entry.approval.reason)) : null,
     entry.envelope === null || entry.envelope === undefined ? null
-      : entry.envelope.ok ? resultView(entry.envelope.result) : h("p.failure", seen(entry.envelope.message ?? "")),
+      : entry.envelope.ok ? resultView(entry.envelope.result) : h("p.said-failure", seen(entry.envelope.message ?? "")),
   ];
 }
 

@@ -48,7 +48,7 @@ export function resultView(result) {
 function failureView(envelope) {
   const extras = Object.fromEntries(Object.entries(envelope).filter(([name]) => !RESERVED.has(name)));
   return h("div.stack",
-    h("p.failure", seen(envelope.message ?? "")),
+    h("p.said-failure", seen(envelope.message ?? "")),
     envelope.field ? h("p", "Argument ", h("code", seen(envelope.field)), envelope.expected ? [": expected ", seen(envelope.expected)] : null) : null,
     Object.keys(extras).length > 0 ? jsonBlock(write(extras), { label: "More about it" }) : null);
 }

@@ -10,10 +10,10 @@ export function tabs(name, all, first, chosen = () => {}) {
   const buttons = new Map();
   for (const [key, label] of all) {
     const [tab, panel] = [uid("tab"), uid("panel")];
-    buttons.set(key, h("button.tab", { type: "button", role: "tab", id: tab, "aria-controls": panel, on: { click: () => show(key) } }, label));
-    places.set(key, h("div.tab-panel", { role: "tabpanel", id: panel, "aria-labelledby": tab, tabindex: "-1" }));
+    buttons.set(key, h("button.page-tab", { type: "button", role: "tab", id: tab, "aria-controls": panel, on: { click: () => show(key) } }, label));
+    places.set(key, h("div.page-tab-panel", { role: "tabpanel", id: panel, "aria-labelledby": tab, tabindex: "-1" }));
   }
-  const bar = h("div.tabs", { role: "tablist", "aria-label": name, on: { keydown: (event) => {
+  const bar = h("div.page-tabs", { role: "tablist", "aria-label": name, on: { keydown: (event) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
     event.preventDefault();
