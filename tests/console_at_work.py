@@ -7,13 +7,12 @@ import json
 import os
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 from command import HOLDFAST
 
 PATIENCE = 12.0
@@ -56,29 +55,35 @@ class Served(NamedTuple):
         return self.until(f"/sessions/{session}", lambda row: row["status"] == "idle")
 
     def _asked(self, method: str, path: str, body: object) -> Any:
-        request = urllib.request.Request(  # noqa: S310 - an address of loopback
+        answer = httpx.request(
+            method,
             f"{self.address}/api/v1{path}",
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+            json=body,
+            headers={"Authorization": f"Bearer {self.token}"},
+            timeout=PATIENCE,
+            trust_env=False,
         )
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310
-                said = answer.read()
-        except urllib.error.HTTPError as refused:
-            raise AssertionError(f"{method} {path}: {refused.code} {refused.read()!r}") from refused
-        return json.loads(said) if said else None
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json() if answer.content else None
 
 
 @contextmanager
 def served(
-    folder: Path, agents: Mapping[str, Turns], *, policy: str = "", tools: str = ""
+    folder: Path,
+    agents: Mapping[str, Turns],
+    *,
+    policy: str = "",
+    tools: str = "",
+    of_agents: str = "",
 ) -> Generator[Served]:
-    """A server in a home of its own below the folder, until the test is over."""
+    """A server in a home of its own below the folder, until this is left.
+
+    ``of_agents``: what else is configured of each of the agents.
+    """
     home, workspace = folder / "home", folder / "work"
     home.mkdir(mode=0o700, exist_ok=True)
     workspace.mkdir(exist_ok=True)
-    (home / "config.toml").write_text(_configuration(folder, agents), "utf-8")
+    (home / "config.toml").write_text(_configuration(folder, agents, of_agents), "utf-8")
     (home / "policy.toml").write_text(policy, "utf-8")
     tool_file = folder / "handed.py"
     tool_file.write_text(tools or "TOOLS = []\n", "utf-8")
@@ -110,11 +115,13 @@ def served(
                 process.kill()
 
 
-def _configuration(folder: Path, agents: Mapping[str, Turns]) -> str:
+def _configuration(folder: Path, agents: Mapping[str, Turns], more: str) -> str:
     said: list[str] = []
     for name, turns in agents.items():
         script = folder / f"{name}.json"
         script.write_text(json.dumps({"turn": list(turns)}), "utf-8")
         said.append(f'[model.{name}]\nkind = "scripted"\nfile = "{script}"\n')
-        said.append(f'[agent.{name}]\nmodel = "{name}"\nmode = "primary"\nprofile = "code"\n')
+        said.append(
+            f'[agent.{name}]\nmodel = "{name}"\nmode = "primary"\nprofile = "code"\n{more}\n'
+        )
     return "\n".join(said)

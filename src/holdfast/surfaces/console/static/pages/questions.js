@@ -42,11 +42,13 @@ export const page = {
       }
     }
 
-    /** Forms that are being filled in stay as they are. */
+    /** Forms that are being filled in stay as they are; what was answered stays for a moment. */
     function draw(place, known, now, keyOf, form) {
       const open = new Set(now.map(keyOf));
       for (const [key, one] of known) {
-        if (open.has(key) || one.until > Date.now()) continue;
+        if (open.has(key)) continue;
+        if (one.stage === "open" || one.stage === "failed") one.element.gone();
+        if (one.until > Date.now()) continue;
         one.element.remove();
         known.delete(key);
       }
@@ -54,8 +56,10 @@ export const page = {
       for (const one of now) {
         const key = keyOf(one);
         if (known.has(key)) continue;
-        const entry = { until: 0, element: null };
-        entry.element = form(one, app, { onDone: () => {
+        const entry = { stage: "open", until: Infinity, element: null };
+        entry.element = form(one, app, { onStage: (stage) => {
+          entry.stage = stage;
+          if (stage !== "given" && stage !== "late") return;
           entry.until = Date.now() + STAYS_MS;
           const timer = setTimeout(look, STAYS_MS + 50);
           undo.add(() => clearTimeout(timer));

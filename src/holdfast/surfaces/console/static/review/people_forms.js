@@ -10,10 +10,11 @@ import { sessionNames } from "./session_names.js";
 import { begunReplies, chosen, misfits, repliesOf, worded } from "./replies.js";
 
 /**
- * The form of an inquiry. `onDone(how)` is told "answered", "skipped" or "late"; `inSession` leaves
- * out where it is from.
+ * The form of an inquiry. `onStage(stage)` is told how its answer stands: `sending`, `given`, `late`
+ * or `failed`; `gone()` of the element says that somebody else answered. `inSession` leaves out where
+ * it is from.
  */
-export function questionForm(inquiry, app, { onDone = () => {}, inSession = false } = {}) {
+export function questionForm(inquiry, app, { onStage = () => {}, inSession = false } = {}) {
   const model = begunReplies(inquiry.questions);
   const told = h("div.approval-foot", { role: "status" });
   const complaints = inquiry.questions.map(() => h("p.caution", { hidden: true, role: "alert" }));
@@ -36,29 +37,47 @@ export function questionForm(inquiry, app, { onDone = () => {}, inSession = fals
       root.querySelectorAll("fieldset")[wrong[0].at].querySelector("input, textarea").focus();
       return;
     }
-    root.inert = true;
-    replace(told, h("p.approval-told.tone-busy", "Sending …"));
-    try {
-      const body = { session_id: inquiry.session_id, ...(skipped ? { skipped: true } : { answers: repliesOf(inquiry.questions, model) }) };
-      await app.api.post(`/questions/${encodeURIComponent(inquiry.call_id)}`, body);
-      replace(told, h("p.approval-told.tone-ok", skipped ? "Skipped" : "Answered"));
-      onDone(skipped ? "skipped" : "answered");
-    } catch (problem) {
-      if (problem.status === 409 || problem.status === 404) {
-        replace(told, h("p.approval-told.tone-warn", "Somebody answered first; this answer was not taken."));
-        onDone("late");
-        return;
-      }
-      root.inert = false;
-      replace(told, h("p.approval-told.tone-bad", `Not sent: ${problem.message}${problem.next ? ` ${problem.next}` : ""}`));
-    }
+    const body = { session_id: inquiry.session_id, ...(skipped ? { skipped: true } : { answers: repliesOf(inquiry.questions, model) }) };
+    await sent(`/questions/${encodeURIComponent(inquiry.call_id)}`, body, skipped ? "Skipped" : "Answered", { form: root, told, app, onStage });
   }
 
   replace(root,
     inSession ? null : whereFrom(inquiry, app),
     inquiry.questions.map((question, at) => questionField(question, model[at], complaints[at])),
     buttons);
-  return h("article.inquiry-card", root, told);
+  return card(h("article.inquiry-card", { "aria-label": "A question" }, root, told), root, told, onStage);
+}
+
+/** Send what a form holds; the first answer counts, and that is told as it is. */
+async function sent(path, body, taken, { form, told, app, onStage }) {
+  const tell = (tone, words, stage) => {
+    replace(told, h(`p.approval-told.tone-${tone}`, words));
+    onStage(stage);
+  };
+  form.inert = true;
+  tell("busy", "Sending …", "sending");
+  try {
+    await app.api.post(path, body);
+    tell("ok", taken, "given");
+  } catch (problem) {
+    if (problem.status === 409 || problem.status === 404) {
+      tell("warn", "Somebody answered first; this answer was not taken.", "late");
+      return;
+    }
+    form.inert = false;
+    tell("bad", `Not sent: ${problem.message}${problem.next ? ` ${problem.next}` : ""}`, "failed");
+  }
+}
+
+/** With what lists need: `gone()` where it was answered elsewhere. */
+function card(element, form, told, onStage) {
+  element.gone = () => {
+    if (form.inert) return;
+    form.inert = true;
+    replace(told, h("p.approval-told.tone-warn", "It was answered elsewhere, or is not asked any more."));
+    onStage("late");
+  };
+  return element;
 }
 
 function whereFrom(inquiry, app) {
@@ -93,34 +112,24 @@ function questionField(question, model, complaint) {
     h("legend", question.header ? h("span.badge", seen(question.header)) : null, h("span", seen(question.question))),
     many ? h("p.hint", "Several may be chosen.") : null,
     options.map((option, at) => h("label.option", { for: marks[at].id }, marks[at],
-      h("span", h("span.option-label", seen(option.label)), option.description ? h("span.option-about", seen(option.description)) : null))),
+      h("span", h("span.option-label", seen(option.label)), " ", option.description ? h("span.option-about", seen(option.description)) : null))),
     h("div.option.own", ownMark, own),
     complaint);
 }
 
 /** What an application is asked to fulfil, with a place for what it gives. */
-export function requestForm(request, app, { onDone = () => {} } = {}) {
+export function requestForm(request, app, { onStage = () => {} } = {}) {
   const told = h("div.approval-foot", { role: "status" });
   const output = h("textarea", { id: uid("output"), rows: 4, placeholder: "What the call gives, as text or JSON" });
-  const form = h("form.request-form", { novalidate: "", on: { submit: async (event) => {
+  const form = h("form.request-form", { novalidate: "", on: { submit: (event) => {
     event.preventDefault();
-    form.inert = true;
-    try {
-      await app.api.post(`/requests/${encodeURIComponent(request.id)}`, { session_id: request.session_id, output: output.value });
-      replace(told, h("p.approval-told.tone-ok", "Given"));
-      onDone("answered");
-    } catch (problem) {
-      const late = problem.status === 409 || problem.status === 404;
-      form.inert = late;
-      replace(told, h(`p.approval-told.tone-${late ? "warn" : "bad"}`, late ? "Somebody gave it first; this was not taken." : `Not sent: ${problem.message}`));
-      if (late) onDone("late");
-    }
+    sent(`/requests/${encodeURIComponent(request.id)}`, { session_id: request.session_id, output: output.value }, "Given", { form, told, app, onStage });
   } } },
     h("label", { for: output.id }, "Its output"), output,
     h("div.approval-buttons", button({ label: "Give the output", kind: "main", type: "submit" })));
   const input = typeof request.input === "string" ? request.input : write(request.input);
-  return h("article.inquiry-card", { dataset: { request: request.id } },
+  return card(h("article.inquiry-card", { "aria-label": "A call for the application", dataset: { request: request.id } },
     h("header.approval-head", h("h2", h("code", seen(request.name))),
       sessionNames(app).link(request.session_id), ageOf(request.requested_at)),
-    argumentsView(input), form, told);
+    argumentsView(input), form, told), form, told, onStage);
 }
