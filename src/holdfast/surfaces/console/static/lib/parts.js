@@ -152,7 +152,7 @@ export function confirmed(title, detail, yes, { danger = true } = {}) {
 
 /** Messages in the corner that go by themselves; problems stay until they are closed. */
 export function makeToasts() {
-  const root = h("div.toasts", { role: "region", "aria-label": "Messages", "aria-live": "polite" });
+  const root = h("div.toasts", { role: "region", "aria-label": "Notifications", "aria-live": "polite" });
 
   function toast(message, { tone = "", next = null, seconds = 5, action = null } = {}) {
     const element = h(`div.toast`, { class: tone && `tone-${tone}`, role: tone === "bad" ? "alert" : "status" },
