@@ -1,127 +1,137 @@
-"""`holdfast serve` as a real process, with agents whose models play what a test has written.
-
-Each agent has a script of its own, so that several of them can be at work in one home.
-"""
+"""The console as a person has it: `holdfast serve` as a real process, and a real browser before it."""
 
 import json
 import os
+import re
+import shutil
 import subprocess
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+import urllib.parse
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 from command import HOLDFAST
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Playwright
 
-PATIENCE = 12.0
-Turns = Sequence[Mapping[str, Any]]
+CHROMIUM = shutil.which("chromium")
+_SETTINGS = (
+    'profile.all.toolsets=["locked","code","host"]',
+    'model.played.kind="scripted"',
+    "commands.background=true",
+    'policy.doubts="confined"',
+)
 
 
 class Served(NamedTuple):
-    """A server that listens, and where its files are."""
+    """A server that runs."""
 
     address: str
+    link: str
+    """Its console, with the token."""
     token: str
     home: Path
     workspace: Path
-    tools: Path
 
-    def get(self, path: str) -> Any:
-        """What the API answers."""
-        return self._asked("GET", path, None)
+    def ask(self, method: str, path: str, body: object = None) -> Any:
+        """Ask its API as a program does."""
+        host = urllib.parse.urlsplit(self.address).netloc
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        sent = None if body is None else json.dumps(body)
+        with closing(HTTPConnection(host, timeout=10)) as connection:
+            connection.request(method, f"/api/v1{path}", sent, headers)
+            answer = connection.getresponse()
+            said = answer.read()
+        assert answer.status < 300, said
+        return json.loads(said) if said else None
 
-    def post(self, path: str, body: object = None) -> Any:
-        """What the API answers."""
-        return self._asked("POST", path, body or {})
+    def begun(self, message: str) -> str:
+        """A session that works on it."""
+        return self.ask("POST", "/sessions", {"message": message})["id"]
 
-    def begin(self, agent: str, message: str = "Begin.") -> str:
-        """A session of that agent, and its first message."""
-        return str(self.post("/sessions", {"agent": agent, "message": message})["id"])
-
-    def until(self, path: str, wanted: Callable[[Any], bool]) -> Any:
-        """The answer, once it is as wanted."""
-        end = time.monotonic() + PATIENCE
-        while True:
-            told = self.get(path)
-            if wanted(told):
-                return told
-            assert time.monotonic() < end, f"{path} is never as wanted: {json.dumps(told)[:2000]}"
-            time.sleep(0.05)
-
-    def rests(self, session: str) -> Any:
-        """The row of a session once nothing of it runs."""
-        return self.until(f"/sessions/{session}", lambda row: row["status"] == "idle")
-
-    def _asked(self, method: str, path: str, body: object) -> Any:
-        answer = httpx.request(
-            method,
-            f"{self.address}/api/v1{path}",
-            json=body,
-            headers={"Authorization": f"Bearer {self.token}"},
-            timeout=PATIENCE,
-            trust_env=False,
-        )
-        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
-        return answer.json() if answer.content else None
+    def page_of(self, session: str) -> str:
+        """Where the console shows it."""
+        return f"{self.address}/console/sessions/{session}"
 
 
 @contextmanager
-def served(
-    folder: Path,
-    agents: Mapping[str, Turns],
-    *,
-    policy: str = "",
-    tools: str = "",
-    of_agents: str = "",
-) -> Generator[Served]:
-    """A server in a home of its own below the folder, until this is left.
-
-    ``of_agents``: what else is configured of each of the agents.
-    """
-    home, workspace = folder / "home", folder / "work"
+def serving(place: Path, turns: str, *words: str) -> Generator[Served]:
+    """A home and a workspace of their own; the server is ended in order afterwards."""
+    home, workspace, script = place / "home", place / "work", place / "turns.toml"
     home.mkdir(mode=0o700, exist_ok=True)
     workspace.mkdir(exist_ok=True)
-    (home / "config.toml").write_text(_configuration(folder, agents, of_agents), "utf-8")
-    (home / "policy.toml").write_text(policy, "utf-8")
-    tool_file = folder / "handed.py"
-    tool_file.write_text(tools or "TOOLS = []\n", "utf-8")
-    argv = [str(HOLDFAST), "serve", "--port", "0", "--json", "--workspace", str(workspace)]
-    argv += ["--set", "engine.look_seconds=0.05", *(["--from", str(tool_file)] if tools else [])]
-    errors = (folder / "serve.err").open("wb")
-    with (
-        errors,
-        subprocess.Popen(
-            argv,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            cwd=workspace,
-            env={**os.environ, "HOLDFAST_HOME": str(home)},
-        ) as process,
-    ):
+    script.write_text(turns, "utf-8")
+    settings = (*_SETTINGS, f"model.played.file={json.dumps(str(script))}")
+    command = [str(HOLDFAST), "serve", "--port", "0", "--json", "--profile", "all"]
+    command += ["--workspace", str(workspace)]
+    command += [part for one in settings for part in ("--set", one)]
+    process = subprocess.Popen(
+        [*command, *words],
+        cwd=workspace,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        told = json.loads(process.stdout.readline())
+        yield Served(told["address"], told["console"], told["token"], home, workspace)
+    finally:
+        process.terminate()
         try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line, (folder / "serve.err").read_text("utf-8")
-            told = json.loads(line)
-            yield Served(told["address"], told["token"], home, workspace, tool_file)
+            process.wait(20)
         finally:
-            process.terminate()
-            try:
-                process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.stdout.close()
 
 
-def _configuration(folder: Path, agents: Mapping[str, Turns], more: str) -> str:
-    said: list[str] = []
-    for name, turns in agents.items():
-        script = folder / f"{name}.json"
-        script.write_text(json.dumps({"turn": list(turns)}), "utf-8")
-        said.append(f'[model.{name}]\nkind = "scripted"\nfile = "{script}"\n')
-        said.append(
-            f'[agent.{name}]\nmodel = "{name}"\nmode = "primary"\nprofile = "code"\n{more}\n'
-        )
-    return "\n".join(said)
+def opened(playwright: Playwright) -> Browser:
+    """The browser that apt brings."""
+    assert CHROMIUM is not None
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+
+class Window:
+    """A page of the console, and whatever went wrong in it."""
+
+    def __init__(self, browser: Browser, served: Served, *, width: int = 1280) -> None:
+        self.served = served
+        self.problems: list[str] = []
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(15_000)
+        self.page.on("console", self._said)
+        self.page.on("pageerror", self._broke)
+        self.page.goto(served.link)
+
+    def show(self, session: str) -> Page:
+        """The page of a session."""
+        self.page.goto(self.served.page_of(session))
+        return self.page
+
+    def close(self) -> None:
+        """Close it. Nothing may have gone wrong: no error, and nothing the policy refused."""
+        self.page.context.close()
+        assert self.problems == []
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.problems.append(f"{message.type}: {message.text}")
+
+    def _broke(self, problem: Error) -> None:
+        self.problems.append(f"error: {problem.message} {problem.stack}")
+
+
+@contextmanager
+def window(browser: Browser, served: Served, *, width: int = 1280) -> Generator[Window]:
+    """A window that is looked at, and closed when nothing failed."""
+    one = Window(browser, served, width=width)
+    yield one
+    one.close()
+
+
+def number_in(text: str | None) -> int:
+    """The first number in a text."""
+    found = re.search(r"\d+", text or "")
+    assert found is not None, text
+    return int(found[0])

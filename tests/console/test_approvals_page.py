@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import asks, says
-from console_at_work import served
 from console_browser import PHONE, at_the_console
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
+from served_agents import served
 
-pytestmark = pytest.mark.system("chromium")
+pytestmark = [pytest.mark.timeout(60), pytest.mark.system("chromium")]
 
 ASK_ABOUT_FILES = """
 [[rule]]
@@ -30,10 +30,12 @@ def work(folder: Path) -> Path:
     return place
 
 
-def test_an_edit_is_looked_at_as_a_change_and_allowed_once_by_a_key(tmp_path: Path) -> None:
+def test_an_edit_is_looked_at_as_a_change_and_allowed_once_by_a_key(
+    browser: Browser, tmp_path: Path
+) -> None:
     place = work(tmp_path)
     with served(tmp_path, {"ada": EDITS}, policy=ASK_ABOUT_FILES) as home:
-        with at_the_console(home, "/console/approvals") as page:
+        with at_the_console(browser, home, "/console/approvals") as page:
             expect(page.get_by_text("Nobody waits for you.")).to_be_visible()
             session = home.begin("ada", "Begin with one.")
             card = page.locator("article.approval")
@@ -52,7 +54,7 @@ def test_an_edit_is_looked_at_as_a_change_and_allowed_once_by_a_key(tmp_path: Pa
         assert (place / "app.py").read_text("utf-8") == OLD.replace("= 0", "= 1")
 
 
-def test_an_answer_for_the_session_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_an_answer_for_the_session_is_not_asked_for_again(browser: Browser, tmp_path: Path) -> None:
     place = work(tmp_path)
     turns = (
         asks("write", path="a.txt", content="one"),
@@ -61,7 +63,7 @@ def test_an_answer_for_the_session_is_not_asked_for_again(tmp_path: Path) -> Non
     )
     with served(tmp_path, {"ada": turns}, policy=ASK_ABOUT_FILES) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/approvals") as page:
+        with at_the_console(browser, home, "/console/approvals") as page:
             page.get_by_role("button", name="Allow for this session").click()
             expect(page.get_by_text("Nobody waits for you.")).to_be_visible()
         home.rests(session)
@@ -70,7 +72,9 @@ def test_an_answer_for_the_session_is_not_asked_for_again(tmp_path: Path) -> Non
     assert (place / "a.txt").read_text("utf-8") == "two"
 
 
-def test_what_is_like_it_is_allowed_too_where_somebody_says_so(tmp_path: Path) -> None:
+def test_what_is_like_it_is_allowed_too_where_somebody_says_so(
+    browser: Browser, tmp_path: Path
+) -> None:
     work(tmp_path)
     turns = (
         asks("write", path="a.txt", content="one"),
@@ -79,7 +83,7 @@ def test_what_is_like_it_is_allowed_too_where_somebody_says_so(tmp_path: Path) -
     )
     with served(tmp_path, {"ada": turns}, policy=ASK_ABOUT_FILES) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/approvals") as page:
+        with at_the_console(browser, home, "/console/approvals") as page:
             expect(page.locator(".wider code")).to_have_text("?*/**")
             page.keyboard.press("w")
             page.keyboard.press("2")
@@ -89,12 +93,14 @@ def test_what_is_like_it_is_allowed_too_where_somebody_says_so(tmp_path: Path) -
     assert answered["wider"] is True
 
 
-def test_a_refusal_with_words_lets_the_agent_go_on_from_them(tmp_path: Path) -> None:
+def test_a_refusal_with_words_lets_the_agent_go_on_from_them(
+    browser: Browser, tmp_path: Path
+) -> None:
     place = work(tmp_path)
     turns = (EDITS[0], says("Then I leave it."))
     with served(tmp_path, {"ada": turns}, policy=ASK_ABOUT_FILES) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/approvals", viewport=PHONE) as page:
+        with at_the_console(browser, home, "/console/approvals", viewport=PHONE) as page:
             expect(page.locator("article.approval")).to_be_visible()
             expect(page.locator(".change-tall .gone")).to_contain_text("result = 0")
             page.keyboard.press("x")
@@ -108,11 +114,13 @@ def test_a_refusal_with_words_lets_the_agent_go_on_from_them(tmp_path: Path) -> 
     assert (place / "app.py").read_text("utf-8") == OLD
 
 
-def test_who_answers_too_late_is_told_that_somebody_was_first(tmp_path: Path) -> None:
+def test_who_answers_too_late_is_told_that_somebody_was_first(
+    browser: Browser, tmp_path: Path
+) -> None:
     work(tmp_path)
     with served(tmp_path, {"ada": EDITS}, policy=ASK_ABOUT_FILES) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/approvals") as page:
+        with at_the_console(browser, home, "/console/approvals") as page:
             card = page.locator("article.approval")
             expect(card).to_be_visible()
             (asked,) = home.get("/approvals")["approvals"]
@@ -124,20 +132,24 @@ def test_who_answers_too_late_is_told_that_somebody_was_first(tmp_path: Path) ->
             expect(card).to_have_attribute("data-stage", "late")
 
 
-def test_characters_that_nobody_sees_are_shown_by_their_numbers(tmp_path: Path) -> None:
+def test_characters_that_nobody_sees_are_shown_by_their_numbers(
+    browser: Browser, tmp_path: Path
+) -> None:
     turns = (asks("write", path="a\u202etxt.sh", content="x"), says("Done."))
     with served(tmp_path, {"ada": turns}, policy=ASK_ABOUT_FILES) as home:
         home.begin("ada")
-        with at_the_console(home, "/console/approvals") as page:
+        with at_the_console(browser, home, "/console/approvals") as page:
             expect(page.locator(".arguments .unseen").first).to_have_text("U+202E")
 
 
-def test_markup_in_arguments_is_shown_and_never_becomes_part_of_the_page(tmp_path: Path) -> None:
+def test_markup_in_arguments_is_shown_and_never_becomes_part_of_the_page(
+    browser: Browser, tmp_path: Path
+) -> None:
     content = "<img src=x onerror=document.title='no'><script>1</script>"
     turns = (asks("write", path="a.html", content=content), says("Done."))
     with served(tmp_path, {"ada": turns}, policy=ASK_ABOUT_FILES) as home:
         home.begin("ada", f"Write {content}")
-        with at_the_console(home, "/console/approvals") as page:
+        with at_the_console(browser, home, "/console/approvals") as page:
             expect(page.locator(".change-wide .right")).to_contain_text(content)
             assert page.locator("main :is(img, script)").count() == 0
             assert "Approvals" in page.title()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import asks, says
-from console_at_work import served
 from console_browser import at_the_console
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
+from served_agents import served
 
-pytestmark = pytest.mark.system("chromium")
+pytestmark = [pytest.mark.timeout(60), pytest.mark.system("chromium")]
 
 LOOKS = (
     asks("read", path="app.py"),
@@ -35,12 +35,14 @@ def work(folder: Path) -> None:
     (folder / "work" / "app.py").write_text("print(1 + 1)\n", "utf-8")
 
 
-def test_a_recording_is_stepped_through_as_the_session_stood(tmp_path: Path) -> None:
+def test_a_recording_is_stepped_through_as_the_session_stood(
+    browser: Browser, tmp_path: Path
+) -> None:
     work(tmp_path)
     with served(tmp_path, {"ada": LOOKS}) as home:
         session = home.begin("ada", "What does it do?")
         last = home.rests(session)["events"]
-        with at_the_console(home, f"/console/sessions/{session}/replay") as page:
+        with at_the_console(browser, home, f"/console/sessions/{session}/replay") as page:
             stands = page.locator(".replay-stands")
             place = page.get_by_label("Place in the recording")
             expect(stands).to_contain_text("It adds numbers.")
@@ -65,19 +67,21 @@ def test_a_recording_is_stepped_through_as_the_session_stood(tmp_path: Path) -> 
             expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_a_replay_names_the_first_event_that_would_be_another_one(tmp_path: Path) -> None:
+def test_a_replay_names_the_first_event_that_would_be_another_one(
+    browser: Browser, tmp_path: Path
+) -> None:
     work(tmp_path)
     with served(tmp_path, {"ada": LOOKS}) as home:
         session = home.begin("ada")
         home.rests(session)
-        with at_the_console(home, f"/console/sessions/{session}/replay") as page:
+        with at_the_console(browser, home, f"/console/sessions/{session}/replay") as page:
             page.get_by_role("button", name="Run it again").click()
             expect(page.locator("[data-same=true]")).to_contain_text("byte for byte")
             page.get_by_role("button", name="Settle its calls again").click()
             expect(page.locator("[data-same=true]")).to_contain_text("2 calls compared")
     with served(tmp_path, {"ada": LOOKS}, policy=DENIED) as home:
         (intended, _) = home.get(f"/sessions/{session}/events?type=call.intended")["events"]
-        with at_the_console(home, f"/console/sessions/{session}/replay") as page:
+        with at_the_console(browser, home, f"/console/sessions/{session}/replay") as page:
             page.get_by_role("button", name="Settle its calls again").click()
             parted = page.locator("[data-same=false]")
             number = intended["sequence"]
@@ -90,12 +94,14 @@ def test_a_replay_names_the_first_event_that_would_be_another_one(tmp_path: Path
             expect(page.locator(".replay-event")).to_contain_text(f"event {number},")
 
 
-def test_programs_are_found_in_the_log_and_the_journal_is_verified(tmp_path: Path) -> None:
+def test_programs_are_found_in_the_log_and_the_journal_is_verified(
+    browser: Browser, tmp_path: Path
+) -> None:
     work(tmp_path)
     with served(tmp_path, {"ada": LOOKS}) as home:
         session = home.begin("ada", "Look at it.")
         home.rests(session)
-        with at_the_console(home, "/console/audit") as page:
+        with at_the_console(browser, home, "/console/audit") as page:
             row = page.locator("table.programs tbody tr")
             expect(row).to_contain_text("bash -o pipefail -c")
             expect(row.get_by_role("link", name="Look at it.")).to_be_visible()
@@ -121,12 +127,12 @@ def _forge(home: Path, event: str) -> None:
     connection.close()
 
 
-def test_words_are_found_and_lead_to_the_event(tmp_path: Path) -> None:
+def test_words_are_found_and_lead_to_the_event(browser: Browser, tmp_path: Path) -> None:
     work(tmp_path)
     with served(tmp_path, {"ada": LOOKS}) as home:
         session = home.begin("ada", "What about the elephants?")
         home.rests(session)
-        with at_the_console(home, "/console/search") as page:
+        with at_the_console(browser, home, "/console/search") as page:
             page.get_by_label("Words to search for").fill("elephants")
             found = page.locator(".found-event").first
             expect(found.locator("mark")).to_have_text("elephants")
@@ -136,7 +142,7 @@ def test_words_are_found_and_lead_to_the_event(tmp_path: Path) -> None:
             expect(page.get_by_label("Words to search for")).to_have_value("elephants")
 
 
-def test_what_an_agent_knows_is_shown(tmp_path: Path) -> None:
+def test_what_an_agent_knows_is_shown(browser: Browser, tmp_path: Path) -> None:
     said = f"Done.\n<holdfast-session-loop>\n{json.dumps(LEARNED)}\n</holdfast-session-loop>"
     with served(tmp_path, {"ada": (says(said),)}, of_agents="directives = true") as home:
         session = home.begin("ada", "Learn.")
@@ -144,7 +150,7 @@ def test_what_an_agent_knows_is_shown(tmp_path: Path) -> None:
         notes = home.home / "data" / "agents" / "ada" / "substrate" / "MEMORY.md"
         notes.parent.mkdir(parents=True, exist_ok=True)
         notes.write_text("# What we know\n<b>be kind</b>\n", "utf-8")
-        with at_the_console(home, "/console/memory?agent=ada") as page:
+        with at_the_console(browser, home, "/console/memory?agent=ada") as page:
             expect(page.locator(".panel pre")).to_contain_text("<b>be kind</b>")
             learning = page.locator(".learning")
             expect(learning).to_contain_text("Tests come first")

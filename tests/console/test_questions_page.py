@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from agent_scripts import asks, says
-from console_at_work import served
 from console_browser import at_the_console
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
+from served_agents import served
 
-pytestmark = pytest.mark.system("chromium")
+pytestmark = [pytest.mark.timeout(60), pytest.mark.system("chromium")]
 
 QUESTIONS = [
     {"question": "Which store?", "options": [{"label": "SQLite"}, {"label": "PostgreSQL"}]},
@@ -30,10 +30,12 @@ def order(item: str, pieces: int = 1) -> str:
 '''
 
 
-def test_questions_are_answered_by_choosing_and_in_own_words(tmp_path: Path) -> None:
+def test_questions_are_answered_by_choosing_and_in_own_words(
+    browser: Browser, tmp_path: Path
+) -> None:
     with served(tmp_path, {"ada": ASKS}) as home:
         session = home.begin("ada", "Set it up.")
-        with at_the_console(home, "/console/questions") as page:
+        with at_the_console(browser, home, "/console/questions") as page:
             expect(page.get_by_role("link", name="Set it up.")).to_be_visible()
             page.get_by_role("button", name="Send answers").click()
             expect(page.get_by_role("alert").first).to_contain_text("Choose one")
@@ -50,11 +52,11 @@ def test_questions_are_answered_by_choosing_and_in_own_words(tmp_path: Path) -> 
     assert answered["answers"] == [["PostgreSQL"], ["here", "there", "anywhere"], ["Holdfast"]]
 
 
-def test_own_words_take_the_place_of_an_option(tmp_path: Path) -> None:
+def test_own_words_take_the_place_of_an_option(browser: Browser, tmp_path: Path) -> None:
     turns = (asks("question", questions=QUESTIONS[:1]), says("Thank you."))
     with served(tmp_path, {"ada": turns}) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/questions") as page:
+        with at_the_console(browser, home, "/console/questions") as page:
             page.get_by_label("SQLite").check()
             page.get_by_placeholder("In your own words").fill("DuckDB")
             expect(page.get_by_label("SQLite")).not_to_be_checked()
@@ -65,10 +67,10 @@ def test_own_words_take_the_place_of_an_option(tmp_path: Path) -> None:
     assert answered["answers"] == [["DuckDB"]]
 
 
-def test_who_would_not_answer_skips_the_questions(tmp_path: Path) -> None:
+def test_who_would_not_answer_skips_the_questions(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, {"ada": ASKS}) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/questions") as page:
+        with at_the_console(browser, home, "/console/questions") as page:
             page.get_by_role("button", name="Skip").click()
             expect(page.get_by_text("Skipped", exact=True)).to_be_visible()
         home.rests(session)
@@ -76,11 +78,13 @@ def test_who_would_not_answer_skips_the_questions(tmp_path: Path) -> None:
     assert answered["skipped"] is True
 
 
-def test_what_an_application_is_asked_for_is_given_by_hand(tmp_path: Path) -> None:
+def test_what_an_application_is_asked_for_is_given_by_hand(
+    browser: Browser, tmp_path: Path
+) -> None:
     turns = (asks("order", item="paper", pieces=3), says("Ordered."))
     with served(tmp_path, {"ada": turns}, tools=ORDERING) as home:
         session = home.begin("ada")
-        with at_the_console(home, "/console/questions") as page:
+        with at_the_console(browser, home, "/console/questions") as page:
             request = page.locator("[data-request]")
             expect(request.locator(".members")).to_contain_text("paper")
             request.get_by_label("Its output").fill("order 17")

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from console_at_work import served
 from console_browser import at_the_console
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
+from served_agents import served
 
-pytestmark = pytest.mark.system("chromium")
+pytestmark = [pytest.mark.timeout(60), pytest.mark.system("chromium")]
 
 POLICY = """
 [[rule]]
@@ -35,10 +35,10 @@ def pack(
 '''
 
 
-def test_a_tool_is_called_by_a_form_made_from_its_schema(tmp_path: Path) -> None:
+def test_a_tool_is_called_by_a_form_made_from_its_schema(browser: Browser, tmp_path: Path) -> None:
     with (
         served(tmp_path, {}, tools=PACKING) as home,
-        at_the_console(home, "/console/tools?tool=pack") as page,
+        at_the_console(browser, home, "/console/tools?tool=pack") as page,
     ):
         expect(page.locator(".bench-why")).to_contain_text("Not even judged")
         page.get_by_role("button", name="Call", exact=True).click()
@@ -65,10 +65,12 @@ def test_a_tool_is_called_by_a_form_made_from_its_schema(tmp_path: Path) -> None
         expect(answer).to_contain_text('"a \\"book\\"\\n<b>"')
 
 
-def test_what_is_sent_crooked_is_repaired_and_the_repair_is_told(tmp_path: Path) -> None:
+def test_what_is_sent_crooked_is_repaired_and_the_repair_is_told(
+    browser: Browser, tmp_path: Path
+) -> None:
     with (
         served(tmp_path, {}, tools=PACKING) as home,
-        at_the_console(home, "/console/tools?tool=pack") as page,
+        at_the_console(browser, home, "/console/tools?tool=pack") as page,
     ):
         page.get_by_role("button", name="JSON", exact=True).click()
         page.get_by_label("Arguments as JSON").fill(
@@ -81,10 +83,10 @@ def test_what_is_sent_crooked_is_repaired_and_the_repair_is_told(tmp_path: Path)
         expect(page.locator(".envelope.failed").first).to_contain_text("invalid_args")
 
 
-def test_a_call_that_is_asked_about_is_answered_beside_it(tmp_path: Path) -> None:
+def test_a_call_that_is_asked_about_is_answered_beside_it(browser: Browser, tmp_path: Path) -> None:
     with (
         served(tmp_path, {}, policy=POLICY) as home,
-        at_the_console(home, "/console/tools") as page,
+        at_the_console(browser, home, "/console/tools") as page,
     ):
         page.get_by_label("Find a tool").fill("write file")
         page.get_by_role("link", name="write").first.click()
@@ -98,8 +100,8 @@ def test_a_call_that_is_asked_about_is_answered_beside_it(tmp_path: Path) -> Non
         assert (home.workspace / "made.txt").read_text("utf-8") == "by hand"
 
 
-def test_every_tool_can_be_chosen_and_has_a_form(tmp_path: Path) -> None:
-    with served(tmp_path, {}) as home, at_the_console(home, "/console/tools") as page:
+def test_every_tool_can_be_chosen_and_has_a_form(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path, {}) as home, at_the_console(browser, home, "/console/tools") as page:
         names = [one["name"] for one in home.get("/tools")["tools"]]
         expect(page.locator(".bench-row")).to_have_count(len(names))
         for name in names:
@@ -108,10 +110,12 @@ def test_every_tool_can_be_chosen_and_has_a_form(tmp_path: Path) -> None:
             expect(page.locator(".schema-form > *").first).to_be_visible()
 
 
-def test_why_a_call_would_be_refused_is_explained_part_by_part(tmp_path: Path) -> None:
+def test_why_a_call_would_be_refused_is_explained_part_by_part(
+    browser: Browser, tmp_path: Path
+) -> None:
     with (
         served(tmp_path, {}, policy=POLICY) as home,
-        at_the_console(home, "/console/policy") as page,
+        at_the_console(browser, home, "/console/policy") as page,
     ):
         page.get_by_label("command", exact=True).fill("git status; git push")
         told = page.locator(".explanation")
@@ -128,12 +132,12 @@ def test_why_a_call_would_be_refused_is_explained_part_by_part(tmp_path: Path) -
 
 
 def test_an_answer_for_the_project_stands_among_the_grants_until_it_is_revoked(
-    tmp_path: Path,
+    browser: Browser, tmp_path: Path
 ) -> None:
     (tmp_path / "work" / ".git").mkdir(parents=True)
     with (
         served(tmp_path, {}, policy=POLICY) as home,
-        at_the_console(home, "/console/tools?tool=write") as page,
+        at_the_console(browser, home, "/console/tools?tool=write") as page,
     ):
         page.get_by_label("path", exact=True).fill("kept.txt")
         page.get_by_label("content", exact=True).fill("x")

@@ -129,6 +129,7 @@ async def test_what_does_not_fit_is_refused_with_the_next_step(tmp_path: Path) -
     async with served(tmp_path) as home:
         empty = await home.post("/sessions", 422, message=" ")
         assert "say what" in empty["error"]["message"]
+        assert (await home.post("/sessions", 201, agent="default"))["agent_id"] == "default"
         unknown = await home.post("/sessions", 422, agent="nobody")
         assert "there is no agent 'nobody'" in unknown["error"]["message"]
         misspelt = await home.post("/sessions", 422, mesage="Hi.")

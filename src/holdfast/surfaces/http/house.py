@@ -93,6 +93,10 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
         """The agent of a session that names none."""
         return DEFAULT_AGENT
 
+    def agent_called(self, name: str | None) -> str | None:
+        """What an agent is opened by: nobody has to declare the default one."""
+        return None if name == DEFAULT_AGENT and name not in self.settings.agent else name
+
     def shared_folder(self, agent: str) -> Path:
         """Where the files are that all sessions of an agent share; ConfigurationError."""
         table = self.settings.agent.get(agent)

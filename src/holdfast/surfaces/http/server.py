@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute
 from holdfast.app.http_door.listening import Listening, answering, is_loopback, open_door
 from holdfast.app.http_door.rules import Door
 from holdfast.surfaces.http.application import application
+from holdfast.surfaces.http.chat import Chats
 from holdfast.surfaces.http.guard import Guard
 from holdfast.surfaces.http.house import House, Opened, open_house
 from holdfast.surfaces.http.pages import Pages, page_routes
@@ -54,5 +55,5 @@ def _receipts(house: House) -> Receipts:
     return Receipts(home / "http-receipts.db", house.clock)
 
 
-def _others(_house: House, pages: Pages) -> list[BaseRoute]:
-    return page_routes(pages)
+def _others(house: House, pages: Pages) -> list[BaseRoute]:
+    return [*Chats(house).routes(), *page_routes(pages)]

@@ -83,7 +83,7 @@ async def begin_session(asked: Asked[Query, NewSession]) -> SessionRow:
     if wanted.message is not None and not wanted.message.strip():
         raise Problem(422, "the message is empty; say what the session is to do")
     holdfast = await house.at(wanted.workspace)
-    session = await holdfast.new_session(agent=wanted.agent, model=wanted.model)
+    session = await holdfast.new_session(agent=house.agent_called(wanted.agent), model=wanted.model)
     try:
         if wanted.message is not None:
             await session.send(wanted.message)

@@ -1,6 +1,6 @@
 // One call as a card: a head that says what it is and how it went, and a body that opens.
 
-import { h, replace, setText } from "../lib/dom.js";
+import { h, replace } from "../lib/dom.js";
 import { clock, duration, moment } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { codeBlock } from "../lib/markdown_dom.js";
@@ -67,7 +67,7 @@ function underway(entry, ctx, article) {
   const parts = [
     entry.arguments?.command ? h("div.terminal", commandLine(entry.arguments.command, entry.arguments.workdir ?? entry.arguments.cwd), live?.root) : live?.root ?? null,
     entry.progress && !live ? progressLine(entry.progress) : null,
-    entry.state === "waiting" ? approvalBox(entry, ctx) : null,
+    entry.state === "waiting" && entry.approval ? approvalBox(entry, ctx) : null,
     entry.state === "inquiring" ? inquiryBox(entry) : null,
     entry.state === "outside" ? h("p.pad.dim", "The application that opened this session has to give the result of this call.") : null,
     entry.child ? childLine(entry, ctx) : null,
@@ -105,9 +105,7 @@ function timeOf(entry) {
   const taken = entry.envelope?.metadata?.duration_ms;
   if (taken !== undefined && taken !== null) return h("span.faint.nowrap", { title: moment(entry.at) }, duration(taken));
   if (!RUNNING.has(entry.state) || !entry.startedAt) return null;
-  const element = h("span.faint.nowrap", { dataset: { since: entry.startedAt } });
-  setText(element, duration(Date.now() - new Date(entry.startedAt).getTime()));
-  return element;
+  return h("span.faint.nowrap", { dataset: { since: entry.startedAt } });
 }
 
 function stateMark(entry) {

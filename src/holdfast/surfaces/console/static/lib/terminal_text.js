@@ -2,13 +2,16 @@
 
 const CONTROLS = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
+const BACK = "\u0008";
+const OVERSTRUCK = /[^\u0008]\u0008/g;
+
 /** Without colours and movements; of a line that was written over, what stands there at the end. */
 export function plainOutput(text) {
   const clean = String(text ?? "").replace(CONTROLS, "").replaceAll("\r\n", "\n");
-  if (!clean.includes("\r") && !clean.includes("\b")) return clean;
+  if (!clean.includes("\r") && !clean.includes(BACK)) return clean;
   return clean.split("\n").map((line) => {
     const parts = line.split("\r").filter(Boolean);
-    return (parts.at(-1) ?? "").replace(/[^\b]\b/g, "").replaceAll("\b", "");
+    return (parts.at(-1) ?? "").replace(OVERSTRUCK, "").replaceAll(BACK, "");
   }).join("\n");
 }
 

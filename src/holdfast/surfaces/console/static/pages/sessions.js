@@ -180,7 +180,7 @@ export function begin(app) {
       const starters = server.agents;
       const agent = choice(starters.map((one) => [one.id, one.description ? `${one.id}: ${one.description}` : one.id]), server.default_agent ?? starters[0]?.id ?? "");
       const model = choice([["", "As the agent has it"], ...server.models.map((one) => [one, one])], "");
-      const workspace = h("input", { type: "text", placeholder: server.workspace ?? "", spellcheck: "false" });
+      const workspace = h("input", { type: "text", placeholder: server.project ?? server.workspace ?? "", spellcheck: "false" });
       const problem = h("div");
       const send = button({ label: "Begin", kind: "main", icon: "send", type: "submit" });
       const form = h("form.stack", {
@@ -189,7 +189,7 @@ export function begin(app) {
             event.preventDefault();
             send.setAttribute("aria-busy", "true");
             try {
-              const asked = { message: message.value.trim(), agent: agent.value, model: model.value, workspace: workspace.value.trim() };
+              const asked = { message: message.value.trim(), agent: agent.value === server.default_agent ? "" : agent.value, model: model.value, workspace: workspace.value.trim() };
               const row = await app.api.post("/sessions", Object.fromEntries(Object.entries(asked).filter(([, value]) => value)));
               close(row.id);
               app.go(`/console/sessions/${encodeURIComponent(row.id)}`);

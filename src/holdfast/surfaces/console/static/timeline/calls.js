@@ -9,6 +9,8 @@ const HANDS_OVER = new Set(["task", "session_delegate", "session_run_child"]);
 /** The calls of a timeline: `event(event)` gives true where the event was one of theirs. */
 export function callStory(timeline) {
   const open = new Set();
+  /** Questions that are told as such: other events tell the same of them in other words. */
+  const approvals = new Set();
 
   function begin(id, event, with_) {
     const key = `call:${id}`;
@@ -30,10 +32,13 @@ export function callStory(timeline) {
     "call.asked": (event) => begin(event.call_id, event, {
       tool: event.tool, ...argumentsOf(event.arguments), state: "asked", sequence: event.sequence, at: event.created_at,
     }),
-    "approval.asked": (event) => change(event, {
-      state: "waiting",
-      approval: { id: event.approval_id, reason: event.reason, uses: event.uses ?? [], offers: event.offers ?? [], wider: event.wider ?? [], asked_at: event.created_at, allowed: null },
-    }),
+    "approval.asked": (event) => {
+      approvals.add(event.approval_id);
+      change(event, {
+        state: "waiting",
+        approval: { id: event.approval_id, reason: event.reason, uses: event.uses ?? [], offers: event.offers ?? [], wider: event.wider ?? [], asked_at: event.created_at, allowed: null },
+      });
+    },
     "approval.answered": (event) => {
       const entry = timeline.get(`call:${event.call_id}`);
       change(event, {
@@ -59,19 +64,24 @@ export function callStory(timeline) {
     "call.refused": (event) => change(event, { refused: { kind: event.kind, reason: event.reason } }),
     "call.settled": (event) => settled(event),
     "sidecar.kept": (event) => change(event, { sidecar: { path: event.path, bytes: event.stored_bytes } }),
-    "agent.custom_tool_use": (event) => begin(event.request_id, event, {
-      tool: event.tool_name, arguments: event.input, rawArguments: JSON.stringify(event.input), state: "outside", custom: true,
-    }),
+    "agent.custom_tool_use": (event) => {
+      const known = timeline.get(`call:${event.request_id}`);
+      if (known) timeline.change(known.key, { state: "outside" });
+      else begin(event.request_id, event, { tool: event.tool_name, ...argumentsOf(event.input), state: "outside", custom: true });
+    },
+    "user.custom_tool_result": (event) => {
+      const known = timeline.get(`call:${event.request_id}`);
+      if (known?.custom) finish(known.key, said(event.output), event);
+      else if (known?.state === "outside") timeline.change(known.key, { state: "running" });
+    },
     "agent.tool_use": (event) => {
       const id = event.request_id ?? event.id;
-      begin(id, event, {
-        tool: event.tool_name, arguments: event.input, rawArguments: JSON.stringify(event.input), custom: true,
-        state: event.output === null || event.output === undefined ? "waiting" : "done",
-      });
+      if (approvals.has(id)) return;
+      begin(id, event, { tool: event.tool_name, ...argumentsOf(event.input), custom: true, state: "waiting" });
       if (event.output !== null && event.output !== undefined) finish(`call:${id}`, said(event.output), event);
     },
-    "user.custom_tool_result": (event) => finish(`call:${event.request_id}`, said(event.output), event),
     "user.tool_confirmation": (event) => {
+      if (approvals.has(event.request_id)) return;
       const key = `call:${event.request_id}`;
       timeline.change(key, {
         state: event.allowed ? "asked" : "failed", ok: event.allowed ? null : false,

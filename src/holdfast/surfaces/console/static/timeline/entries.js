@@ -22,7 +22,7 @@ export function rowGone(element, row) {
   if (row.entry?.kind === "call") cardGone(element);
 }
 
-const MAKERS = { said, text: agentText, thought, call: callCard, notice, wake, problem, compaction, outcome, evaluation, child };
+const MAKERS = { said, text: agentText, thought, call: callCard, notice, wake, problem, compaction, outcome, evaluation, child, asking };
 
 function said({ entry }, before) {
   const root = before ?? h("article.said", { "aria-label": "A person said" });
@@ -86,6 +86,12 @@ function notice({ entry }, before, ctx) {
   const details = h("details", { open: ctx.opened.get(entry.key) ?? false }, h("summary.notice-line", line), entry.raw ? h("pre.printed", entry.detail) : markdown(entry.detail));
   details.addEventListener("toggle", () => ctx.opened.set(entry.key, details.open));
   return replace(root, details);
+}
+
+function asking({ entry }, before) {
+  return replace(before ?? h("article.asking"), h("p.notice-line", { role: "status" }, h("span.dot.tone-busy"),
+    h("span", entry.purpose === "summary" ? "The conversation is being summarised" : "The model is being asked"),
+    h("span.faint", { dataset: { since: entry.at } })));
 }
 
 const RESULTS = { error: ["failed", "bad"], blocked: ["waits", "warn"] };

@@ -83,7 +83,12 @@ export function makeFold() {
       endDraft(event.created_at);
       draft.request = event.request_id;
       draft.purpose = event.purpose ?? "turn";
+      draft.calls = new Map();
       draft.model = event.model;
+      timeline.add({
+        kind: "asking", key: `asking:${event.request_id}`, at: event.created_at, sequence: event.sequence,
+        model: event.model, purpose: draft.purpose,
+      });
     },
     "model.replied": (event) => replied(event),
     "model.broken_off": (event) => {
@@ -219,6 +224,7 @@ export function makeFold() {
   }
 
   function clearDraft() {
+    timeline.drop(`asking:${draft.request}`);
     draft.request = null;
     draft.purpose = "turn";
     draft.calls = new Map();
@@ -245,6 +251,7 @@ export function makeFold() {
     },
     live(piece) {
       if (draft.purpose === "summary") return;
+      if (piece.type !== "live.progress") timeline.drop(`asking:${draft.request}`);
       if (piece.type === "live.text") liveText("text", piece.text);
       else if (piece.type === "live.reasoning") liveText("thought", piece.text);
       else if (piece.type === "live.call") calls.written(piece, draft);

@@ -4,11 +4,11 @@
 export function heightTree(initial) {
   let values = Float64Array.from(initial);
   let size = values.length;
-  let sums = built(values, size);
+  let sums = built(values);
 
-  function built(from, count) {
+  function built(from) {
     const tree = new Float64Array(from.length + 1);
-    for (let at = 1; at <= count; at += 1) {
+    for (let at = 1; at <= from.length; at += 1) {
       tree[at] += from[at - 1];
       const parent = at + (at & -at);
       if (parent <= from.length) tree[parent] += tree[at];
@@ -40,7 +40,7 @@ export function heightTree(initial) {
         values = wider;
         values[size] = height;
         size += 1;
-        sums = built(values, size);
+        sums = built(values);
         return;
       }
       values[size] = 0;

@@ -36,7 +36,15 @@ export function makeTimeline(ctx, { onChange = () => {}, onState = () => {}, onR
 
   const list = makeWindow(scroller, {
     label: "What happened",
-    draw: (row, before) => drawRow(row, before, ctx),
+    draw: (row, before) => {
+      try {
+        return drawRow(row, before, ctx);
+      } catch (problem) {
+        // One entry that cannot be drawn must not hide the others.
+        reportError(problem);
+        return replace(before ?? h("article.entry.notice", { tabindex: "-1" }), h("p.notice-line", icon("error", { size: 14 }), `This entry cannot be shown: ${problem.message}`));
+      }
+    },
     dispose: rowGone,
     onBottom: (at) => {
       jump.hidden = at;

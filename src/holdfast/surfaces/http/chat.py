@@ -1,0 +1,294 @@
+"""Sessions as models: chat completions in OpenAI's form, for whoever speaks that already.
+
+Each request is a message to a session of an agent, which runs with its own tools; the answer is all
+that the agent says. A conversation that is sent again goes on in the session it was held in.
+"""
+
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+
+import msgspec
+from anyio import CancelScope, get_cancelled_exc_class
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from holdfast.app import ingress
+from holdfast.contract.journal import Journal, UnknownSession
+from holdfast.surfaces.http.chat_requests import (
+    Answered,
+    ChatChunk,
+    ChatCompletion,
+    Choice,
+    ChunkChoice,
+    Completion,
+    Delta,
+    ModelList,
+    ModelRow,
+    Said,
+    Standing,
+    Wanted,
+    conversation_key,
+    wanted_of,
+)
+from holdfast.surfaces.http.chat_run import Answering
+from holdfast.surfaces.http.guard import TooLarge
+from holdfast.surfaces.http.house import House
+from holdfast.surfaces.http.live.frames import STILL_HERE, streamed
+from holdfast.surfaces.http.problems import Problem, TroubleAnswer, worded
+
+SESSION_HEADER = "x-holdfast-session"
+WAIT_HEADER = "x-holdfast-wait"
+"""How many seconds a person may take to answer what the session asks."""
+USUAL_WAIT = 600.0
+_MOST_WAIT = 86_400.0
+_MOST_KNOWN = 10_000
+_WAITS = (
+    "\n\n[This session waits for a person: answer it in the console, or with: holdfast sessions"
+    " answer {}]"
+)
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Completion).decode
+
+
+class Chats:
+    """The two addresses of it. Used on one event loop."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._known: OrderedDict[str, str] = OrderedDict()
+        """Sessions by the conversation that was held in them, as their clients have it."""
+
+    def routes(self) -> list[BaseRoute]:
+        """Where it is asked."""
+        return [
+            Route("/v1/models", self._models, methods=["GET"]),
+            Route("/v1/models/{name:path}", self._model, methods=["GET"]),
+            Route("/v1/chat/completions", self._complete, methods=["POST"]),
+        ]
+
+    async def _models(self, _request: Request) -> Response:
+        rows = [ModelRow(id=name) for name in self._names()]
+        return Response(_encode(ModelList(data=rows)), media_type="application/json")
+
+    async def _model(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in self._names():
+            return _refused(Problem(404, f"there is no model {name!r}; see GET /v1/models"))
+        return Response(_encode(ModelRow(id=name)), media_type="application/json")
+
+    def _names(self) -> list[str]:
+        """Agents first: each is a model with tools; then models, which the default agent asks."""
+        settings = self._house.settings
+        agents = [name for name, one in settings.agent.items() if one.mode != "subagent"]
+        return list(dict.fromkeys([self._house.default_agent, *agents, *sorted(settings.model)]))
+
+    async def _complete(self, request: Request) -> Response:
+        try:
+            asked = await _read(request)
+            wanted = wanted_of(asked)
+            patience = _patience(request)
+            session_id, after = await self._said(asked, wanted, request)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the client is told in its form
+            return _refused(problem)
+        answering = Answering(self._house, session_id, after)
+        answer = _Answer(asked, session_id, int(self._house.clock.now().timestamp()))
+        if asked.stream:
+            pieces = self._streamed(answer, answering, patience)
+            response: Response = streamed(pieces)
+        else:
+            response = await self._whole(answer, answering, patience)
+        response.headers[SESSION_HEADER] = session_id
+        return response
+
+    async def _said(self, asked: Completion, wanted: Wanted, request: Request) -> tuple[str, int]:
+        """Say it to the session it belongs to; which that is, and what was there before."""
+        house = self._house
+        named = request.headers.get(SESSION_HEADER) or (asked.metadata or {}).get("session")
+        known = self._known.get(wanted.known_by or "")
+        if named is None and (known is None or not await _is_there(house.journal, known)):
+            return await self._begun(asked.model, wanted.whole)
+        session_id = named or known or ""
+        after = (await house.journal.session(session_id)).sequence
+        await ingress.send_message(house.journal, session_id, wanted.words, house.redactor)
+        await house.written(session_id)
+        return session_id, after
+
+    async def _begun(self, model: str, words: str) -> tuple[str, int]:
+        settings, runner = self._house.settings, self._house.opened.runner
+        is_agent = model == self._house.default_agent or model in settings.agent
+        if not is_agent and model not in settings.model and ":" not in model:
+            raise Problem(404, f"there is no model {model!r}; see GET /v1/models")
+        agent = self._house.agent_called(model) if is_agent else None
+        session = await runner.new_session(agent=agent, model=None if is_agent else model)
+        try:
+            await session.send(words)
+        finally:
+            await session.close()
+        await self._house.written(session.id)
+        return session.id, 0
+
+    async def _whole(self, answer: "_Answer", answering: Answering, patience: float) -> Response:
+        try:
+            async for piece in answering.pieces(patience):
+                answer.add(piece)
+        except Exception as problem:  # noqa: BLE001 - the same
+            return _refused(problem)
+        end = answering.end
+        if end.problem is not None:
+            return _refused(Problem(502, end.problem))
+        if end.waits:
+            answer.add(_WAITS.format(answer.session_id))
+        self._remember(answer)
+        told = ChatCompletion(
+            id=answer.id,
+            created=answer.created,
+            model=answer.asked.model,
+            choices=[Choice(message=Answered(content=answer.text), finish_reason=end.finish)],
+            usage=end.usage,
+            holdfast=Standing(session=answer.session_id, waits=end.waits),
+        )
+        return Response(_encode(told), media_type="application/json")
+
+    async def _streamed(
+        self, answer: "_Answer", answering: Answering, patience: float
+    ) -> AsyncGenerator[bytes]:
+        yield answer.chunk(Delta(role="assistant", content=""))
+        try:
+            async for piece in answering.pieces(patience):
+                answer.add(piece)
+                yield answer.chunk(Delta(content=piece)) if piece else STILL_HERE
+        except (GeneratorExit, get_cancelled_exc_class()):
+            with CancelScope(shield=True):
+                await self._hung_up(answer.session_id)
+            raise
+        end = answering.end
+        if end.problem is not None:
+            yield b"data: %b\n\n" % _encode(_trouble(Problem(502, end.problem))[1])
+            return
+        if end.waits:
+            words = _WAITS.format(answer.session_id)
+            answer.add(words)
+            yield answer.chunk(Delta(content=words))
+        self._remember(answer)
+        yield answer.last(answering)
+        yield b"data: [DONE]\n\n"
+
+    async def _hung_up(self, session_id: str) -> None:
+        """Nobody reads on: what it would say costs, and nobody asked for it."""
+        house = self._house
+        if house.leaving.aborted:
+            return  # it is the server that ends: the session goes on with the next one
+        note = "the client hung up"
+        await ingress.interrupt(house.journal, session_id, house.redactor, note)
+        await house.written(session_id)
+
+    def _remember(self, answer: "_Answer") -> None:
+        """The client sends all of this again with its next words."""
+        said = [*answer.asked.messages, Said("assistant", answer.text)]
+        self._known[conversation_key(answer.asked.model, said)] = answer.session_id
+        while len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+
+
+class _Answer:
+    """One answer as it grows."""
+
+    def __init__(self, asked: Completion, session_id: str, created: int) -> None:
+        self.asked = asked
+        self.session_id = session_id
+        self.created = created
+        self.id = f"chatcmpl-{session_id}-{created}"
+        self._pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """All that was said."""
+        return "".join(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """More of it."""
+        self._pieces.append(piece)
+
+    def chunk(self, delta: Delta) -> bytes:
+        """A piece, as it is sent."""
+        return self._told([ChunkChoice(delta=delta)])
+
+    def last(self, answering: Answering) -> bytes:
+        """The end, and what was used where that was asked for."""
+        end = answering.end
+        standing = Standing(session=self.session_id, waits=end.waits)
+        told = self._told([ChunkChoice(delta=Delta(), finish_reason=end.finish)], standing)
+        options = self.asked.stream_options
+        if options is not None and options.include_usage:
+            used = ChatChunk(
+                id=self.id,
+                created=self.created,
+                model=self.asked.model,
+                choices=[],
+                usage=end.usage,
+            )
+            told += b"data: %b\n\n" % _encode(used)
+        return told
+
+    def _told(self, choices: list[ChunkChoice], standing: Standing | None = None) -> bytes:
+        chunk = ChatChunk(
+            id=self.id,
+            created=self.created,
+            model=self.asked.model,
+            choices=choices,
+            holdfast=standing,
+        )
+        return b"data: %b\n\n" % _encode(chunk)
+
+
+async def _read(request: Request) -> Completion:
+    try:
+        return _decode(await request.body())
+    except TooLarge:
+        raise Problem(413, "the conversation is too large") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise Problem(400, f"the request cannot be read: {problem}") from None
+
+
+def _patience(request: Request) -> float:
+    given = request.headers.get(WAIT_HEADER)
+    if given is None:
+        return USUAL_WAIT
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= _MOST_WAIT:
+        raise Problem(400, f"{WAIT_HEADER} is a number of seconds from 0 to {_MOST_WAIT:,.0f}")
+    return seconds
+
+
+async def _is_there(journal: Journal, session_id: str) -> bool:
+    try:
+        return (await journal.session(session_id)).state.status != "terminated"
+    except UnknownSession:
+        return False
+
+
+class _Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    message: str
+    type: str
+    param: None = None
+    code: str
+
+
+def _trouble(problem: Exception) -> tuple[int, dict[str, _Trouble]]:
+    """The same as everywhere, in the words of this form."""
+    answer = worded(problem)
+    told = msgspec.json.decode(bytes(answer.body), type=TroubleAnswer).error
+    kind = "invalid_request_error" if answer.status_code < 500 else "api_error"
+    trouble = _Trouble(message=told.message, type=kind, code=told.code)
+    return answer.status_code, {"error": trouble}
+
+
+def _refused(problem: Exception) -> Response:
+    status, told = _trouble(problem)
+    return Response(_encode(told), status, media_type="application/json")

@@ -1,0 +1,155 @@
+"""One answer of a session, as it is said: words as they come, until the session rests.
+
+It follows the session wherever it runs. In which form the words are sent is not known here.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+import msgspec
+from anyio import Event as Happening
+from anyio import move_on_after
+
+from holdfast.app.control.following import Followed, Following
+from holdfast.contract.events import (
+    Event,
+    ModelReplied,
+    ModelRequested,
+    StatusChanged,
+    StatusIdle,
+)
+from holdfast.contract.model import TextDelta
+from holdfast.contract.wake_events import ModelFailed
+from holdfast.surfaces.http.chat_requests import Finish, Usage
+from holdfast.surfaces.http.house import House
+
+_BETWEEN = "\n\n"
+_LIMITS = ("iteration", "budget", "limit")
+_LOOK_SECONDS = 1.0
+
+
+class End(msgspec.Struct, kw_only=True):
+    """How it ended."""
+
+    finish: Finish = "stop"
+    problem: str | None = None
+    """It failed, and why."""
+    waits: bool = False
+    """It waits for a person."""
+    usage: Usage = msgspec.field(default_factory=Usage)
+
+
+class Answering:
+    """What a session says behind an event."""
+
+    def __init__(self, house: House, session_id: str, after: int) -> None:
+        self._house = house
+        self._session_id = session_id
+        self._after = after
+        self._reply = ""
+        """What was told of the reply under way."""
+        self._said_before = False
+        self._summing = False
+        self._failed: str | None = None
+        self._new = Happening()
+        self.end = End()
+
+    async def pieces(self, patience: float) -> AsyncGenerator[str]:
+        """The words, as they come; an empty one while it waits for a person. JournalError.
+
+        ``patience``: how many seconds a person may take to answer what the session asks.
+        """
+        house = self._house
+        following = Following(
+            self._session_id,
+            house.journal,
+            house.around,
+            self._after,
+            until_new=self._until_new,
+        )
+        house.pulse.watch(self._session_id, self._after, self._wake)
+        try:
+            async with aclosing(following(stays=True)) as told:
+                while (one := await self._next(told, patience)) is not None:
+                    for piece in self._heard(one):
+                        yield piece
+                    if self._is_over(one):
+                        return
+                    if self.end.waits:
+                        yield ""
+        finally:
+            house.pulse.leave(self._session_id, self._wake)
+
+    async def _next(self, told: AsyncGenerator[Followed], patience: float) -> Followed | None:
+        """What is told next; None: nobody answered what it waits for."""
+        with move_on_after(patience if self.end.waits else None):
+            return await anext(told, None)
+        return None
+
+    def _heard(self, one: Followed) -> list[str]:
+        """What is new to say."""
+        match one:
+            case TextDelta(text) if not self._summing:
+                return [self._piece(text)]
+            case Event(payload=ModelRequested(purpose=purpose)):
+                self._summing = purpose == "summary"
+                self._said_before = self._said_before or bool(self._reply)
+                self._reply = ""
+                self.end.waits = False
+            case Event(payload=ModelReplied() as said):
+                self._count(said)
+                if not self._summing:
+                    return self._rest(said)
+            case Event(payload=ModelFailed(message=message)):
+                self._failed = message
+            case _:
+                pass
+        return []
+
+    def _piece(self, text: str) -> str:
+        begins = self._said_before and not self._reply and bool(text)
+        self._reply += text
+        return f"{_BETWEEN}{text}" if begins else text
+
+    def _rest(self, said: ModelReplied) -> list[str]:
+        """What of a reply was not told live."""
+        reply = said.reply if isinstance(said.reply, dict) else {}
+        text = reply.get("text")
+        if not isinstance(text, str) or not text.startswith(self._reply):
+            return []
+        rest = text[len(self._reply) :]
+        return [self._piece(rest)] if rest else []
+
+    def _count(self, said: ModelReplied) -> None:
+        used = [said.usage.get(name) for name in ("input_tokens", "output_tokens")]
+        sent, given = (one if isinstance(one, int) else 0 for one in used)
+        usage = self.end.usage
+        usage.prompt_tokens += sent
+        usage.completion_tokens += given
+        usage.total_tokens += sent + given
+
+    def _is_over(self, one: Followed) -> bool:
+        if not isinstance(one, Event):
+            return False
+        match one.payload:
+            case StatusIdle(reason="requires_action"):
+                self.end.waits = True
+                return False
+            case StatusIdle(reason=reason, summary=summary):
+                if reason == "failed":
+                    self.end.problem = self._failed or summary
+                elif any(word in summary.casefold() for word in _LIMITS):
+                    self.end.finish = "length"
+                return True
+            case StatusChanged(to_status="terminated"):
+                return True
+            case _:
+                return False
+
+    def _wake(self) -> None:
+        self._new.set()
+
+    async def _until_new(self) -> None:
+        with move_on_after(_LOOK_SECONDS):
+            await self._new.wait()
+        self._new = Happening()
