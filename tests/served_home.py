@@ -115,7 +115,7 @@ async def served(
         "surroundings": home_of(folder),
         **options,
     }
-    made = {"profile": profile, "workspace": workspace, **given}
+    made: dict[str, Any] = {"profile": profile, "workspace": workspace, **given}
     runner = Holdfast(**made, approver="elsewhere", person="elsewhere", model=model)
     workbench = Holdfast(**made, approver=_waits, person=_asks)
     opened = Opened(runner=runner, workbench=workbench, profile=profile, workspace=str(workspace))
