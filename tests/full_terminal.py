@@ -95,8 +95,9 @@ class FullTerminal:
                 first, _, last = numbers.partition(";")
                 self._region = int(first or 1) - 1, int(last or self.height)
                 self.row = self.column = 0
-            case "S":
+            case "M":
                 first, end = self._region
+                assert self.row == first
                 moved = [[" "] * self.columns for _ in range(int(numbers or 1))]
                 self._rows[first:end] = [*self._rows[first + len(moved) : end], *moved]
             case "K":

@@ -107,6 +107,11 @@ class ApprovalSheet:
         """Whether it is answered."""
         return self.line is not None
 
+    @property
+    def is_long(self) -> bool:
+        """Whether what is asked about has more rows than are seen."""
+        return self._body.is_long
+
     def press(self, key: Key, now: float) -> None:
         """Obey a key."""
         if not self._pause.hears(now) or self._body.take(key):

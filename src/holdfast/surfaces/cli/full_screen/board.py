@@ -34,8 +34,6 @@ from holdfast.surfaces.cli.run_view import used
 _NOTICE_SECONDS = 5.0
 _HINT = "? help"
 _CARD_HINT = "Enter unfold · t end command"
-_LEAST_BODY = 2
-"""Rows of the timeline that are seen above a sheet, where there is room for both."""
 
 
 class Say(NamedTuple):
@@ -103,7 +101,7 @@ class Board:
             pane,
             self._rule(columns, now),
             self._line(columns),
-            status_row(told, _HINT if self._viewport.chosen is None else _CARD_HINT, columns),
+            status_row(told, self._hint(), columns),
         )
         return frame_of(parts, size)
 
@@ -113,7 +111,8 @@ class Board:
             return "redraw"
         self._last_key = now
         if self.sheet is not None:
-            self.sheet.press(key, now)
+            if self.sheet.is_long or not self._looked_back(key.name):
+                self.sheet.press(key, now)
             return None
         if self._helps:
             self._helps = False
@@ -187,6 +186,10 @@ class Board:
                 return False
         return True
 
+    def _looked_back(self, name: str) -> bool:
+        """Behind a sheet that is seen as a whole, the timeline is scrolled."""
+        return name in {"page-up", "page-down"} and self._scrolled(name)
+
     def _choose(self, by: int) -> None:
         cards = self.timeline.cards
         if not cards:
@@ -217,6 +220,11 @@ class Board:
             return "waits for you", "warn"
         return self.timeline.doing, "good"
 
+    def _hint(self) -> str:
+        if self.sheet is not None:
+            return ""
+        return _HINT if self._viewport.chosen is None else _CARD_HINT
+
     def _rule(self, columns: int, now: float) -> Row:
         if now < self._notice_until:
             return cut((Span(f" {self._notice}", "warn"),), columns)
@@ -229,4 +237,5 @@ class Board:
         if self.line.text:
             text, _ = self.line.seen(columns - 3)
             return Seen([(Span(" > ", "dim"), Span(text, "dim"))])
-        return Seen([cut((Span(" i: say something to the agent", "dim"),), columns)])
+        told = " i: say something to the agent" if self.sheet is None else ""
+        return Seen([cut((Span(told, "dim"),), columns)])

@@ -85,7 +85,8 @@ def _scrolled(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
         moved = [*old[first + by : end], *[""] * by]
         stay = sum(mine != yours for mine, yours in zip(moved, new[first:end], strict=True))
         if stay <= by + _LEAST_ROWS and stay * 2 < len(unlike):
-            told = f"\x1b[{first + 1};{end}r\x1b[{by}S\x1b[r"
+            # Lines are deleted: every terminal can do that, and not every one can scroll.
+            told = f"\x1b[{first + 1};{end}r\x1b[{first + 1};1H\x1b[{by}M\x1b[r"
             return [told], [*old[:first], *moved, *old[end:]]
     return [], old
 

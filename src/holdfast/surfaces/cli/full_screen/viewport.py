@@ -83,7 +83,9 @@ class Viewport:
         self.top = None
 
     def reveal(self, entry: int) -> None:
-        """See the beginning of an entry."""
+        """See the beginning of an entry, once there was a look at it."""
+        if entry >= len(self._entries):
+            return
         begin = self.top or self._moved(self._end(), -self._height)
         last = self._moved(begin, self._height - 1)
         if not (begin <= Place(entry, 1) and Place(entry, 0) < last):
