@@ -33,6 +33,7 @@ from holdfast.surfaces.cli.run_view import used
 
 _NOTICE_SECONDS = 5.0
 _HINT = "? help"
+_PAGES = frozenset({"page-up", "page-down"})
 _CARD_HINT = "Enter unfold · t end command"
 
 
@@ -93,6 +94,7 @@ class Board:
         told = used("", timeline.usage, self.seconds(now))
         if not pane and (count := todo_count(timeline.todos)):
             told = f"{told} · {count}"
+        hint = _HINT if self._viewport.chosen is None else _CARD_HINT
         state, look = self._state()
         parts = Parts(
             header_row(self.facts, state, look, columns),
@@ -101,7 +103,7 @@ class Board:
             pane,
             self._rule(columns, now),
             self._line(columns),
-            status_row(told, self._hint(), columns),
+            status_row(told, hint if sheet is None else "", columns),
         )
         return frame_of(parts, size)
 
@@ -111,7 +113,9 @@ class Board:
             return "redraw"
         self._last_key = now
         if self.sheet is not None:
-            if self.sheet.is_long or not self._looked_back(key.name):
+            # Behind one that is seen as a whole, the timeline is scrolled.
+            is_back = key.name in _PAGES and not self.sheet.is_long
+            if not (is_back and self._viewport.obey(key.name)):
                 self.sheet.press(key, now)
             return None
         if self._helps:
@@ -119,7 +123,7 @@ class Board:
             return None
         if self._writes:
             return self._write(key)
-        if self._scrolled(key.name):
+        if self._viewport.obey(key.name):
             return None
         return self._pressed(key, now)
 
@@ -166,29 +170,10 @@ class Board:
             case "escape":
                 self._writes = False
             case "up" | "down" | "page-up" | "page-down":
-                self._scrolled(key.name)
+                self._viewport.obey(key.name)
             case _:
                 self.line.take(key)
         return None
-
-    def _scrolled(self, name: str) -> bool:
-        view = self._viewport
-        match name:
-            case "up" | "down":
-                view.scroll(-1 if name == "up" else 1)
-            case "page-up" | "page-down":
-                view.scroll(-view.page() if name == "page-up" else view.page())
-            case "home":
-                view.to_begin()
-            case "end":
-                view.to_end()
-            case _:
-                return False
-        return True
-
-    def _looked_back(self, name: str) -> bool:
-        """Behind a sheet that is seen as a whole, the timeline is scrolled."""
-        return name in {"page-up", "page-down"} and self._scrolled(name)
 
     def _choose(self, by: int) -> None:
         cards = self.timeline.cards
@@ -219,11 +204,6 @@ class Board:
         if self.sheet is not None:
             return "waits for you", "warn"
         return self.timeline.doing, "good"
-
-    def _hint(self) -> str:
-        if self.sheet is not None:
-            return ""
-        return _HINT if self._viewport.chosen is None else _CARD_HINT
 
     def _rule(self, columns: int, now: float) -> Row:
         if now < self._notice_until:

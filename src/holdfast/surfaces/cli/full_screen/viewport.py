@@ -70,9 +70,21 @@ class Viewport:
         self.top = self._moved(begin, by)
         self._stay()
 
-    def page(self) -> int:
-        """How many rows a page has."""
-        return max(self._height - 2, 1)
+    def obey(self, key: str) -> bool:
+        """Move as a key says; whether it means that."""
+        page = max(self._height - 2, 1)
+        match key:
+            case "up" | "down":
+                self.scroll(-1 if key == "up" else 1)
+            case "page-up" | "page-down":
+                self.scroll(-page if key == "page-up" else page)
+            case "home":
+                self.to_begin()
+            case "end":
+                self.to_end()
+            case _:
+                return False
+        return True
 
     def to_begin(self) -> None:
         """See the first row."""
