@@ -1,4 +1,4 @@
-"""The console's modules that know no browser, tested by node: what is told becomes entries and text."""
+"""The modules of the console that know no browser, tested by node."""
 
 import subprocess
 import sys
