@@ -144,9 +144,9 @@ async def test_a_session_that_waits_for_a_person_goes_on_once_it_is_answered(
         async with anyio.create_task_group() as group:
             group.start_soon(allow)
             answer = await client.chat.completions.create(model="default", messages=said("Deploy."))
-        assert answer.choices[0].message.content == "It is there."
-        extra: Any = answer.model_extra
-        assert extra["holdfast"]["waits"] is False
+            assert answer.choices[0].message.content == "It is there."
+            extra: Any = answer.model_extra
+            assert extra["holdfast"]["waits"] is False
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -223,18 +223,16 @@ async def test_a_picture_is_refused_with_words(tmp_path: Path) -> None:
             )
 
 
-@pytest.mark.parametrize("stream", [True, False])
-async def test_a_model_that_fails_is_told_as_that(tmp_path: Path, stream: bool) -> None:
+async def test_a_model_that_fails_is_told_as_that(tmp_path: Path) -> None:
     def fails(_request: ModelRequest) -> ModelReply:
         raise ModelError("authentication", "who are you?")
 
-    async with served(tmp_path, [fails]) as home, client_of(home) as client:
-        asked: dict[str, Any] = {"model": "default", "messages": said("Hi."), "stream": stream}
-
-        async def ask() -> None:
-            answer = await client.chat.completions.create(**asked)
-            async for _ in answer:
-                pass
-
+    async with served(tmp_path, [fails, fails]) as home, client_of(home) as client:
+        with pytest.raises(openai.InternalServerError, match=r"who are you\?") as raised:
+            await client.chat.completions.create(model="default", messages=said("Hi."))
+        assert raised.value.status_code == 502
+        stream = await client.chat.completions.create(
+            model="default", messages=said("Hello."), stream=True
+        )
         with pytest.raises(openai.APIError, match=r"who are you\?"):
-            await ask()
+            _ = [one async for one in stream]

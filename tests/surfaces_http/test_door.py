@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -181,7 +180,7 @@ async def test_a_body_without_end_is_not_read(
 ) -> None:
     monkeypatch.setattr(guard, "MOST_BODY_BYTES", 10_000)
 
-    async def pieces() -> Any:
+    async def pieces() -> AsyncGenerator[bytes]:
         for _ in range(4):
             yield b" " * 5_000
 
