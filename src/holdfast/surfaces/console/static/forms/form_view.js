@@ -73,7 +73,7 @@ function memberView(one, models, path, context) {
 
 function leftOut(one, give, named) {
   const preset = one.field.preset === null ? "left out" : `left out: ${one.field.preset.value === null ? "nothing" : write(one.field.preset.value)}`;
-  return h("button.left-out-button", { type: "button", id: `${named}-input`, "aria-labelledby": named, on: { click: give } }, h("span", preset), h("span.link-button", "Give it"));
+  return h("button.left-out-button", { type: "button", id: `${named}-input`, "aria-labelledby": `${named} ${named}-input`, on: { click: give } }, h("span", preset), h("span.link-button", "Give it"));
 }
 
 const SHORT = { object: "object", choice: "", list: "list", variant: "one of several" };
