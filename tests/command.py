@@ -58,12 +58,17 @@ Cli = Callable[..., Answered]
 
 
 def start(
-    *words: str, home: Path, stdin: bytes = b"", variables: dict[str, str] | None = None
+    *words: str,
+    home: Path,
+    stdin: bytes = b"",
+    variables: dict[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> Answered:
     """Run the command as a process of its own."""
     result = subprocess.run(
         [str(HOLDFAST), *words],
         input=stdin,
+        cwd=cwd,
         capture_output=True,
         env={**os.environ, "HOLDFAST_HOME": str(home), **(variables or {})},
         check=False,

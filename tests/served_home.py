@@ -1,6 +1,7 @@
 """A home that is served over HTTP in the test's own process, with a model of written turns."""
 
 import json
+import signal
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from holdfast import Holdfast
 from holdfast.agent.models.scripted import Choosing, Played, ScriptedModel
 from holdfast.app.configuration import load_configuration
 from holdfast.contract.call import Ask
+from holdfast.contract.model import ChatModel
 from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
 from holdfast.surfaces.console.pages import page
@@ -89,6 +91,11 @@ class Served(msgspec.Struct):
         return [one for one in found if not kinds or one["type"] in kinds]
 
     @staticmethod
+    def leave() -> None:
+        """Tell the server to end, as its system does."""
+        signal.raise_signal(signal.SIGTERM)
+
+    @staticmethod
     def _told(answer: httpx.Response, status: int) -> Any:
         assert answer.status_code == status, (answer.status_code, answer.text)
         return answer.json() if answer.content else None
@@ -99,6 +106,7 @@ async def served(
     folder: Path,
     turns: Iterable[Played | Choosing] = (),
     *,
+    model: ChatModel | None = None,
     profile: str = "code",
     names: tuple[str, ...] = (),
     **options: Any,
@@ -106,7 +114,7 @@ async def served(
     """Serve a home in a folder, until this is left."""
     workspace = folder / "work"
     workspace.mkdir(exist_ok=True)
-    model = ScriptedModel(turns)
+    scripted = ScriptedModel(turns)
     environment = {"HOME": str(folder / "nobody"), **options.pop("environment", {})}
     given: dict[str, Any] = {
         "configuration": load_configuration(
@@ -116,7 +124,7 @@ async def served(
         **options,
     }
     made: dict[str, Any] = {"profile": profile, "workspace": workspace, **given}
-    runner = Holdfast(**made, approver="elsewhere", person="elsewhere", model=model)
+    runner = Holdfast(**made, approver="elsewhere", person="elsewhere", model=model or scripted)
     workbench = Holdfast(**made, approver=_waits, person=_asks)
     opened = Opened(runner=runner, workbench=workbench, profile=profile, workspace=str(workspace))
     told: list[Told] = []
@@ -136,7 +144,7 @@ async def served(
         async with httpx.AsyncClient(
             base_url=address, headers=headers, timeout=PATIENCE, trust_env=False
         ) as client:
-            yield Served(client, address, model, workspace, folder, runner, workbench)
+            yield Served(client, address, scripted, workspace, folder, runner, workbench)
         group.cancel_scope.cancel()
 
 

@@ -50,6 +50,7 @@ NAMES = frozenset(
         "holdfast.app.shown_commands",
         "holdfast.app.telemetry",
         "holdfast.app.undo",
+        "holdfast.app.vault_places",
         "holdfast.contract.kept_report",
         "holdfast.contract.vectors",
         "holdfast.execution.artifacts",

@@ -87,7 +87,7 @@ UNREADABLE: JsonObject = {**CLOSED, "minProperties": 0}
 """Not to be read in one pass, which another one can be."""
 
 
-@pytest.mark.req("CLI-RUN-01", "CLI-RUN-02")
+@pytest.mark.req("CLI-RUN-01", "CLI-RUN-02", "OSA-EXE-02")
 async def test_what_a_model_wrote_reaches_the_program_as_it_is(ground: Ground) -> None:
     schemas: dict[str, JsonValue] = {
         "none": None, "open": OPEN, "closed": CLOSED, "careful": UNREADABLE

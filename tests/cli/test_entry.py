@@ -51,7 +51,7 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
     ("words", "said"),
     [
         (["toor"], "holdfast: there is no verb 'toor'; did you mean 'tour'?\n"),
-        (["xyzzy"], "holdfast: there is no verb 'xyzzy'; known: audit, call, completion, "),
+        (["xyzzy"], "holdfast: there is no verb 'xyzzy'; known: acp, audit, call, "),
         (["--versoin"], "holdfast: there is no option '--versoin'; did you mean '--version'?\n"),
         (["--pretty", "call", "x"], "holdfast: --pretty goes after the verb; write: holdfast call"),
         (["--nope", "call"], "holdfast: there is no option '--nope'; see holdfast call --help\n"),

@@ -12,6 +12,7 @@ from command import Terminal
 from support import make_call, make_tool
 
 from holdfast.agent.place import Sign
+from holdfast.app.read_along import Subagents
 from holdfast.app.telling import Told
 from holdfast.contract.call import Ask, Prepared
 from holdfast.contract.events import (
@@ -43,7 +44,6 @@ from holdfast.surfaces.cli.live_view import LiveView
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.run_view import JsonView, QuietView
 from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
-from holdfast.surfaces.cli.subagents import Subagents
 from holdfast.surfaces.cli.told_lines import Listener
 
 END = WakeEnd(session_id="ses_1", executed=True, ended="final_response", response="Bye.")

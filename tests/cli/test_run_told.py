@@ -161,6 +161,16 @@ def test_what_is_asked_later_is_told_at_once(at_terminal: bool, home: Path, work
     assert (status, "  ? Which colour? [Red | Blue]" in told) == (4, True)
 
 
+def test_a_call_that_its_tool_refuses_is_counted_as_well(cli: Cli, home: Path, work: Path) -> None:
+    """As a promotion is, where a person agreed and the outcome is not reached."""
+    words = ("run", "x", "--profile", "managed", "--workspace", str(work), "--model")
+    asked = asks("session_get_snapshot", session_id="ses_of_another")
+    answer = cli(*words, script(work.parent, asked, says("No.")))
+    assert " · 1 call refused\n" in answer.err
+    end = lines_of(cli(*words, script(work.parent, asked, says("No.")), "--json"))[-1]
+    assert end["refused"] == 1
+
+
 def test_how_many_calls_were_refused_is_told_and_the_run_is_done(
     cli: Cli, work: Path, tool_file: Path
 ) -> None:

@@ -46,6 +46,24 @@ def test_what_is_named_and_not_there_is_told(cli: Cli, home: Path) -> None:
     assert checks["web.search #2"] == ("WARN", "brave: the variable NO_SUCH_KEY is not set")
 
 
+def test_a_vault_that_is_no_directory_is_told_by_doctor_and_by_every_verb(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "keys"
+    config = f'[vault.keys]\npath = "{folder}"\n'
+    (home / "config.toml").write_text(config, "utf-8")
+    said = f"vault.keys.path: {folder} is no directory, so what you mean is not protected"
+    step = "correct the path, or make the directory"
+    assert found(cli)["configuration"] == ("WARN", f"not applied: {said}")
+    assert f"note: {said}; {step}" in cli("tools").err
+    folder.write_text("a file", "utf-8")
+    assert said in cli("tools").err
+    folder.unlink()
+    folder.mkdir()
+    assert found(cli)["configuration"][0] == "OK"
+    assert cli("tools").err == ""
+
+
 def test_what_is_there_is_fine(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = BROKEN.replace("no-such-linter", "true").replace("no-such-gopls", "cat")
     (home / "config.toml").write_text(text, "utf-8")

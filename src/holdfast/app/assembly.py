@@ -36,7 +36,7 @@ from holdfast.app.options import (
 )
 from holdfast.app.outside import Bounds, Outside
 from holdfast.app.problems import ConfigurationError
-from holdfast.app.profiles import catalog_of, on_demand, profile_settings
+from holdfast.app.profiles import catalog_of, is_managed, on_demand, profile_settings
 from holdfast.app.reaching import reach_of
 from holdfast.app.session_ports import PortParts, SessionPorts
 from holdfast.app.settings import ProfileSettings, Settings, Surroundings
@@ -232,6 +232,7 @@ def assembled(wanted: Wanted) -> Whole:
             log=log,
             stays_open=own.stays_open,
             fulfils=options.get("application") is not None,
+            followable=None if own.managed is None else own.managed.followable,
             remarks=remarks_of(settings.sandbox),
             max_argument_bytes=settings.limits.argument_bytes,
             turn=turn,
@@ -253,10 +254,9 @@ def _mounted(
 ) -> "tuple[JudgeParts, tuple[mounts.Mount, ...]]":
     """With what is mounted and what is granted; only managed sessions have mounts."""
     judging = msgspec.structs.replace(judging, granted=(sources.granted,))
-    is_managed = "managed" in (profile.toolsets or ())
-    if not is_managed and not judging.settings.vault:
+    if not is_managed(profile) and not judging.settings.vault:
         return judging, ()
-    found = mounts.mounts_of(judging, is_managed=is_managed)
+    found = mounts.mounts_of(judging, is_managed=is_managed(profile))
     return mounts.mounted(judging, found), found
 
 

@@ -16,7 +16,7 @@ from typing import cast
 
 import msgspec
 
-from holdfast.app import server_words, telemetry
+from holdfast.app import server_words, telemetry, vault_places
 from holdfast.app.environment import (
     DEBUG_VARIABLE,
     MCP_TOKEN_VARIABLE,
@@ -160,6 +160,7 @@ def load_configuration(
             *narrowed.notices,
             *rules.notices,
             *left_out,
+            *(vault_places.missing_vaults(settled.vault, told) if settled.vault else ()),
         ),
         server_notices=_about(servers, theirs, trusted=trusted),
         files=(*files, *filter(None, (servers.file, theirs.file)), *rules.files),

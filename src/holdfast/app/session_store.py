@@ -82,7 +82,9 @@ def runner_of(lease: Lease | None, clock: Clock) -> Runner:
     return "somebody" if may_run(lease.holder, late=late) else "gone"
 
 
-async def delete_session(store: Store, session_id: str) -> str | None:
+async def delete_session(
+    store: Store, session_id: str, around: Surroundings | None = None
+) -> str | None:
     """Take a session away with its folder; what of the folder could not go is told.
 
     JournalError while somebody runs it.
@@ -101,7 +103,7 @@ async def delete_session(store: Store, session_id: str) -> str | None:
     # Whoever ran it before is fenced off by now: nothing more is appended in its name.
     await journal.release(lease)
     await store.archive.delete(session_id)
-    around = surroundings_of_this_process(load_configuration(None).settings)
+    around = around or surroundings_of_this_process(load_configuration(None).settings)
     return await to_thread.run_sync(remove_folder, around, session_id)
 
 

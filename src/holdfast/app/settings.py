@@ -273,6 +273,13 @@ class RetrievalSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """What is less similar is not found."""
 
 
+class RunSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `[run]` table: how a person is shown a run."""
+
+    view: Literal["lines", "screen"] = "lines"
+    """Line by line, or on the whole screen of the terminal."""
+
+
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The `[engine]` table: how sessions of agents are run."""
 
@@ -319,6 +326,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     watchdog: WatchdogSettings = WatchdogSettings()
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
+    run: RunSettings = RunSettings()
     engine: EngineSettings = EngineSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     web: WebSettings = WebSettings()

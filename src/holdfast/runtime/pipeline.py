@@ -76,6 +76,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """Where calls leave their trail; None: nowhere."""
     stays_open: Callable[[str], bool] = lambda _call_id: False
     """Whether a call has no end yet, although nobody waits for it any more."""
+    followable: Callable[[Envelope], Envelope] | None = None
+    """Takes out of an answer the steps to tools that are not there; None: answers have none."""
     remarks: tuple[str, ...] = ()
     """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
@@ -257,6 +259,8 @@ class Pipeline:
         if not isinstance(outcome, Outcome):
             outcome = await _ended(outcome, trail)
         answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
+        if parts.followable is not None and isinstance(answer, Envelope):
+            answer = parts.followable(answer)
         if not isinstance(answer, Envelope) or may_exceed(answer, prepared.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)

@@ -12,7 +12,8 @@ from holdfast.contract.outcomes import (
     Pending,
 )
 from holdfast.contract.steps import Step
-from holdfast.runtime.managed.grading import grade, without_echo
+from holdfast.runtime.managed.echoes import without_echo
+from holdfast.runtime.managed.grading import grade
 
 
 @pytest.mark.req("BOA-GRADE-03")

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.contract.envelope import Envelope, envelope_of
+from holdfast.contract.failure import Failure, FailureKind
 from holdfast.contract.json_value import JsonValue
-from holdfast.runtime.managed.leading import led_to, noted
+from holdfast.runtime.managed.leading import followable, led_to, noted
 
 STEP: JsonValue = {"tool": "outcome_define", "args": {}, "rationale": "why"}
 
@@ -57,3 +59,28 @@ def test_notes_name_the_tool_that_is_next() -> None:
         "Finish what matters most.",
     )
     assert noted(lines) == ("session_get_trace", "shell_wait")
+
+
+def test_steps_to_tools_that_are_not_there_are_taken_out_and_nothing_else() -> None:
+    other: JsonValue = {"tool": "read", "args": {"path": "a"}, "rationale": "why"}
+    said: dict[str, JsonValue] = {"next": STEP, "plan": [STEP, other, None], "hit": {"step": other}}
+    left = {"next": None, "plan": [other, None], "hit": {"step": other}}
+    answer = envelope_of(said)
+    assert followable(answer, "read".__eq__).result == left
+    assert followable(answer, {"read", "outcome_define"}.__contains__) is answer
+    failure = Failure(
+        kind=FailureKind.REJECTED, message="Not yet.", retryable=False, extras={**said}
+    )
+    refused = followable(Envelope(failure=failure), "read".__eq__)
+    assert refused.failure is not None
+    assert refused.failure.extras == left
+    plain = Envelope(failure=msgspec.structs.replace(failure, extras={"hit": other}))
+    assert followable(plain, "read".__eq__) is plain
+
+
+def test_what_lies_too_deep_is_left_as_it_is() -> None:
+    said: JsonValue = STEP
+    for _ in range(40):
+        said = [said]
+    answer = envelope_of([said, STEP])
+    assert followable(answer, "read".__eq__).result == [said]

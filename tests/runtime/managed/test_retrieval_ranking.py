@@ -129,6 +129,7 @@ def test_what_belongs_to_the_agent_counts_for_itself(source: Source) -> None:
     found = candidate_of("memory", hit(source), near, VIEWER)
     assert found.score == 1 + SOURCE_BONUS[source]
     assert found.session_relation is None
+    assert found.expansion is not None
     assert found.expansion.tool != "agent_compare_setup"
 
 

@@ -82,6 +82,26 @@ async def test_a_tool_refuses_what_is_documented_and_says_where_it_is_wrong(
         await followed(world, unlike(steps))
 
 
+@pytest.mark.req("BOA-BND-08")
+@pytest.mark.parametrize("name", TABLE)
+async def test_no_answer_leads_to_a_tool_that_the_agent_has_not(workspace: Path, name: str) -> None:
+    """Neither where it works nor where it fails, and it still is what its schema says."""
+    async with standing(workspace) as world:
+        declared = next(one for one in world.holdfast.tools if one.name == name).output_schema
+        assert declared is not None
+        world.holdfast.parts.catalog.exchange(
+            [one.name for one in world.holdfast.tools if one.name != name], []
+        )
+        for arguments in TABLE[name].good:
+            envelope = await world.settled(name, arguments)
+            assert {one["tool"] for one in steps_in(told_by(envelope))} <= {name}
+            if envelope.failure is None:
+                jsonschema_rs.validator_for(declared).validate(envelope.result)
+        for wrong in TABLE[name].bad:
+            refused = await world.settled(name, wrong.arguments)
+            assert {one["tool"] for one in steps_in(told_by(refused))} <= {name}
+
+
 @pytest.mark.req("BOA-ARG-05", "BOA-ARG-06")
 async def test_a_session_is_the_current_one_or_one_of_the_same_agent(workspace: Path) -> None:
     async with standing(workspace) as world:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tool_kit import failure, opened, result
 
-from holdfast import Agent, Holdfast
+from holdfast import Agent, Holdfast, Visibility
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.events import Event, EventsProcessed, OutcomeDefined, WantedOutcome
 from holdfast.contract.failure import FailureKind
@@ -83,6 +83,41 @@ async def test_an_outcome_is_written_down_as_taken_into_account(workspace: Path)
         events = await journal.events(hf.session_id)
         (marked,) = [one for one in events if isinstance(one.payload, EventsProcessed)]
         assert marked.sequence == event.sequence + 1
+
+
+@pytest.mark.parametrize(
+    ("criteria", "warned"),
+    [
+        (["All invoices reconciled"], ["'All invoices reconciled' is met only by a line"]),
+        (["tests pass", "ruff check is clean"], ["'tests pass'", "'ruff check is clean'"]),
+        (["pytest exits with 0"], ["its words give 2 of the 4 points"]),
+        ([], ["It has no success_criteria, so it never counts as reached"]),
+        (['The check prints "3 steps"', "every customer ledger test passes"], []),
+    ],
+)
+async def test_criteria_that_can_hardly_be_shown_are_told_with_what_to_write_instead(
+    workspace: Path, criteria: list[str], warned: list[str]
+) -> None:
+    async with kept(workspace) as hf:
+        made = await result(hf, "outcome_define", title="Green", success_criteria=criteria)
+        assert len(made["warnings"]) == len(warned)
+        for one, said in zip(made["warnings"], warned, strict=True):
+            assert said in one
+            assert "'The check prints \"3 steps\"'" in one
+
+
+async def test_an_agent_with_few_tools_is_led_to_none_that_it_has_not(workspace: Path) -> None:
+    few = Agent(
+        id="few",
+        description="Few.",
+        instructions="Few.",
+        tools=Visibility(allow=("outcome_*", "permissions_check")),
+    )
+    async with kept(workspace, agent=few) as hf:
+        grade = (await result(hf, "outcome_evaluate"))["grade"]
+        assert grade["next_suggested_tool"]["tool"] == "outcome_define"
+        await result(hf, "outcome_define", **TILL)
+        assert (await result(hf, "outcome_evaluate"))["grade"]["next_suggested_tool"] is None
 
 
 @pytest.mark.req("BOA-OUT-04")

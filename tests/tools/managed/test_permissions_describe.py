@@ -115,6 +115,7 @@ async def test_a_busy_or_missing_shell_is_told_with_the_way_out(
         posture = found["shell_mutation_posture"]
         assert (posture["status"], posture["busy"]) == (status, shell is busy_shell)
         assert (posture["busy_plan"] is not None) is (shell is busy_shell)
+    assert BUSY_PLAN.step is not None
     assert BUSY_PLAN.step.tool == "shell_wait"
 
 

@@ -24,9 +24,15 @@ from holdfast.contract.events import (
     Payload,
     UserMessage,
 )
+from holdfast.contract.managed.retrieval import Candidate
 from holdfast.contract.wake_events import LearningCaptured
 
 pytestmark = pytest.mark.anyio
+
+
+def expansion_of(one: Candidate) -> str:
+    assert one.expansion is not None
+    return one.expansion.tool
 
 
 @pytest.mark.req("BOA-MEM-01", "BOA-LRN-04", "BOA-MEM-02")
@@ -45,7 +51,7 @@ async def test_memory_is_searched_store_by_store(workspace: Path, tmp_path: Path
             *("session_evaluation", "session_outcome", "session_state", "working_buffer"),
             "shell_state",
         }
-        assert told["learning"].expansion.tool == "learning_list"
+        assert expansion_of(told["learning"]) == "learning_list"
         assert told["workspace_memory"].snippet == "# Memory Count the till twice."
         assert told["workspace_memory_notes"].session_id is None
         of_session = [one for one in found.hits if one.session_id == "ses_past"]
@@ -67,7 +73,7 @@ async def test_without_anything_shared_memory_is_searched_all_the_same(
             )
             told = {one.source: one for one in found.hits}
             assert "workspace_memory" not in told
-            assert told["shell_state"].expansion.tool == "shell_describe"
+            assert expansion_of(told["shell_state"]) == "shell_describe"
 
 
 @pytest.mark.req("BOA-SESS-39", "BOA-SESS-40")

@@ -23,8 +23,18 @@ from anyio.abc import SocketAttribute
 
 from holdfast.app.http_door.connections import Connection, end_overdue
 from holdfast.app.http_door.rules import is_loopback
+from holdfast.runtime.abort import Abort
 
-__all__ = ["Listening", "OpenDoor", "answering", "is_loopback", "open_door"]
+__all__ = [
+    "Ends",
+    "Listening",
+    "OpenDoor",
+    "answering",
+    "answering_until",
+    "heed_signals",
+    "is_loopback",
+    "open_door",
+]
 
 Application = Callable[..., Any]
 """An ASGI application."""
@@ -59,6 +69,14 @@ class _Server(uvicorn.Server):
         """Leave them alone: sessions have to be closed before the process ends."""
         yield
 
+    def leave(self) -> None:
+        """Let go of all that is left: where it was cancelled it had no time to."""
+        for one in getattr(self, "servers", ()):
+            one.close()
+        for one in list(self.server_state.connections):
+            if isinstance(one, Connection):
+                one.refuse()
+
 
 @asynccontextmanager
 async def open_door(listening: Listening) -> AsyncGenerator[OpenDoor]:
@@ -79,14 +97,66 @@ async def answering(
     seconds: int,
 ) -> None:
     """Answer until a signal comes; ``ending`` hears of each. Answers then have so many seconds."""
-    server = _Server(_configuration(application, seconds))
+    leaving = Abort()
+
+    def end() -> None:
+        ending()
+        leaving.set()
+
     async with create_task_group() as group:
-        group.start_soon(_ended, server, ending)
-        group.start_soon(_watched, server)
+        group.start_soon(heed_signals, end)
         try:
-            await server.serve(door.sockets)
+            await answering_until(application, door, Ends(leaving=leaving), seconds)
         finally:
             group.cancel_scope.cancel()
+
+
+class Ends(msgspec.Struct, frozen=True, kw_only=True):
+    """How it is told to end."""
+
+    leaving: Abort
+    hurrying: Abort = msgspec.field(default_factory=Abort)
+    """Answers under way are waited for no longer."""
+
+
+async def answering_until(
+    application: Application, door: OpenDoor, ends: Ends, seconds: int
+) -> None:
+    """Answer until it is told to end. Answers under way then have so many seconds."""
+    server = _Server(_configuration(application, seconds))
+
+    def leave() -> None:
+        server.should_exit = True
+
+    def hurry() -> None:
+        server.should_exit = server.force_exit = True
+
+    with _told(ends.leaving, leave), _told(ends.hurrying, hurry):
+        async with create_task_group() as group:
+            group.start_soon(_watched, server)
+            try:
+                await server.serve(door.sockets)
+            finally:
+                server.leave()
+                group.cancel_scope.cancel()
+
+
+async def heed_signals(*steps: Callable[[], None]) -> None:
+    """Each signal takes the next step, and the last one again, until this is cancelled."""
+    with open_signal_receiver(SIGINT, SIGTERM, SIGHUP) as signals:
+        number = 0
+        async for _ in signals:
+            steps[min(number, len(steps) - 1)]()
+            number += 1
+
+
+@contextmanager
+def _told(abort: Abort, do: Callable[[], None]) -> Generator[None]:
+    unsubscribe = abort.subscribe(do)
+    try:
+        yield
+    finally:
+        unsubscribe()
 
 
 def _configuration(application: Application, seconds: int) -> uvicorn.Config:
@@ -108,10 +178,3 @@ async def _watched(server: _Server) -> None:
     while True:
         await sleep(_LOOK_SECONDS)
         end_overdue(server.server_state.connections, current_time())
-
-
-async def _ended(server: _Server, ending: Callable[[], None]) -> None:
-    with open_signal_receiver(SIGINT, SIGTERM, SIGHUP) as signals:
-        async for _ in signals:
-            ending()
-            server.should_exit = True

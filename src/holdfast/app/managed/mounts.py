@@ -13,9 +13,9 @@ import msgspec
 from holdfast.app.agent_places import substrate_of
 from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.judging import JudgeParts, Mounted
-from holdfast.app.locations import home_of
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Surroundings, VaultSettings
+from holdfast.app.vault_places import vault_path
 from holdfast.contract.mounts import Mount as Mount
 from holdfast.policy import source_grants
 
@@ -132,17 +132,7 @@ def _vault(name: str, table: VaultSettings, parts: JudgeParts) -> Mount:
         raise ConfigurationError(
             f"vault.{name}: it cannot be called that; use letters, digits, - and _, at most 64"
         )
-    path = Path(table.path)
-    if table.path.startswith("~/"):
-        home = home_of(parts.surroundings.environment)
-        if home is None:
-            raise ConfigurationError(f"vault.{name}.path: there is no home; name it in full")
-        path = home / table.path[2:]
-    if not path.is_absolute():
-        raise ConfigurationError(
-            f"vault.{name}.path: {table.path!r} is no absolute path; name it in full"
-        )
-    real = _real(path)
+    real = _real(vault_path(name, table, parts.surroundings.environment))
     if parts.workspace is not None and _real(parts.workspace).is_relative_to(real):
         raise ConfigurationError(
             f"vault.{name}.path: {real} is or contains the workspace; name another directory"

@@ -27,6 +27,7 @@ from holdfast.app.managed import (
 from holdfast.app.managed.basis import Explain, ManagedParts, skill_list
 from holdfast.app.store import shared_store
 from holdfast.contract.commanding import Commanding
+from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import CallSettled, Event
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
@@ -39,16 +40,20 @@ from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
-from holdfast.runtime.managed.leading import led_to, noted
+from holdfast.runtime.managed.leading import followable, led_to, noted
 from holdfast.runtime.managed.setup_book import SetupBook
 from holdfast.runtime.managed.shell_keeper import ManagedCommanding
 from holdfast.runtime.managed.surveying import Brought
 from holdfast.runtime.managed.surveyor import Surveyor, SurveyParts
+from holdfast.tools.managed import MANAGED
 
 _GROUPS = (
     *(outcomes, permissions, sessions, memory, retrieval),
     *(skills, shell, sandbox, resources, setup),
 )
+
+
+_NAMES = frozenset(one.name for one in MANAGED)
 
 
 class ManagedSession:
@@ -93,6 +98,12 @@ class ManagedSession:
     def ports(self) -> Ports:
         """By port, what each call is handed."""
         return {port: made for group in _GROUPS for port, made in group.ports_of(self).items()}
+
+    def followable(self, answer: Envelope) -> Envelope:
+        """What a managed tool answered, without the steps to tools that this agent has not."""
+        if answer.tool not in _NAMES:
+            return answer
+        return followable(answer, self.parts.catalog.__contains__)
 
     def commanding(self, form: Commanding) -> ManagedCommanding:
         """How `bash` runs its commands, which ``form`` puts into words."""

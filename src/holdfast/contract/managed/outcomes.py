@@ -35,6 +35,8 @@ class DefinedOutcome(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     active_outcome: WantedOutcome
     event_id: str
+    warnings: tuple[str, ...] = ()
+    """Criteria that can hardly ever be shown, each with what to write in its place."""
     artifact_paths: tuple[str, ...] = ()
 
 

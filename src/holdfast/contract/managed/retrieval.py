@@ -70,7 +70,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     confidence: Confidence = "low"
     evidence: tuple[Piece, ...] = ()
-    expansion: Step
+    expansion: Step | None
+    """What shows it as it is; None: this agent has no such tool."""
 
 
 class BackendSummary(msgspec.Struct, frozen=True, kw_only=True):

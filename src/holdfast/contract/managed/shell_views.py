@@ -81,9 +81,10 @@ class LivePreview(msgspec.Struct, frozen=True, kw_only=True):
 class BusyPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What to do while a command runs in the shell."""
 
-    step: Step
+    step: Step | None
+    """None, here as below: this agent has no such tool."""
     allowlisted_read_tools: tuple[str, ...]
-    evidence_plan: Step
+    evidence_plan: Step | None
     avoid_tools: tuple[str, ...]
     live_output_preview: LivePreview | None = None
 

@@ -23,7 +23,8 @@ class SkillEntry(msgspec.Struct, frozen=True, kw_only=True):
     """The first lines of its body."""
     source: str
     """The folder of skills that it is found in."""
-    next_step: Step
+    next_step: Step | None
+    """What gives its body; None: this agent has no such tool."""
 
 
 class SkillHit(SkillEntry, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ A criterion is met when a text fits it well enough that tells of what happened; 
 the outcome again shows nothing. Where the texts come from is not known here.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from holdfast.contract.outcomes import (
     Standing,
 )
 from holdfast.contract.steps import Step
+from holdfast.runtime.managed.echoes import without_echo, without_record
 from holdfast.runtime.managed.text_score import normal, query_of, score_said, snippet, speaks_of
 
 MET = 4
@@ -29,18 +29,6 @@ _HOW: dict[GradeStatus, str] = {
     "done_candidate": "It rests",
     "in_progress": "It is under way",
 }
-_AROUND = "\"'`.,;:!"
-_WORDS = re.compile(r"[^\W\d]\w+")
-"""A word has two letters at least: what is less marks a list."""
-_LABELS = frozenset(
-    {
-        *("outcome", "active_outcome", "outcome_title", "wanted", "active", "goal", "target"),
-        *("title", "detail", "summary", "description", "content", "success", "success_criteria"),
-        *("criteria", "criterion", "met", "unmet", "todo", "pending", "null", "none", "true"),
-        "false",
-    }
-)
-"""Words that may stand around what the outcome says, and show nothing by that."""
 
 
 class _Said(NamedTuple):
@@ -100,30 +88,6 @@ def _leading_on(standing: Standing, status: GradeStatus) -> Step:
     return _reread(standing)
 
 
-def without_echo(text: str, outcome: WantedOutcome) -> str:
-    """A text without the lines that only tell the outcome again, however they are set."""
-    told = _told(outcome)
-    if not any(one in normal(text) for one in told):
-        return text
-    return "\n".join(line for line in text.splitlines() if not _is_echo(normal(line), told))
-
-
-def _told(outcome: WantedOutcome) -> tuple[str, ...]:
-    """What the outcome says, the longest first: one part may hold another."""
-    detail = (outcome.detail or "").splitlines()
-    parts = {normal(one).strip() for one in (outcome.title, *outcome.success_criteria, *detail)}
-    bare = {part.strip(_AROUND) for part in parts}
-    return tuple(sorted(filter(None, parts | bare), key=len, reverse=True))
-
-
-def _is_echo(line: str, told: tuple[str, ...]) -> bool:
-    """Whether nothing is left of it but labels once what the outcome says is taken away."""
-    rest = line
-    for one in told:
-        rest = rest.replace(one, " ")
-    return rest != line and _LABELS.issuperset(_WORDS.findall(rest))
-
-
 def _shown(outcome: WantedOutcome, texts: Sequence[_Said]) -> tuple[Shown, ...]:
     """What shows each criterion best; the first of those that show it equally well."""
     found: list[Shown] = []
@@ -146,12 +110,11 @@ def _shown(outcome: WantedOutcome, texts: Sequence[_Said]) -> tuple[Shown, ...]:
 
 def _said(outcome: WantedOutcome, evidence: Iterable[Evidence]) -> Iterator[_Said]:
     """What the texts say beside the outcome itself; those that say nothing else are left out."""
-    title, criteria = normal(outcome.title), [normal(one) for one in outcome.success_criteria]
     for one in evidence:
-        whole = normal(one.text)
-        if one.kind == "output" and title in whole and any(told in whole for told in criteria):
-            continue  # a record of the outcome, wherever it was read
-        text = without_echo(one.text, outcome)
+        told = one.text
+        if one.kind == "output":  # a record of the outcome may be read anywhere
+            told = without_record(told, outcome)
+        text = without_echo(told, outcome)
         if text.strip():
             yield _Said(one, text, normal(text))
 

@@ -112,7 +112,7 @@ def _of_shell(posture: ShellPosture | None) -> Iterator[_Note]:
         args={"timeout_ms": WAIT_MS},
         rationale="a command still runs there: wait before the next one",
     )
-    step = wait if posture.busy_plan is None else posture.busy_plan.step
+    step = (None if posture.busy_plan is None else posture.busy_plan.step) or wait
     facts: dict[str, JsonValue] = {} if shell is None else {"shell": shell.shell_id}
     yield "shell-busy", {**facts, "command": running or ""}, step
 

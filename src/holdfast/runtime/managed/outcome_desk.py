@@ -14,6 +14,7 @@ from holdfast.contract.managed.outcomes import (
     ReadOutcome,
 )
 from holdfast.contract.outcomes import outcome_fingerprint
+from holdfast.runtime.managed.criteria import warnings_about
 from holdfast.runtime.managed.ground import Ground
 from holdfast.runtime.managed.judging import Judging
 from holdfast.runtime.managed.session_folders import shown_of
@@ -45,6 +46,7 @@ class OutcomeDesk:
             session_id=session.id,
             active_outcome=clean,
             event_id=event_id,
+            warnings=warnings_about(clean),
             artifact_paths=await shown_of(self._ground, session.id, "outcome"),
         )
 

@@ -4,7 +4,7 @@ What is asked is made elsewhere, of what is known of the moment; how it is told 
 known here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from holdfast.contract.archive import SessionQuery
 from holdfast.contract.errors import ToolError
@@ -71,7 +71,7 @@ class Recall:
         plan: tuple[Step, ...] = ()
         if query:
             found = await self._finding.everywhere(Wanted(query=query, limit=MOST_CANDIDATES), ())
-            candidates = tuple(map(_reminder, found.hits))
+            candidates = tuple(_reminders(found.hits))
             plan = tuple(
                 Step(tool=one.tool, args=one.args, rationale=one.rationale)
                 for one in found.expansion_plan
@@ -101,11 +101,13 @@ class Recall:
         )
 
 
-def _reminder(one: Candidate) -> Reminder:
-    return Reminder(
-        title=one.title[:_LONGEST_TITLE],
-        source=one.source,
-        score=one.score,
-        confidence=one.confidence,
-        step=one.expansion,
-    )
+def _reminders(found: Iterable[Candidate]) -> Iterator[Reminder]:
+    for one in found:
+        if one.expansion is not None:
+            yield Reminder(
+                title=one.title[:_LONGEST_TITLE],
+                source=one.source,
+                score=one.score,
+                confidence=one.confidence,
+                step=one.expansion,
+            )

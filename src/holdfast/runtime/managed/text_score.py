@@ -86,6 +86,12 @@ def score_said(query: Query, said: str) -> Score:
     return Score(sum(points for points, _ in found), tuple(reason for _, reason in found))
 
 
+def most_by_parts(query: Query) -> int:
+    """What a text is given at most that holds every part, and not the query as a whole."""
+    counted = ((PHRASE, query.phrases), (PATH, query.paths), (IDENTIFIER, query.identifiers))
+    return sum(points * len(parts) for points, parts in (*counted, (TERM, query.terms)))
+
+
 def speaks_of(query: Query, said: str) -> bool:
     """Whether a text in its normal form holds any word of a query; one of two letters stands inside
     of nearly every text, and has to stand alone."""

@@ -5,6 +5,7 @@ from typing import Protocol
 from anyio import Lock, to_thread
 
 from holdfast.app.changes import CHANGE_ARGUMENTS, files_below, whole_change
+from holdfast.app.read_along import Subagents
 from holdfast.contract.call import Ask
 from holdfast.contract.person import Asker, Inquiry, Postponed, Replies
 from holdfast.contract.ports import Answer
@@ -12,7 +13,6 @@ from holdfast.surfaces.cli.asked_about import Asked, Whole
 from holdfast.surfaces.cli.call_cards import Card, argument_lines, change_tones
 from holdfast.surfaces.cli.run_view import View
 from holdfast.surfaces.cli.screen import one_line
-from holdfast.surfaces.cli.subagents import Subagents
 
 
 class Decides(Protocol):

@@ -71,7 +71,7 @@ class TerminalApprover:
                 whole()
                 self._typing.show(*choices)
                 continue
-            answer = _answer(line)
+            answer = answer_in(line)
             if answer is None:
                 self._typing.show(_UNKNOWN, *choices)
                 continue
@@ -92,7 +92,7 @@ def _choices(ask: Ask, offers: Sequence[Remember]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _answer(line: str) -> Answer | None:
+def answer_in(line: str) -> Answer | None:
     """What a line means; None: nothing that was offered."""
     word, colon, said = line.strip().partition(":")
     word = word.strip().lower()

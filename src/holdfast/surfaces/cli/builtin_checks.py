@@ -1,4 +1,5 @@
-"""What `holdfast doctor` says of the built-in tools: the programs and packages they use."""
+"""What `holdfast doctor` says of built-in tools, and of verbs that want a part of their own: the
+programs and packages they use."""
 
 import shutil
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from holdfast.execution.search.program import ripgrep
 from holdfast.surfaces.cli.looks import Finding
 
 _EXTRAS = {
+    "acp": (("acp",), "editors cannot start holdfast acp"),
     "web": (("trafilatura", "pypdf"), "web_fetch reads pages plainly and no PDF files"),
     "images": (("PIL",), "view_image shows no pictures"),
     "vectors": (("numpy", "usearch"), "retrieval_search finds words, and not what means the same"),

@@ -20,8 +20,6 @@ _MAIN = (
 """Arguments that tell the most of a call, the most telling first."""
 _TITLE = 100
 _LINE = 160
-_FEW = 5
-_CHANGES = 20
 _MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 _COUNTED = (("matches", "match"), ("entries", "entry"), ("hits", "hit"), ("files", "file"))
 
@@ -31,6 +29,19 @@ class CardLine(NamedTuple):
 
     text: str
     tone: Tone = "plain"
+
+
+class Most(NamedTuple):
+    """How much of what a call brought is shown."""
+
+    lines: int = 5
+    changes: int = 20
+    width: int = _LINE
+
+
+FEW = Most()
+WHOLE = Most(lines=500, changes=500, width=2000)
+"""More of it than anybody reads line by line; the journal has the rest."""
 
 
 class Card(NamedTuple):
@@ -71,7 +82,12 @@ def card_of(tool: str, arguments: str) -> Card:
 
 
 def result_lines(
-    card: Card, envelope: JsonObject, took: float | None = None, *, change_is_known: bool = False
+    card: Card,
+    envelope: JsonObject,
+    took: float | None = None,
+    *,
+    change_is_known: bool = False,
+    most: Most = FEW,
 ) -> Iterator[CardLine]:
     """What came of it: how it ended and how long it took, then the first of what it brought.
 
@@ -84,13 +100,13 @@ def result_lines(
     time = "" if took is None else f" in {took:.1f} s"
     if envelope.get("ok") is not True:
         kind, message = envelope.get("kind"), str(envelope.get("message", ""))
-        yield CardLine(cut_text(f"{kind}{time}: {' '.join(message.split())}", _LINE), "bad")
+        yield CardLine(cut_text(f"{kind}{time}: {' '.join(message.split())}", most.width), "bad")
         return
     result = envelope.get("result")
     ended, tone = how_ended(result)
     yield CardLine(f"{ended}{time}", tone)
     if card.tool != "todo":
-        yield from _brought(card, result, change_is_known=change_is_known)
+        yield from _brought(card, result, most, change_is_known=change_is_known)
     if metadata.get("truncated") is True:
         size = metadata.get("output_bytes")
         whole = f"{size_shown(size)} in all" if isinstance(size, int) else "cut"
@@ -157,15 +173,17 @@ def how_ended(result: JsonValue) -> tuple[str, Tone]:
     return "done", "good"
 
 
-def _brought(card: Card, result: JsonValue, *, change_is_known: bool) -> Iterator[CardLine]:
-    if changes := change_lines(card.tool, card.arguments, unknown, _CHANGES):
+def _brought(
+    card: Card, result: JsonValue, most: Most, *, change_is_known: bool
+) -> Iterator[CardLine]:
+    if changes := change_lines(card.tool, card.arguments, unknown, most.changes):
         if not change_is_known:
             yield from change_tones(changes)
         return
     lines = [line.rstrip() for line in _text(result).splitlines() if line.strip()]
-    yield from (CardLine(cut_text(line, _LINE), "dim") for line in lines[:_FEW])
-    if len(lines) > _FEW:
-        yield CardLine(f"… {counted(len(lines) - _FEW, 'more line')}", "dim")
+    yield from (CardLine(cut_text(line, most.width), "dim") for line in lines[: most.lines])
+    if len(lines) > most.lines:
+        yield CardLine(f"… {counted(len(lines) - most.lines, 'more line')}", "dim")
 
 
 def _text(result: JsonValue) -> str:

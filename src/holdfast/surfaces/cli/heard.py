@@ -3,7 +3,10 @@ at the end. How it is shown is not known here, nor how a run goes."""
 
 from collections.abc import Callable
 
+import msgspec
+
 from holdfast.app.agent_work import OpenAgent
+from holdfast.app.read_along import ReadAlong, Subagents
 from holdfast.app.telling import Told
 from holdfast.contract.events import (
     CallRefused,
@@ -11,11 +14,23 @@ from holdfast.contract.events import (
     ChildIdle,
     Event,
 )
+from holdfast.contract.failure import FailureKind
 from holdfast.contract.journal import Journal
 from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.cli.overheard import Overheard
 from holdfast.surfaces.cli.run_view import View
-from holdfast.surfaces.cli.subagents import ReadAlong, Subagents
+
+
+_REFUSALS = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
+
+
+class _End(msgspec.Struct):
+    """What an envelope says of a refusal."""
+
+    kind: str = ""
+
+
+_read_end = msgspec.json.Decoder(_End).decode
 
 
 class Heard:
@@ -78,8 +93,10 @@ class Heard:
 
     def _count(self, event: Event) -> None:
         match event.payload:
-            case CallSettled(envelope=envelope):
+            case CallSettled(call_id=call_id, envelope=envelope):
                 self.unasked = self.unasked or NOBODY_TO_ASK.encode() in bytes(envelope)
+                if _read_end(envelope).kind in _REFUSALS:
+                    self._refused.add(call_id)  # maybe by the tool itself, after a person's yes
             case CallRefused(call_id=call_id):
                 self._refused.add(call_id)
             case _:

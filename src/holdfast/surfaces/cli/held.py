@@ -6,10 +6,10 @@ events tell it again when it is whole.
 
 from collections import deque
 
+from holdfast.app.read_along import Below
 from holdfast.app.telling import Told
 from holdfast.contract.events import Event
 from holdfast.contract.model import TextDelta
-from holdfast.surfaces.cli.subagents import Below
 
 MOST_LIVE = 1000
 """Live pieces that are kept."""

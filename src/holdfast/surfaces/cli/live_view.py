@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import msgspec
 
 from holdfast.agent.place import Sign
+from holdfast.app.read_along import Below
 from holdfast.contract.events import (
     CallAsked,
     CallSettled,
@@ -32,9 +33,8 @@ from holdfast.surfaces.cli.call_cards import CardLine
 from holdfast.surfaces.cli.held import Held, Shown
 from holdfast.surfaces.cli.open_calls import OpenCalls
 from holdfast.surfaces.cli.paint import Paint, Tone
-from holdfast.surfaces.cli.run_view import Usage, used
+from holdfast.surfaces.cli.run_view import Usage, model_shown, summed_up, used
 from holdfast.surfaces.cli.spoken import Spoken
-from holdfast.surfaces.cli.subagents import Below
 from holdfast.surfaces.cli.told_lines import Listener, below_lines, lines_of
 
 _AWAITS = "waits for work in the background"
@@ -71,7 +71,7 @@ class LiveView:
     def begin(self, session_id: str, model: str, configured: str | None = None, /) -> None:
         """Where it can be taken up again, and who is asked."""
         self._model = model
-        known = model if configured in (None, model) else f"{configured} ({model})"
+        known = model_shown(model, configured)
         self._paint.line(f"session {session_id} · {known}", "dim")
 
     def recall(self, asked: Sequence[Event], /) -> None:
@@ -135,9 +135,8 @@ class LiveView:
         self._show_held()
         self._spoken.end()
         tone: Tone = "dim" if status == 0 else "plain"
-        more = [f"{counted(refused, 'call')} refused"] if refused else []
         took = time.monotonic() - self._began
-        self._paint.line(" · ".join([used(self._model, self._usage, took), *more]), tone)
+        self._paint.line(summed_up(self._model, self._usage, took, refused), tone)
         if self._answer is not None and end.response:
             self._answer(end.response)
 

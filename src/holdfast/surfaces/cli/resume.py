@@ -4,7 +4,7 @@ It goes on as the agent, under the profile and in the workspace it was begun wit
 `run`'s.
 """
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import anyio
@@ -28,6 +28,11 @@ _GONE = (
     " --workspace DIR"
 )
 
+_EXAMPLES = """examples:
+  holdfast resume                              go on with the last session of this workspace
+  holdfast resume last "And the docs, too."    with something more to do
+  holdfast resume last --screen                on the whole screen; ? shows the keys"""
+
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
@@ -41,6 +46,8 @@ def add_arguments(parser: Parser) -> None:
     parser.offer("words", [LAST])
     add_run_options(parser)
     parser.set_defaults(workspace=None)
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

@@ -4,7 +4,7 @@ Exit status: 0 done, 1 the work failed or came to a limit, 2 it could not begin,
 a call, 4 it waits for a person, 130 interrupted.
 """
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 
 from holdfast.surfaces.cli.opening import chosen
 from holdfast.surfaces.cli.parsing import Parser, UsageError
@@ -20,6 +20,12 @@ from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.stores import with_a_store
 from holdfast.surfaces.cli.working import BROKEN, Task, done, worded
 
+_EXAMPLES = """examples:
+  holdfast run "Tidy up the tests."              what happens, line by line
+  holdfast run --screen "Tidy up the tests."     on the whole screen; ? shows the keys
+  holdfast run --set run.view=screen "..."       the same; put it into your config.toml for good
+  holdfast run --no-screen "..."                 line by line, whatever that says"""
+
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
@@ -31,6 +37,8 @@ def add_arguments(parser: Parser) -> None:
         help="what is to be done; what is piped in comes behind it; - waits for it",
     )
     add_run_options(parser)
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

@@ -4,7 +4,7 @@ import os
 import select
 import stat
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections.abc import Callable
 
 from holdfast.contract.agents import RunLimits
@@ -39,6 +39,11 @@ def add_run_options(parser: Parser) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="show only the last words")
     parser.add_argument(
+        "--screen",
+        action=BooleanOptionalAction,
+        help="show it on the whole screen, with keys to look around, answer and speak",
+    )
+    parser.add_argument(
         "--max-rounds",
         "--max-steps",
         metavar="N",
@@ -64,6 +69,8 @@ def check_run_options(arguments: Namespace) -> None:
     """UsageError where two of them do not go together."""
     if arguments.headless and arguments.later:
         raise UsageError("--headless asks nobody and --later asks later; give one of them")
+    if arguments.screen and (arguments.json or arguments.quiet):
+        raise UsageError("--screen is for somebody who watches; leave --json and --quiet out")
     if arguments.json and arguments.quiet:
         raise UsageError("--json tells everything and --quiet nothing; give one of them")
 

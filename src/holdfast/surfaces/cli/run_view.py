@@ -11,6 +11,7 @@ from typing import Protocol
 import msgspec
 
 from holdfast.agent.place import Sign
+from holdfast.app.read_along import Below
 from holdfast.contract.events import Event, ModelReplied
 from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.contract.runtime import Progress
@@ -21,7 +22,6 @@ from holdfast.surfaces.cli.asked_about import Asked, Whole, show_asked
 from holdfast.surfaces.cli.held import Shown
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.screen import Screen
-from holdfast.surfaces.cli.subagents import Below
 
 _MILLION = 1_000_000
 _USED = ("input_tokens", "output_tokens", "cached_tokens", "cost_micros")
@@ -177,9 +177,20 @@ class JsonView(QuietView):
         self._line(encode_json(told).decode())
 
 
+def model_shown(model: str, configured: str | None) -> str:
+    """Who is asked, as their table is called, and as their provider calls them."""
+    return model if configured in (None, model) else f"{configured} ({model})"
+
+
+def summed_up(model: str, usage: Usage, seconds: float, refused: int) -> str:
+    """What a run has used in the end, and how many calls were refused."""
+    more = [f"{counted(refused, 'call')} refused"] if refused else []
+    return " · ".join([used(model, usage, seconds), *more])
+
+
 def used(model: str, usage: Usage, seconds: float) -> str:
-    """What a run has used, in a line."""
-    parts = [model, counted(usage.rounds, "round")]
+    """What a run has used, in a line; without a model it is not named."""
+    parts = [*([model] if model else []), counted(usage.rounds, "round")]
     tokens = usage.input_tokens + usage.output_tokens
     if tokens:
         parts.append(counted(tokens, "token"))

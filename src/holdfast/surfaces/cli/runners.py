@@ -26,6 +26,6 @@ def runner_of(opened: Chosen, workspace: str, arguments: Namespace, screen: Scre
 
     options = Options(**opened.sources)
     options["configuration"] = opened.configuration
-    options["approver"] = options["person"] = "elsewhere"
+    options["approver"] = options["person"] = options["application"] = "elsewhere"
     options["other_projects"] = of_another
     return Holdfast(tools=opened.tools, profile=opened.profile, workspace=workspace, **options)

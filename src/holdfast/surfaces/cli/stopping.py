@@ -79,6 +79,8 @@ class Stops(NamedTuple):
     """Do not wait for the run to stop."""
     hang_up: Callable[[], None]
     """Nobody sees anything any more."""
+    leave: Callable[[], None] = lambda: None
+    """Right before the program ends at once: give back what is not given back by its end."""
 
 
 async def heed_signals(session: Interrupted, ladder: Ladder, stops: Stops) -> None:
@@ -90,7 +92,7 @@ async def heed_signals(session: Interrupted, ladder: Ladder, stops: Stops) -> No
         async for one in signals:
             if one == signal.SIGINT:
                 step = ladder.press(anyio.current_time(), session.interrupt_call)
-                await _taken(step, session.interrupt, stops.say)
+                await _taken(step, session.interrupt, stops)
                 continue
             if one == signal.SIGHUP:
                 stops.hang_up()
@@ -107,21 +109,21 @@ async def _asked_to_end(step: AskedToEnd, session: Interrupted, stops: Stops) ->
         stops.say("asked to end once more; the run is not waited for")
         stops.end_now()
         await anyio.sleep(_LAST_SECONDS)
+        stops.leave()
         _die(signal.SIGTERM)
 
 
-async def _taken(
-    step: Step, interrupt: Callable[[], Awaitable[None]], say: Callable[[str], None]
-) -> None:
+async def _taken(step: Step, interrupt: Callable[[], Awaitable[None]], stops: Stops) -> None:
     match step:
         case "calls":
-            say("stopping the call; once more within 2 seconds stops the run")
+            stops.say("stopping the call; once more within 2 seconds stops the run")
         case "run":
-            say("stopping the run")
+            stops.say("stopping the run")
             await interrupt()
         case "waits":
-            say("the run is being stopped; once more ends the program at once")
+            stops.say("the run is being stopped; once more ends the program at once")
         case "kill":
+            stops.leave()
             _die(signal.SIGINT)
 
 

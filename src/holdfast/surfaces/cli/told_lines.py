@@ -6,6 +6,7 @@ Text only; what is shown of it where is not known here.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from holdfast.app.read_along import Below
 from holdfast.contract.events import (
     ApprovalAsked,
     CallAsked,
@@ -24,7 +25,6 @@ from holdfast.contract.wake_events import ContextCompacted, ModelFailed
 from holdfast.surfaces.cli.call_cards import CardLine, card_of, result_lines
 from holdfast.surfaces.cli.paint import Tone
 from holdfast.surfaces.cli.screen import one_line
-from holdfast.surfaces.cli.subagents import Below
 
 _SAID = 120
 

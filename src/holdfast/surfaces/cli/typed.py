@@ -57,7 +57,10 @@ class Typing:
             line = ""
         if line:
             return line
-        if self._is_closed() and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        if (
+            is_closed(self._answers.fileno())
+            and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+        ):
             signal.raise_signal(signal.SIGHUP)
             await sleep_forever()
         self._write("\n")
@@ -82,13 +85,14 @@ class Typing:
             self._questions.write(text)
             self._questions.flush()
 
-    def _is_closed(self) -> bool:
-        """Whether it was a terminal, and is none any more."""
-        try:
-            termios.tcgetattr(self._answers.fileno())
-        except termios.error as problem:
-            return problem.args[0] == errno.EIO  # what never was one says otherwise
-        return False
+
+def is_closed(descriptor: int) -> bool:
+    """Whether it was a terminal, and is none any more."""
+    try:
+        termios.tcgetattr(descriptor)
+    except termios.error as problem:
+        return problem.args[0] == errno.EIO  # what never was one says otherwise
+    return False
 
 
 def _continued() -> AbstractContextManager[AsyncIterator[int] | None]:

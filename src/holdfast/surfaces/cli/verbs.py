@@ -43,6 +43,7 @@ VERBS = (
         "show the console in a browser, and answer the HTTP API",
         loads_tools=True,
     ),
+    Verb("acp", AGENTS, "be an agent for editors that speak ACP", loads_tools=True),
     Verb("worker", AGENTS, "run the sessions of agents that are due", loads_tools=True),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(

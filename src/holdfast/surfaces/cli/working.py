@@ -5,6 +5,7 @@ What `run` and `resume` share. How a run goes is not known here, nor how it is s
 
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -15,13 +16,20 @@ from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_work import OpenAgent, Work, opened_agent
 from holdfast.app.options import Options
 from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
+from holdfast.app.read_along import Subagents
 from holdfast.contract.journal import JournalError, UnknownSession
+from holdfast.contract.person import Asker
 from holdfast.contract.tool import ToolDefinitionError
 from holdfast.contract.wakes import WakeEnd
 from holdfast.execution.drive import PlainTasks
-from holdfast.surfaces.cli.asked_here import ApprovedHere, Desk, InquiredHere
+from holdfast.surfaces.cli.asked_here import ApprovedHere, Decides, Desk, InquiredHere
 from holdfast.surfaces.cli.asking import approver_here
 from holdfast.surfaces.cli.commands_print import last_printed
+from holdfast.surfaces.cli.full_screen.attending import Attending, tell_history
+from holdfast.surfaces.cli.full_screen.chosen import why_not
+from holdfast.surfaces.cli.full_screen.layout import Facts
+from holdfast.surfaces.cli.full_screen.terminal import Terminal
+from holdfast.surfaces.cli.full_screen.view import FullScreen
 from holdfast.surfaces.cli.hang_up import forget_terminals, terminals_in
 from holdfast.surfaces.cli.heard import Heard
 from holdfast.surfaces.cli.inquiring import asker_here
@@ -41,7 +49,6 @@ from holdfast.surfaces.cli.run_options import limits_in
 from holdfast.surfaces.cli.run_view import JsonView, QuietView, View, tell_no_run
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.surfaces.cli.stopping import Ladder, Stops, heed_signals
-from holdfast.surfaces.cli.subagents import Subagents
 from holdfast.surfaces.cli.told_lines import Listener
 
 USAGE = 2
@@ -109,12 +116,15 @@ async def _done(task: Task, screen: Screen) -> int:
     tasks = PlainTasks()
     run = anyio.CancelScope()
     seen_at = terminals_in([screen.stage, screen.beside, sys.stdout, sys.stderr])
-    stops = Stops(view.remark, run.cancel, partial(forget_terminals, seen_at))
+    stops = _stops(view, run.cancel, partial(forget_terminals, seen_at))
     try:
         async with opened_agent(_work(task), **_options(task, view, subagents)) as opened:
             session, holdfast = opened.session, opened.holdfast
             subagents.top = session.id
             view.begin(session.id, session.model.name, _configured_name(task))
+            if isinstance(view, FullScreen):
+                await tell_history(view, opened, task.seen)
+                tasks.begin(Attending(view, opened)())
             tasks.begin(heed_signals(session, ladder, stops))
             heard = Heard(view, opened, subagents, lambda: ladder.is_over)
             tasks.begin(_tick(opened, view, heard))
@@ -125,6 +135,8 @@ async def _done(task: Task, screen: Screen) -> int:
             questions = (*await holdfast.questions(), *await holdfast.inquiries())
     finally:
         await tasks.end(_ENDING_SECONDS)
+        if isinstance(view, FullScreen):
+            view.leave()  # also where nobody attended to it yet
     status = status_of_run(end, waits=bool(questions))
     view.end(end, status, heard.refused)
     if heard.unasked:
@@ -134,6 +146,18 @@ async def _done(task: Task, screen: Screen) -> int:
     if (said := words_at_the_end(end, answers, problem_is_known=known)) is not None:
         view.remark(said)
     return status
+
+
+def _stops(view: View, end_now: Callable[[], None], hang_up: Callable[[], None]) -> Stops:
+    """What signals do; to a screen that is not the ordinary one, too."""
+    if not isinstance(view, FullScreen):
+        return Stops(view.remark, end_now, hang_up)
+
+    def forget() -> None:
+        hang_up()
+        view.terminal.forget()
+
+    return Stops(view.remark, end_now, forget, view.leave)
 
 
 async def _run(task: Task, session: AgentSession, heard: Heard) -> WakeEnd:
@@ -186,14 +210,21 @@ def _options(task: Task, view: View, subagents: Subagents) -> Options:
     if task.arguments.later:
         options["approver"] = options["person"] = "elsewhere"
     elif not task.arguments.headless:
-        approver, asker = approver_here(), asker_here()
+        decides, asks = _person(view)
         desk = Desk(view)
-        if approver is not None:
-            decides = approver.decided
+        if decides is not None:
             options["approver"] = ApprovedHere(decides, desk, task.workspace, subagents)
-        if asker is not None:
-            options["person"] = InquiredHere(asker, desk)
+        if asks is not None:
+            options["person"] = InquiredHere(asks, desk)
     return options
+
+
+def _person(view: View) -> tuple[Decides | None, Asker | None]:
+    """Who is asked about calls, and who is asked what tools want to know."""
+    if isinstance(view, FullScreen):
+        return view.decides, view.asks
+    approver = approver_here()
+    return None if approver is None else approver.decided, asker_here()
 
 
 def _is_asked(task: Task) -> bool:
@@ -208,9 +239,23 @@ def _view(task: Task, screen: Screen) -> View:
         return JsonView(_line(screen), Paint(screen.beside))
     if arguments.quiet:
         return QuietView(screen.raw, Paint(screen.beside))
+    if _wants_screen(task, screen):
+        facts = Facts(profile=task.chosen.profile, workspace=task.workspace)
+        return FullScreen(Terminal(sys.stdin, screen.stage), Paint(screen.stage), facts)
     seen = screen.is_terminal
     listener = Listener(said=task.message, is_asked=_is_asked(task))
     return LiveView(Paint(screen.stage), None if seen else screen.raw, listener)
+
+
+def _wants_screen(task: Task, screen: Screen) -> bool:
+    """Whether the whole screen is wanted, and can be had."""
+    asked: bool | None = task.arguments.screen
+    if not (task.chosen.configuration.settings.run.view == "screen" if asked is None else asked):
+        return False
+    why = why_not(screen)
+    if why is not None and (asked or screen.is_terminal):
+        screen.remark(f"the whole screen cannot be had, as {why}; the ordinary view is shown")
+    return why is None
 
 
 def _line(screen: Screen) -> "partial[None]":

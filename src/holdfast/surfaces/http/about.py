@@ -1,12 +1,14 @@
 """What this server is, what it can run, and what happens in the whole home."""
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 
 import msgspec
 from starlette.responses import Response
 
 from holdfast._version import __version__
 from holdfast.app.profiles import PROFILES
+from holdfast.contract.journal import JournalError
 from holdfast.surfaces.http.house import House
 from holdfast.surfaces.http.live.frames import MEDIA, STILL_HERE, streamed, told
 from holdfast.surfaces.http.routes import Plain, Route
@@ -86,18 +88,19 @@ async def stream_home(asked: Plain) -> Response:
 
 
 async def _changes(house: House) -> AsyncGenerator[bytes]:
-    counts = await _counts(house)
-    yield told("waiting", counts)
-    async for change in house.home.changes(house.leaving):
-        if change is None:
-            yield STILL_HERE
-            continue
-        rows = [row_of(one, house.clock) for one in change.sessions]
-        yield told("sessions", HomeChange(sessions=rows, gone=change.gone))
-        now = await _counts(house)
-        if now != counts:
-            counts = now
-            yield told("waiting", counts)
+    counts: WaitingCounts | None = None
+    async with aclosing(house.home.changes(house.leaving)) as changes:
+        async for change in changes:
+            if change is None:
+                yield STILL_HERE
+            else:
+                rows = [row_of(one, house.clock) for one in change.sessions]
+                yield told("sessions", HomeChange(sessions=rows, gone=change.gone))
+            with suppress(JournalError):
+                now = await _counts(house)
+                if now != counts:
+                    counts = now
+                    yield told("waiting", counts)
 
 
 async def _counts(house: House) -> WaitingCounts:

@@ -33,6 +33,8 @@ def application(
         Way(f"{API}{route.path}", _answering(house, route, receipts), methods=[route.method])
         for route in routes
     ]
+    for way in ways:
+        (way.methods or set()).discard("HEAD")  # of a stream it would never end
     return Starlette(
         routes=[*_joined(ways), *others], exception_handlers={HTTPException: _not_routed}
     )

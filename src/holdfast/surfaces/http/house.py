@@ -4,7 +4,7 @@ It composes what the rooms below give. What is asked over HTTP is not known here
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -16,9 +16,10 @@ from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
 from holdfast.app.holdfast import Holdfast
+from holdfast.app.http_door.listening import Ends
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.archive import Archive
-from holdfast.contract.journal import Journal
+from holdfast.contract.journal import Journal, JournalError
 from holdfast.contract.ports import Clock
 from holdfast.envelope.redact import Redactor
 from holdfast.record.store import Store
@@ -55,8 +56,13 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     home: Home
     pulse: Pulse
     clock: Clock
-    leaving: Abort
-    """Set when the server ends: streams end then."""
+    ends: Ends
+    """How the server is told to end: streams end then, and no more runs begin."""
+
+    @property
+    def leaving(self) -> Abort:
+        """Set when the server ends."""
+        return self.ends.leaving
 
     @property
     def journal(self) -> Journal:
@@ -109,7 +115,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
         """What sessions of a place are begun in; Problem, ConfigurationError."""
         if workspace is None:
             return self.opened.runner
-        if not Path(workspace).is_absolute():
+        if not Path(workspace).is_absolute() or "\0" in workspace:
             raise Problem(422, "workspace is a whole path, from the root")
         if await to_thread.run_sync(_same, workspace, self.opened.workspace):
             return self.opened.runner
@@ -124,7 +130,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
             parts.pipeline.heard(None)
             parts.own.people.heard(None)
             return
-        await poke(session_id, self.journal, self.around)
+        with suppress(JournalError):  # it is written down: that nobody was told of it is no problem
+            await poke(session_id, self.journal, self.around)
 
 
 @asynccontextmanager
@@ -149,13 +156,14 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             home=home,
             pulse=pulse,
             clock=clock,
-            leaving=Abort(),
+            ends=Ends(leaving=Abort()),
         )
-        drains, drained = Abort(), Event()
+        drained = Event()
+        house.leaving.subscribe(feeds.close)
 
         async def run() -> None:
             try:
-                await runner.run_due(forever=True, until=drains)
+                await runner.run_due(forever=True, until=house.leaving)
             finally:
                 drained.set()
 
@@ -166,12 +174,15 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             yield house
         finally:
             house.leaving.set()
-            feeds.close()
-            drains.set()
-            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS):
+            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS) as draining:
+                forget = house.ends.hurrying.subscribe(draining.cancel)
                 await drained.wait()
+                forget()
             group.cancel_scope.cancel()
 
 
 def _same(one: str, other: str) -> bool:
-    return Path(one).resolve() == Path(other).resolve()
+    try:
+        return Path(one).resolve() == Path(other).resolve()
+    except (OSError, RuntimeError):  # links that lead nowhere; whoever opens it says so
+        return False

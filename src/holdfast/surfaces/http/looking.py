@@ -44,8 +44,8 @@ async def search(asked: Asked[SearchAsked, Body]) -> FoundList:
 class MemoryAsked(Query, frozen=True, kw_only=True):
     """Whose."""
 
-    agent: str | None = None
-    """The default agent's, without it."""
+    agent: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] | None = None
+    """The default agent's, without it. It is a folder's name, too: nothing else is taken."""
 
 
 class LearnedRow(msgspec.Struct, frozen=True, kw_only=True):

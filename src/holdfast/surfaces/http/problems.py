@@ -86,13 +86,19 @@ def refusal(status: int, message: str, step: str | None = None) -> Response:
     return Response(_encode(told), status, headers, "application/json")
 
 
+def status_of(problem: Exception) -> int | None:
+    """Of the answer that says what was raised; None: nobody expected that."""
+    if isinstance(problem, Problem):
+        return problem.status
+    return next((status for kind, status in _STATUSES if isinstance(problem, kind)), None)
+
+
 def worded(problem: Exception) -> Response:
     """An answer that says what was raised."""
     if isinstance(problem, Problem):
         return refusal(problem.status, problem.message, problem.step)
-    for kind, status in _STATUSES:
-        if isinstance(problem, kind):
-            step = problem.step if isinstance(problem, MissingProgramError) else None
-            return refusal(status, str(problem), step)
+    if (status := status_of(problem)) is not None:
+        step = problem.step if isinstance(problem, MissingProgramError) else None
+        return refusal(status, str(problem), step)
     _log.error("a request could not be answered", exc_info=problem)
     return refusal(500, f"unexpected {type(problem).__name__}; the server's log says more")

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast.contract.ports import Clock
-from holdfast.surfaces.http.problems import Problem
+from holdfast.surfaces.http.problems import Problem, status_of
 
 HEADER = "idempotency-key"
 MOST_KEY = 200
@@ -67,9 +67,10 @@ class Receipts:
             return Response(known.body, known.status, {"idempotent-replayed": "true"}, known.media)
         try:
             answer = await write()
-        except BaseException:
-            await to_thread.run_sync(self._forget, key)  # nothing was promised
-            raise
+        except Exception as problem:
+            if (status_of(problem) or 500) < 500 or isinstance(problem, Problem):
+                await to_thread.run_sync(self._forget, key)  # nothing was done
+            raise  # else nobody knows how far it came, as when this ends in the middle
         given = Receipt(answer.status_code, bytes(answer.body), answer.media_type)
         await to_thread.run_sync(self._end, key, given)
         return answer
@@ -107,10 +108,14 @@ class Receipts:
             file.execute("DELETE FROM receipts WHERE key = ? AND status IS NULL", (key,))
 
     def _opened(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = not self._path.exists()
-        file = sqlite3.connect(self._path, timeout=10)
-        if made:
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._path.touch(mode=0o600)
             self._path.chmod(0o600)
-        file.execute(_TABLE)
+            file = sqlite3.connect(self._path, timeout=10)
+            file.execute(_TABLE)
+        except (OSError, sqlite3.Error) as problem:
+            raise Problem(
+                503, f"no {HEADER} can be kept: {problem}", f"see to {self._path}, or send none"
+            ) from problem
         return file

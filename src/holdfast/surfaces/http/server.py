@@ -1,12 +1,25 @@
-"""Serving a home over HTTP until a signal ends it."""
+"""Serving a home over HTTP until a signal ends it.
 
+The first one lets runs under way end, for a while; the second one stops them, which makes them due
+again; the third one is the end of the process.
+"""
+
+import os
+import signal
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
+from anyio import create_task_group
 from starlette.routing import BaseRoute
 
-from holdfast.app.http_door.listening import Listening, answering, is_loopback, open_door
+from holdfast.app.http_door.listening import (
+    Listening,
+    answering_until,
+    heed_signals,
+    is_loopback,
+    open_door,
+)
 from holdfast.app.http_door.rules import Door
 from holdfast.surfaces.http.application import application
 from holdfast.surfaces.http.chat import Chats
@@ -34,20 +47,25 @@ async def serve(
     opened: Opened, listening: Listening, pages: Pages, tell: Callable[[Told], None]
 ) -> None:
     """Answer until a signal comes; OSError when the address cannot be listened at, JournalError."""
-    async with open_door(listening) as door, open_house(opened) as house:
-        port = urlsplit(door.address).port or 0
-        guarded = Guard(
-            application(house, ROUTES, _receipts(house), _others(house, pages)),
-            Door(listening.names, door.token),
-            port,
-        )
-        tell(Told(address=door.address, token=door.token, made_up=listening.token is None))
+    async with open_door(listening) as door, create_task_group() as group:
+        async with open_house(opened) as house:
+            port = urlsplit(door.address).port or 0
+            guarded = Guard(
+                application(house, ROUTES, _receipts(house), _others(house, pages)),
+                Door(listening.names, door.token),
+                port,
+            )
+            ends = house.ends
+            group.start_soon(heed_signals, ends.leaving.set, ends.hurrying.set, _die)
+            tell(Told(address=door.address, token=door.token, made_up=listening.token is None))
+            await answering_until(guarded, door, ends, _ENDING_SECONDS)
+        group.cancel_scope.cancel()
 
-        def ending() -> None:
-            house.leaving.set()
-            house.feeds.close()
 
-        await answering(guarded, door, ending, _ENDING_SECONDS)
+def _die() -> None:
+    """It was told twice before, and still is not gone."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _receipts(house: House) -> Receipts:

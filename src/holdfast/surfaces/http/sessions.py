@@ -103,8 +103,9 @@ async def show_session(asked: Plain) -> SessionRow:
 async def delete_session(asked: Plain) -> None:
     """Take a session away, with all that was written down of it. Not while somebody runs it."""
     name = asked.names["id"]
-    left = await session_store.delete_session(asked.house.store, name)
+    left = await session_store.delete_session(asked.house.store, name, asked.house.around)
     asked.house.home.forget(name)
+    asked.house.pulse.look(name)
     if left is not None:
         raise Problem(503, left)
 

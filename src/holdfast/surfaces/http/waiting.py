@@ -1,13 +1,15 @@
 """What waits for somebody: leave for calls, questions of tools, results of custom ones."""
 
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from anyio import to_thread
 
 from holdfast.app import answering, ingress, inquiring
 from holdfast.app.changes import change_lines, files_below
+from holdfast.contract.journal import UnknownSession
 from holdfast.contract.json_value import JsonValue, decode_json
 from holdfast.contract.person import Inquiry, Replies, skipped
 from holdfast.contract.ports import Answer
@@ -20,6 +22,7 @@ from holdfast.surfaces.http.problems import Problem
 from holdfast.surfaces.http.routes import Asked, Body, Query, Route
 
 _SHOWN_LINES = 400
+_T = TypeVar("_T")
 
 
 class OfSession(Query, frozen=True, kw_only=True):
@@ -58,19 +61,27 @@ class Approvals(msgspec.Struct, frozen=True, kw_only=True):
 async def list_approvals(asked: Asked[OfSession, Body]) -> Approvals:
     """The calls that wait for a person's leave, the oldest first."""
     house = asked.house
-    once: dict[str, Question] = {}
-    for name in await _sessions(house, asked.query.session):
-        for one in await recovery.open_questions(house.journal, name):
-            once[one.approval_id] = one  # a session tells of those below it, too
+    told = await _of_each(asked, lambda name: recovery.open_questions(house.journal, name))
+    once = {one.approval_id: one for one in told}  # a session tells of those below it, too
     found = sorted(once.values(), key=lambda one: (one.asked_at, one.approval_id))
     return Approvals(approvals=[await _approval(house, one) for one in found])
 
 
-async def _sessions(house: House, session: str | None) -> tuple[str, ...]:
-    if session is None:
-        return tuple(await house.home.waiting())
-    await house.journal.session(session)
-    return (session,)
+async def _of_each(
+    asked: Asked[OfSession, Body], read: Callable[[str], Awaitable[Iterable[_T]]]
+) -> list[_T]:
+    """What waits in the session that is meant, or in all in which something does."""
+    house, session = asked.house, asked.query.session
+    if session is not None:
+        await house.journal.session(session)
+        return list(await read(session))
+    found: list[_T] = []
+    for name in await house.home.waiting():
+        try:
+            found += await read(name)
+        except UnknownSession:
+            house.home.forget(name)  # another process took it away
+    return found
 
 
 async def _approval(house: House, question: Question) -> Approval:
@@ -139,9 +150,7 @@ class Questions(msgspec.Struct, frozen=True, kw_only=True):
 async def list_questions(asked: Asked[OfSession, Body]) -> Questions:
     """What tools ask a person, the oldest first."""
     house = asked.house
-    found: list[Inquiry] = []
-    for name in await _sessions(house, asked.query.session):
-        found += await recovery.open_inquiries(house.journal, name)
+    found = await _of_each(asked, lambda name: recovery.open_inquiries(house.journal, name))
     return Questions(questions=sorted(found, key=lambda one: (one.asked_at, one.call_id)))
 
 
@@ -190,21 +199,20 @@ class Requests(msgspec.Struct, frozen=True, kw_only=True):
 
 async def list_requests(asked: Asked[OfSession, Body]) -> Requests:
     """The calls of custom tools that wait for what the application gives."""
-    house = asked.house
-    found: list[Request] = []
-    for name in await _sessions(house, asked.query.session):
-        custom = (await house.journal.session(name)).state.custom
-        if custom is not None and custom.answered_by is None:
-            found.append(
-                Request(
-                    session_id=name,
-                    id=custom.id,
-                    name=custom.name,
-                    input=custom.input,
-                    requested_at=moment_of(custom.requested_at),
-                )
+
+    async def read(name: str) -> list[Request]:
+        custom = (await asked.house.journal.session(name)).state.custom
+        if custom is None or custom.answered_by is not None:
+            return []
+        at = moment_of(custom.requested_at)
+        return [
+            Request(
+                session_id=name, id=custom.id, name=custom.name, input=custom.input, requested_at=at
             )
-    return Requests(requests=found)
+        ]
+
+    found = await _of_each(asked, read)
+    return Requests(requests=sorted(found, key=lambda one: (one.requested_at, one.id)))
 
 
 class Result(Body, frozen=True, kw_only=True):

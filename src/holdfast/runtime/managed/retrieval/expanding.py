@@ -124,8 +124,8 @@ def planned(
     """
     steps: dict[bytes, list[Step]] = {}
     for one in found:
-        step = one.expansion
-        steps.setdefault(encode_json([step.tool, step.args]), []).append(step)
+        if (step := one.expansion) is not None:
+            steps.setdefault(encode_json([step.tool, step.args]), []).append(step)
     plan = [_planned(same, ready=ready, trend=trend) for same in steps.values()]
     return tuple(sorted(plan, key=_rank)[:MOST_STEPS])
 

@@ -31,7 +31,7 @@ const toasts = makeToasts();
 app.toast = toasts.toast;
 app.problem = toasts.problem;
 
-const main = h("main.main", { id: "main", tabindex: "-1" });
+const main = h("main.stage", { id: "main", tabindex: "-1" });
 const nav = h("nav.nav", { "aria-label": "Pages" });
 const side = h("aside.side", { id: "side" });
 const scrim = h("div.scrim", { on: { click: () => menu(false) } });
@@ -106,9 +106,10 @@ function place() {
   const profile = h("span.place-profile");
   const element = h("div.place", name, profile);
   app.server.watch((server) => {
-    setText(name, server?.workspace ? server.workspace.split("/").filter(Boolean).at(-1) ?? "/" : "");
+    const folder = server?.project ?? server?.workspace ?? "";
+    setText(name, folder.split("/").filter(Boolean).at(-1) ?? "");
     setText(profile, server ? `profile ${server.profile}` : "");
-    if (server?.workspace) element.title = server.workspace;
+    element.title = folder;
   });
   return element;
 }

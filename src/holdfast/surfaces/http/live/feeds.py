@@ -22,6 +22,8 @@ from holdfast.surfaces.http.live.subscription import Subscription
 
 _LOOK_SECONDS = 5.0
 """At the latest, whatever was told."""
+_ASK_SECONDS = 0.3
+"""Where somebody runs it who does not tell what happens: they may only just have begun."""
 
 
 class Feeds:
@@ -55,9 +57,10 @@ class Feeds:
     ) -> AsyncGenerator[bytes]:
         feed = self._feeds.get(session_id)
         if feed is None:
-            feed = self._feeds[session_id] = _Feed(session_id, self._journal, self._pulse)
-            self._group.start_soon(feed.run, head, self._around)
+            feed = self._feeds[session_id] = _Feed(session_id, self._journal, self._pulse, head)
+            self._group.start_soon(self._run, feed)
         feed.listeners[mine] = None
+        mine.begin(feed.told)
         self._all.add(mine)
         if self._closed:
             mine.end()
@@ -65,32 +68,46 @@ class Feeds:
             async with aclosing(mine.pieces()) as pieces:
                 async for piece in pieces:
                     yield piece
+        except JournalError:
+            pass  # whoever comes again is told why
         finally:
             self._all.discard(mine)
             feed.listeners.pop(mine, None)
             if not feed.listeners:
                 feed.scope.cancel()
-                if self._feeds.get(session_id) is feed:
-                    del self._feeds[session_id]
+                self._forget(feed)
+
+    async def _run(self, feed: "_Feed") -> None:
+        try:
+            await feed.run(self._around)
+        finally:
+            self._forget(feed)  # whoever comes from here on needs another one
+
+    def _forget(self, feed: "_Feed") -> None:
+        if self._feeds.get(feed.session_id) is feed:
+            del self._feeds[feed.session_id]
 
 
 class _Feed:
     """The reader of one session."""
 
-    def __init__(self, session_id: str, journal: Journal, pulse: Pulse) -> None:
-        self._session_id = session_id
+    def __init__(self, session_id: str, journal: Journal, pulse: Pulse, head: int) -> None:
+        self.session_id = session_id
+        self.told = head
+        """The last event that all listeners know of."""
         self._journal = journal
         self._pulse = pulse
         self._new = Event()
+        self._following: Following | None = None
         self.listeners: dict[Subscription, None] = {}
         self.scope = CancelScope()
 
-    async def run(self, head: int, around: Surroundings) -> None:
+    async def run(self, around: Surroundings) -> None:
         """Tell all listeners what happens, until nobody listens."""
-        following = Following(
-            self._session_id, self._journal, around, head, until_new=self._until_new
+        following = self._following = Following(
+            self.session_id, self._journal, around, self.told, until_new=self._until_new
         )
-        self._pulse.watch(self._session_id, head, self._wake)
+        self._pulse.watch(self.session_id, self.told, self._wake)
         try:
             with self.scope:
                 async with aclosing(following(stays=True)) as told:
@@ -99,11 +116,12 @@ class _Feed:
         except JournalError:
             pass  # whoever listens is told by their own reading, or comes again
         finally:
-            self._pulse.leave(self._session_id, self._wake)
+            self._pulse.leave(self.session_id, self._wake)
             for one in tuple(self.listeners):
                 one.end()
 
     def _tell(self, one: Frame) -> None:
+        self.told = one.sequence or self.told
         for listener in tuple(self.listeners):
             listener.put(one)
 
@@ -112,7 +130,9 @@ class _Feed:
 
     async def _until_new(self) -> None:
         """Wait until something was written down, or somebody runs it."""
-        with move_on_after(_LOOK_SECONDS):
+        following = self._following
+        runs = following is not None and following.runner == "somebody"
+        with move_on_after(_ASK_SECONDS if runs else _LOOK_SECONDS):
             await self._new.wait()
         self._new = Event()
 

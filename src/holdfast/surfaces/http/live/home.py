@@ -6,13 +6,17 @@ What is shown of a session, and to whom, is not known here.
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 from anyio import Event, Lock, move_on_after, sleep
 
+from holdfast.app.session_store import runner_of
 from holdfast.contract.archive import Archive, SessionQuery
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.ports import Clock
+from holdfast.contract.session_state import Runner
 from holdfast.runtime.abort import Abort
 from holdfast.surfaces.http.live.pulse import Pulse
 from holdfast.surfaces.http.rows import NOTHING_WAITS, Waits, waits_of
@@ -33,6 +37,14 @@ class Change(msgspec.Struct, frozen=True):
     gone: tuple[str, ...]
 
 
+class _Mark(NamedTuple):
+    """How a session stands: its end, and whether somebody runs it."""
+
+    sequence: int
+    updated_at: datetime
+    runner: Runner
+
+
 class _Onlooker:
     def __init__(self) -> None:
         self.changed: dict[str, Session] = {}
@@ -51,8 +63,8 @@ class Home:
         self._archive = archive
         self._pulse = pulse
         self._clock = clock
-        self._known: dict[str, tuple[int, object]] = {}
-        """How each session stood when it was last seen: its end, and who runs it."""
+        self._known: dict[str, _Mark] = {}
+        """How each session stood when it was last seen."""
         self._waiting: dict[str, Waits] = {}
         self._looked_at = -1
         self._looking = Lock()
@@ -76,13 +88,19 @@ class Home:
         self._tell((), (session_id,))
 
     async def changes(self, leaving: Abort) -> AsyncGenerator[Change | None]:
-        """What becomes other from here on; None: nothing did for a while. Until it is told to."""
+        """What becomes other behind the first None; another one: nothing did for a while.
+
+        Until the server ends.
+        """
+        with suppress(JournalError):  # what is so by now is nobody's news
+            await self._look()
         mine = _Onlooker()
         unsubscribe = leaving.subscribe(mine.end)
         self._onlookers.add(mine)
         self._somebody.set()
         try:
-            while True:
+            yield None
+            while not leaving.aborted:
                 with move_on_after(QUIET_SECONDS):
                     await mine.woken.wait()
                 if leaving.aborted:
@@ -121,24 +139,30 @@ class Home:
             limit = _FIRST_LOOK if self._looked_at >= 0 else _ALL
             while True:
                 found = await self._archive.sessions(SessionQuery(limit=limit))
-                changed = [one for one in found if self._known.get(one.id) != _mark(one)]
+                changed = [one for one in found if self._known.get(one.id) != self._mark(one)]
                 if len(found) < limit or len(changed) < len(found):
                     break
                 limit *= 10  # everything that was looked at is new: there may be more
-            gone = self._missing(found, whole=len(found) < limit)
+            oldest = found[-1].updated_at if len(found) >= limit else None
+            gone = self._missing(found, oldest)
             self._looked_at = self._clock.ticks()
             self._tell(changed, gone)
 
-    def _missing(self, found: Sequence[Session], *, whole: bool) -> list[str]:
-        """Sessions that were there, and are not any more; only where all of them were seen."""
-        if not whole:
-            return []
+    def _missing(self, found: Sequence[Session], oldest: datetime | None) -> list[str]:
+        """Sessions that would be among these, and are not any more. None: these are all."""
         there = {one.id for one in found}
-        return [one for one in self._known if one not in there]
+        return [
+            name
+            for name, mark in self._known.items()
+            if name not in there and (oldest is None or mark.updated_at > oldest)
+        ]
+
+    def _mark(self, session: Session) -> "_Mark":
+        return _Mark(session.sequence, session.updated_at, runner_of(session.lease, self._clock))
 
     def _tell(self, changed: Sequence[Session], gone: Sequence[str]) -> None:
         for one in changed:
-            self._known[one.id] = _mark(one)
+            self._known[one.id] = self._mark(one)
             found = waits_of(one.state)
             if found != NOTHING_WAITS:
                 self._waiting[one.id] = found
@@ -153,7 +177,3 @@ class Home:
             onlooker.changed.update({one.id: one for one in changed})
             onlooker.gone.update(gone)
             onlooker.woken.set()
-
-
-def _mark(session: Session) -> tuple[int, object]:
-    return session.sequence, None if session.lease is None else session.lease.epoch

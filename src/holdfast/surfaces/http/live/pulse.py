@@ -13,6 +13,8 @@ from holdfast.contract.journal import JournalError
 from holdfast.contract.ports import Clock
 
 LOOK_SECONDS = 0.2
+_GONE = -1
+"""The end of a session that was taken away."""
 _PATIENCE = 20
 """So many times as long as looking took is waited: it must not become the main work."""
 
@@ -73,7 +75,8 @@ class Pulse:
             heads = await self._archive.heads(tuple(self._looking))
         except JournalError:
             return  # whoever reads it next is told why
-        for session_id, head in heads.items():
+        for session_id in tuple(self._looking):
+            head = heads.get(session_id, _GONE)
             if self._heads.get(session_id, head) != head:
                 self._heads[session_id] = head
                 self._wake(session_id)

@@ -5,7 +5,7 @@ counted where it is not. Who tells, and how anything is sent, is not known here.
 """
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from anyio import Event, move_on_after
 
@@ -29,10 +29,14 @@ class Subscription:
         self._held: deque[Frame] = deque()
         self._bytes = 0
         self._missed = 0
-        self._behind = True
-        """Events are in the journal that are not held."""
+        self._through = after
+        """As far as this nobody tells what is in the journal."""
         self._over = False
         self._woken = Event()
+
+    def begin(self, through: int) -> None:
+        """From here on it is told what happens, and what is behind this event."""
+        self._through = through
 
     def put(self, one: Frame) -> None:
         """Something happened."""
@@ -41,8 +45,10 @@ class Subscription:
         if len(self._held) < MOST_HELD and self._bytes + len(one.data) <= MOST_HELD_BYTES:
             self._held.append(one)
             self._bytes += len(one.data)
-        elif one.sequence:
-            self._behind = True
+        elif one.sequence:  # its place is kept: what is told behind it must not come before it
+            if self._held and not self._held[-1].data:
+                self._held.pop()
+            self._held.append(Frame(one.sequence, b""))
         else:
             self._missed += 1
         self._woken.set()
@@ -70,14 +76,11 @@ class Subscription:
 
     async def _round(self) -> AsyncGenerator[bytes]:
         """What has come since the last one."""
-        if self._behind:
-            self._behind = False
-            async for piece in self._written(None):
-                yield piece
-        held, self._held, self._bytes = self._held, deque(), 0
+        async for piece in self._written(self._through):
+            yield piece
         pieces: list[bytes] = []
-        for one in held:
-            if one.sequence > self._sent + 1:
+        for one in self._taken():
+            if one.sequence > self._sent + 1 or not one.data:
                 if pieces:
                     yield b"".join(pieces)
                     pieces = []
@@ -92,14 +95,20 @@ class Subscription:
         if pieces:
             yield b"".join(pieces)
 
-    async def _written(self, through: int | None) -> AsyncGenerator[bytes]:
+    def _taken(self) -> Sequence[Frame]:
+        """What was told, but for what stands before an event that was sent: it was told whole."""
+        held, self._held, self._bytes = list(self._held), deque(), 0
+        sent = [at for at, one in enumerate(held) if 0 < one.sequence <= self._sent]
+        return held[sent[-1] + 1 :] if sent else held
+
+    async def _written(self, through: int) -> AsyncGenerator[bytes]:
         """What the journal holds beyond what was sent, as far as that."""
-        while through is None or self._sent < through:
+        while self._sent < through:
             page = await self._journal.events(self._session_id, after=self._sent)
             pieces: list[bytes] = []
             size = 0
             for event in page:
-                if through is not None and event.sequence > through:
+                if event.sequence > through:
                     break
                 data = frame("event", told_json(event), event.sequence).data
                 pieces.append(data)

@@ -26,7 +26,7 @@ async def outcome_define(
 
     Args:
         success_criteria: How to tell that it is done, in words that results will show, e.g.
-            ["pytest tests/till.py passes"]. Without any, it never counts as reached.
+            ['The check prints "3 steps"']. Without any, it never counts as reached.
     """
     named = title.strip()
     if not named:

@@ -2,7 +2,7 @@
 
 import { ApiError } from "./api.js";
 import { h, replace, uid } from "./dom.js";
-import { age, moment } from "./format.js";
+import { age, duration, moment } from "./format.js";
 import { icon } from "./icons.js";
 
 /**
@@ -43,8 +43,14 @@ export function ageOf(at) {
   return h("time.age", { datetime: at, title: moment(at), dataset: { age: at } }, age(at));
 }
 
-/** Keep all ages below a root right. */
+/** Keep all ages below a root right, and the times since something began (`data-since`). */
 export function startAges(root) {
+  setInterval(() => {
+    for (const element of root.querySelectorAll("[data-since]")) {
+      const passed = Date.now() - new Date(element.dataset.since).getTime();
+      if (passed > 1500) element.textContent = duration(Math.round(passed / 1000) * 1000);
+    }
+  }, 1000);
   return setInterval(() => {
     for (const element of root.querySelectorAll("[data-age]")) {
       const now = age(element.dataset.age);
@@ -146,7 +152,7 @@ export function confirmed(title, detail, yes, { danger = true } = {}) {
 
 /** Messages in the corner that go by themselves; problems stay until they are closed. */
 export function makeToasts() {
-  const root = h("div.toasts", { role: "region", "aria-label": "Messages", "aria-live": "polite" });
+  const root = h("div.toasts", { role: "region", "aria-label": "Notifications", "aria-live": "polite" });
 
   function toast(message, { tone = "", next = null, seconds = 5, action = null } = {}) {
     const element = h(`div.toast`, { class: tone && `tone-${tone}`, role: tone === "bad" ? "alert" : "status" },
