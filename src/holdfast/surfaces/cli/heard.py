@@ -20,7 +20,6 @@ from holdfast.surfaces.cli.overheard import Overheard
 from holdfast.surfaces.cli.run_view import View
 from holdfast.surfaces.cli.subagents import ReadAlong, Subagents
 
-
 _REFUSALS = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
 
 
