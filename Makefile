@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, every process compiles everything again, tests of hundreds of files among it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup system run check fmt lint types arch test quick cov bench soak lock clean battery compiled suite
+.PHONY: help setup system run check fmt lint types arch test quick cov bench docs soak lock clean battery compiled suite
 .DEFAULT_GOAL := help
 
 help: ## show what there is
@@ -90,6 +90,9 @@ cov: suite ## the tests, with what they reach
 
 bench: setup ## measure us and the peers; writes bench/RESULTS.md
 	@$(BIN)/python bench/run.py
+
+docs: setup ## write docs/reference again, from the code
+	@PYTHONPATH=tests $(BIN)/python -m reference_pages
 
 soak: setup ## long seeded runs; SEED=1 MINUTES=10
 	@$(BIN)/python -m pytest -q tests/soak --run-soak

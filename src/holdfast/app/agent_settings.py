@@ -31,10 +31,15 @@ class RuleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """One `[[profile.NAME.rules]]` or `[[agent.NAME.rules]]` table: a rule of the manifest."""
 
     permission: str
+    """The name that a tool's uses are judged by."""
     pattern: str
+    """What it is about: a path, a host, a command."""
     action: Action = "ask"
+    """What becomes of a call that it fits."""
     reason: str | None = None
+    """Told with a refusal or a question."""
     pinned: bool = False
+    """Of an ask: no session or project rule turns it into an allow."""
     capability: str | None = None
     """Of a tool with several uses: only this one. For rules that ship; not a key of the table."""
     source: str = ""

@@ -42,7 +42,9 @@ class PriceSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """What a million tokens cost, in any one currency."""
 
     input: _Price = 0.0
+    """Of what is sent."""
     output: _Price = 0.0
+    """Of what is replied."""
     cached: _Price | None = None
     """Of those read from the provider's cache; None: as any other."""
     cache_write: _Price | None = None
@@ -53,6 +55,7 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """One `[model.NAME]` table."""
 
     kind: ModelKind
+    """Which API it speaks, or what it is."""
     model: str | None = None
     """What its provider calls it."""
     base_url: str | None = None
@@ -61,13 +64,19 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The environment variable that holds the key; None: the provider's usual one, and none at all
     for another server."""
     stream: bool = True
+    """Whether its words are taken as they come."""
     max_output_tokens: _Count | None = None
+    """Of one reply."""
     window: _Count | None = None
     """How many tokens a request and its reply may hold together."""
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = None
+    """None: as its provider has it."""
     headers: dict[str, str] = {}
+    """Further headers of every request."""
     first_byte_seconds: Seconds = 120.0
+    """How long it may take until the answer begins."""
     idle_seconds: Seconds = 120.0
+    """How long an answer may be silent in the middle."""
     reply_seconds: Seconds = 900.0
     """How long one reply may take as a whole."""
     proxy: str | None = None

@@ -41,7 +41,9 @@ class ToolLimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     wall_seconds: Seconds | None = None
     """`inf` takes the wall clock away."""
     max_bytes: Count | None = None
+    """Of an answer; what is longer is cut, and kept in a file."""
     max_items: Count | None = None
+    """Of the longest list in an answer."""
 
 
 AS_THE_TOOL_HAS_IT = ToolLimitSettings()
@@ -51,11 +53,15 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The `[limits]` table."""
 
     argument_bytes: Count = MAX_ARGUMENT_BYTES
+    """Larger arguments are refused."""
     file_bytes: Count = FILE_BYTES
     """The largest text that `write`, `edit` and their like take."""
     sidecar_call_bytes: Quota = DEFAULT_CALL_QUOTA
+    """How much of one call's output is kept in a file at most."""
     sidecar_session_bytes: Quota = DEFAULT_SESSION_QUOTA
+    """How much of a session's outputs is kept in files at most."""
     tool: dict[str, ToolLimitSettings] = {}
+    """By the name of a tool."""
     at_most: dict[str, ToolLimitSettings] = {}
     """What a project narrows tools to. Worked out while loading; not a key of the table."""
 
@@ -64,6 +70,7 @@ class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """The `[secrets]` table: which environment variables hold secrets beside the obvious ones."""
 
     variables: tuple[str, ...] = ()
+    """Their values are taken out of everything that is shown or written down."""
 
 
 class AuditSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,6 +85,7 @@ class ToolSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The `[tools]` table: Python files of tools, relative to the file that names them."""
 
     files: tuple[str, ...] = ()
+    """The command loads them; the library does not."""
 
 
 class SkillSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,6 +112,7 @@ class AfterEditSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     """A program and its arguments; `{path}` stands for the file."""
     seconds: Seconds = 10.0
+    """How long it may take."""
 
 
 class HookSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,15 +185,20 @@ class SandboxSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """This kind and no other; without it, the strongest there is. `unconfined` says so in every
     answer."""
     memory_bytes: Count | None = None
+    """Of a sandbox as a whole."""
     processes: Count | None = 512
+    """Of a sandbox as a whole."""
     cpu_seconds: Seconds | None = None
+    """Of a single process."""
     file_bytes: Count | None = None
+    """Of a single file."""
 
 
 class SearchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One `[[web.search]]` table: a provider that `web_search` may use."""
 
     kind: Literal["searxng", "brave", "static"]
+    """Which provider."""
     url: str | None = None
     """Where a SearXNG instance is; for `brave`, somebody who speaks like it."""
     key_variable: str | None = None
@@ -210,6 +224,7 @@ class RetentionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     days: Count | None = None
     """Since a session was last active."""
     sessions: Quota | None = None
+    """The last so many are kept."""
     bytes: Quota | None = None
     """Of all sessions together."""
 
@@ -236,6 +251,7 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """The `[telemetry]` table: spans and metrics for OpenTelemetry."""
 
     enabled: bool = False
+    """Whether anything is told."""
     endpoint: str | None = None
     """A collector that speaks OTLP over HTTP, without `/v1/traces`; without it, the program's own
     OpenTelemetry is told."""
@@ -243,6 +259,7 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """The environment variable that holds what the collector wants to be told, as `name=value`
     with commas between."""
     service_name: str = "holdfast"
+    """What the spans and metrics say they are from."""
     content: bool = False
     """Whether arguments, answers and what the model said are told, too."""
 

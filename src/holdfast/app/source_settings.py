@@ -39,6 +39,7 @@ class McpSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     env: dict[str, str] = {}
     """Variables for the program; `${NAME}` stands for one of the parent's."""
     cwd: str | None = None
+    """Where the program starts."""
     headers: dict[str, str] = {}
     """For every request over HTTP; `${NAME}` stands for a variable."""
     token_file: str | None = None
@@ -52,6 +53,7 @@ class McpSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     trust: bool = False
     """Whether what its tools say of themselves is believed, such as that they only read."""
     disabled: bool = False
+    """It is not connected."""
     allow: tuple[str, ...] | None = None
     """The tools that are taken, as the server names them; None: all."""
     deny: tuple[str, ...] = ()

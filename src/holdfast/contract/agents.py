@@ -26,8 +26,11 @@ class Visibility(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Names or patterns with `*`. Deny wins; no allow list means all."""
 
     allow: tuple[str, ...] = ()
+    """What is visible; empty: everything."""
     also_allow: tuple[str, ...] = ()
+    """Added to `allow`."""
     deny: tuple[str, ...] = ()
+    """What is not visible, whatever else is said."""
 
     def admits(self, name: str) -> bool:
         """Whether a tool of this name is visible."""
@@ -42,9 +45,11 @@ class RunLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     rounds: _Count = DEFAULT_ROUNDS
     """How often the model is asked."""
     tokens: _Count | None = None
+    """Of all requests and replies together."""
     cost: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """In the currency that the model's prices are told in."""
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """From the start of the run."""
     retries: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_RETRIES
     """How often a request to the model is sent again after a failure that may pass."""
     continues: Annotated[int, msgspec.Meta(ge=0)] = DEFAULT_CONTINUES
@@ -88,6 +93,7 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     profile: str | None = None
     """Its tools and what narrows them; None: as the session is opened."""
     instructions: str = ""
+    """What the model is told first."""
     requires: RequirementSet | Mapping[str, object] = NOTHING_REQUIRED
     """What it needs beside what its tools require."""
     rules: tuple[ManifestRule, ...] = ()

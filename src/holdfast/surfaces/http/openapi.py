@@ -14,7 +14,7 @@ from holdfast.surfaces.http.routes import API, Query, Route
 _NAMED = re.compile(r"\{(\w+)(?::path)?\}")
 _REF = "#/components/schemas/{name}"
 _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
-_SAYS = {
+SAYS = {
     400: "It is malformed.",
     401: "The token is missing or wrong.",
     403: "It comes from another site.",
@@ -113,7 +113,7 @@ def _responses(route: Route, known: dict[int, dict[str, Any]]) -> dict[str, obje
     for status in sorted({*_ALWAYS, *more, *((409,) if route.writes else ()), *route.fails}):
         schema = known[id(TroubleAnswer)]
         told[str(status)] = {
-            "description": f"{CODES[status]}: {_SAYS[status]}",
+            "description": f"{CODES[status]}: {SAYS[status]}",
             "content": {"application/json": {"schema": schema}},
         }
     return told
