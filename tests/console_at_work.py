@@ -1,4 +1,4 @@
-"""The console as a person has it: `holdfast serve` as a real process, and a real browser before it."""
+"""The console as a person has it: `holdfast serve` as a process, and a real browser before it."""
 
 import json
 import os

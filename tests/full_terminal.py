@@ -95,8 +95,9 @@ class FullTerminal:
                 first, _, last = numbers.partition(";")
                 self._region = int(first or 1) - 1, int(last or self.height)
                 self.row = self.column = 0
-            case "S":
+            case "M":
                 first, end = self._region
+                assert self.row == first
                 moved = [[" "] * self.columns for _ in range(int(numbers or 1))]
                 self._rows[first:end] = [*self._rows[first + len(moved) : end], *moved]
             case "K":
@@ -111,8 +112,8 @@ class FullTerminal:
     def _put(self, character: str) -> None:
         assert category(character) not in {"Cc", "Cs"}, f"{character!r} reached the terminal"
         wide = text_width(character)
-        if self.column + wide <= self.columns:
+        if self.column + wide <= self.columns:  # what is cut takes no place
             self._rows[self.row][self.column] = character
             for at in range(1, wide):
                 self._rows[self.row][self.column + at] = ""
-        self.column = min(self.column + wide, self.columns)
+        self.column = min(self.column + wide, self.columns - 1)  # there it stays

@@ -35,6 +35,7 @@ from holdfast.contract.shell import LiveCommand
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.surfaces.cli.full_screen.approval_sheet import ApprovalSheet
 from holdfast.surfaces.cli.full_screen.board import Board, End, Say
+from holdfast.surfaces.cli.full_screen.entries import CallCard
 from holdfast.surfaces.cli.full_screen.form_sheet import FormSheet
 from holdfast.surfaces.cli.full_screen.keys import Key
 from holdfast.surfaces.cli.full_screen.layout import Facts, Size
@@ -102,6 +103,15 @@ CHILD = ChildCreated(child_session_id="ses_2", outcome_title="coder", message="D
 IDLE = ChildIdle(
     child_session_id="ses_2", child_stop_reason="idle", summary="I did", executed_cycles=1
 )
+BELOW = Below(name="coder", depth=1, event=event_of(_asked().payload, "ses_2"))
+ANYTHING: list[Shown] = [
+    *(event_of(one) for one in (WAITS, ALLOWED, REFUSED, QUESTION, FAILED, CHILD, IDLE)),
+    *(_asked(), _intended(), _settled(b'{"ok":true,"result":null}'), _settled(b"[]"), BELOW),
+    *(_requested(), _requested("summary"), _replied(text="Yes.\n\n- no"), _replied(text=None)),
+    *(TextDelta("- a *b*\n"), TextDelta("```\n"), TextDelta(""), ReasoningDelta("hm\n")),
+    *(CallDelta(index=0, id="c", name="", arguments=""), event_of(UserMessage(message=""))),
+    *(Sign(call_id="c", progress=Progress(partial=3)), _listed(("", "odd")), _asked("task")),
+]
 
 
 @pytest.mark.parametrize(
@@ -134,10 +144,7 @@ IDLE = ChildIdle(
         ([event_of(CHILD)], ["+ coder begins (ses_2)", "Subagents", "coder", "  begins"]),
         ([event_of(CHILD), event_of(IDLE)], ["- coder is done: I did"]),
         (
-            [
-                event_of(CHILD),
-                Below(name="coder", depth=1, event=event_of(_asked().payload, "ses_2")),
-            ],
+            [event_of(CHILD), BELOW],
             ["  coder: bash ls", "  bash ls"],
         ),
         ([event_of(StatusIdle(reason="idle", summary="s"))], ["● rests"]),
@@ -279,6 +286,19 @@ def test_the_help_is_seen_and_left_with_any_key() -> None:
     assert max(map(len, narrow.splitlines())) <= 40
     board.press(Key("text", "t"), 1.0)
     assert "words" in _seen(board)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(ANYTHING), max_size=25), st.sampled_from([SIZE, Size(40, 12)]))
+def test_whatever_happens_in_whatever_order_can_be_seen(told: list[Shown], size: Size) -> None:
+    board = Board(FACTS, 0.0)
+    for one in told:
+        board.timeline.note(one, 1.0)
+        board.timeline.prints([_command(stdout_tail="a\n")])
+        board.press(Key("tab"), 2.0)
+        assert len(board.frame(size, 3.0).rows) == size.rows
+    cards = [board.timeline.entries[at] for at in board.timeline.cards]
+    assert all(isinstance(one, CallCard) for one in cards)
 
 
 @settings(max_examples=60, deadline=None)

@@ -62,6 +62,16 @@ def test_frames_that_are_drawn_one_after_the_other_look_like_the_last_one(
         assert (seen.row, seen.column) == frames[-1].cursor
 
 
+def test_a_row_may_be_as_wide_as_the_screen() -> None:
+    seen = FullTerminal(COLUMNS, HEIGHT)
+    drawing = Drawing(seen.write)
+    seen.write("\x1b[?1049h\x1b[?7l")
+    for text in ("x" * 5, "y" * COLUMNS, "z" * COLUMNS, "short"):
+        rows: list[Row] = [(Span(text),)] * HEIGHT
+        drawing.show(Frame(rows, [], 20, None))
+        assert seen.lines == [text] * HEIGHT
+
+
 def test_what_is_there_already_is_not_written() -> None:
     written: list[str] = []
     drawing = Drawing(written.append)

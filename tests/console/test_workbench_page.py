@@ -100,6 +100,21 @@ def test_a_call_that_is_asked_about_is_answered_beside_it(browser: Browser, tmp_
         assert (home.workspace / "made.txt").read_text("utf-8") == "by hand"
 
 
+def test_what_a_called_tool_asks_is_answered_beside_the_call(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with (
+        served(tmp_path, {}) as home,
+        at_the_console(browser, home, "/console/tools?tool=question") as page,
+    ):
+        page.get_by_label("question", exact=True).fill("Which one?")
+        page.get_by_role("button", name="Call", exact=True).click()
+        expect(page.get_by_text("It asks you something.")).to_be_visible()
+        page.get_by_label("Which one?").fill("This one.")
+        page.get_by_role("button", name="Send answer").click()
+        expect(page.locator(".envelope.well")).to_contain_text('"This one."')
+
+
 def test_every_tool_can_be_chosen_and_has_a_form(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path, {}) as home, at_the_console(browser, home, "/console/tools") as page:
         names = [one["name"] for one in home.get("/tools")["tools"]]

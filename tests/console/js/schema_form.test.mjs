@@ -94,6 +94,9 @@ test("an untouched form sends what is required and leaves the rest out", () => {
   assert.equal(argumentsText(field, model), '{"path":"","kind":"x","deep":{"on":false},"many":["",""],"preset":3}');
   model.members.limit = begun(field.members.find((one) => one.name === "limit").field);
   assert.equal(valueOf(field, model).limit, 20);
+  const note = fieldOf({ type: ["string", "null"], default: null });
+  assert.equal(valueOf(note, blank(note)), null);
+  assert.equal(valueOf(note, begun(note)), "");
 });
 
 test("what is not filled in as it has to be is told where it stands", () => {

@@ -11,6 +11,7 @@ from holdfast.contract.json_value import JsonObject, JsonValue, decode_json
 from holdfast.contract.truncate import cut_text
 from holdfast.surfaces.cli.amounts import counted, size_shown
 from holdfast.surfaces.cli.layout import on_a_line
+from holdfast.surfaces.cli.managed_results import is_failed_action, shown_result
 from holdfast.surfaces.cli.paint import Tone
 
 _MAIN = (
@@ -159,14 +160,16 @@ def _plain_arguments(arguments: JsonObject) -> str:
 
 def how_ended(result: JsonValue) -> tuple[str, Tone]:
     """In a few words, and whether that is good."""
-    match result:
+    if is_failed_action(result):
+        return "failed", "bad"
+    match shown_result(result):
         case {"timed_out": True}:
             return "timed out", "bad"
         case {"exit_code": int(code)}:
             return f"exit code {code}", "good" if code == 0 else "bad"
-        case dict():
+        case dict() as told:
             for key, what in _COUNTED:
-                if isinstance(found := result.get(key), list):
+                if isinstance(found := told.get(key), list):
                     return counted(len(found), what, zero="no").replace("matchs", "matches"), "good"
         case _:
             pass
@@ -180,16 +183,17 @@ def _brought(
         if not change_is_known:
             yield from change_tones(changes)
         return
-    lines = [line.rstrip() for line in _text(result).splitlines() if line.strip()]
+    lines = [line.rstrip() for line in result_text(result).splitlines() if line.strip()]
     yield from (CardLine(cut_text(line, most.width), "dim") for line in lines[: most.lines])
     if len(lines) > most.lines:
         yield CardLine(f"… {counted(len(lines) - most.lines, 'more line')}", "dim")
 
 
-def _text(result: JsonValue) -> str:
-    match result:
-        case str():
-            return result
+def result_text(result: JsonValue) -> str:
+    """What it brought, as a text of lines."""
+    match shown_result(result):
+        case str(text):
+            return text
         case {"matches": [*matches]}:
             return "\n".join(map(_match, map(_object, matches)))
         case {"entries": [*entries]}:
@@ -200,8 +204,8 @@ def _text(result: JsonValue) -> str:
             return text
         case None:
             return ""
-        case _:
-            return on_a_line(result, _LINE)
+        case told:
+            return on_a_line(told, _LINE)
 
 
 def _match(one: JsonObject) -> str:

@@ -20,7 +20,6 @@ from holdfast.policy.words import NOBODY_TO_ASK
 from holdfast.surfaces.cli.overheard import Overheard
 from holdfast.surfaces.cli.run_view import View
 
-
 _REFUSALS = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
 
 

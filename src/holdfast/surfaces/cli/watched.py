@@ -15,7 +15,8 @@ from holdfast.contract.json_value import decode_json
 from holdfast.contract.model import TextDelta
 from holdfast.contract.wake_events import ModelFailed
 from holdfast.surfaces.cli.amounts import counted
-from holdfast.surfaces.cli.call_cards import how_ended
+from holdfast.surfaces.cli.call_cards import how_ended, result_text
+from holdfast.surfaces.cli.managed_results import shown_result
 from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.progress import worded
 from holdfast.surfaces.cli.screen import Screen, one_line
@@ -92,7 +93,7 @@ class Watched:
                 self._line("*", f"{said.tool} {said.arguments}")
             case kinds.CallSettled():
                 self._tools.pop(said.call_id, None)
-                self._line(*_settled(said))
+                self._line(*_settled(said, full=self._full))
             case kinds.ApprovalAsked():
                 self._ask(f"may {said.tool} run? {said.reason}")
                 self._ask(f"see it whole: holdfast sessions questions {self._session_id}")
@@ -170,17 +171,21 @@ class Watched:
         self._is_open = False
 
 
-def _settled(said: kinds.CallSettled) -> tuple[str, str]:
-    """How a call ended, and what it brought."""
+def _settled(said: kinds.CallSettled, *, full: bool) -> tuple[str, str]:
+    """How a call ended, and what it brought. ``full``: all of it, as it is."""
     told = decode_json(bytes(said.envelope))
     answer = told if isinstance(told, dict) else {}
     if "result" in answer:
         result = answer["result"]
-        if isinstance(result, dict) and [*result] == ["text"]:
-            result = result["text"]
-        text = result if isinstance(result, str) else msgspec.json.encode(result).decode()
         ended, tone = how_ended(result)
+        told = result if full else shown_result(result)
+        if isinstance(told, dict) and [*told] == ["text"]:
+            told = told["text"]
+        printed = not full and isinstance(told, dict) and told.keys() >= {"stdout", "stderr"}
+        if printed:
+            told = " ".join(result_text(told).split())
+        text = told if isinstance(told, str) else msgspec.json.encode(told).decode()
         if tone == "bad":
-            return "!", f"{said.tool}: {ended}: {text}"
-        return "+", f"{said.tool}: {text}"
+            return "!", f"{said.tool}: {ended}: {text}" if text else f"{said.tool}: {ended}"
+        return "+", f"{said.tool}: {text or ended}"
     return "!", f"{said.tool}: {answer.get('kind')}: {answer.get('message')}"

@@ -26,7 +26,7 @@ from holdfast.surfaces.cli.asked_here import ApprovedHere, Decides, Desk, Inquir
 from holdfast.surfaces.cli.asking import approver_here
 from holdfast.surfaces.cli.commands_print import last_printed
 from holdfast.surfaces.cli.full_screen.attending import Attending, tell_history
-from holdfast.surfaces.cli.full_screen.chosen import why_not
+from holdfast.surfaces.cli.full_screen.chosen import place_shown, why_not
 from holdfast.surfaces.cli.full_screen.layout import Facts
 from holdfast.surfaces.cli.full_screen.terminal import Terminal
 from holdfast.surfaces.cli.full_screen.view import FullScreen
@@ -240,7 +240,8 @@ def _view(task: Task, screen: Screen) -> View:
     if arguments.quiet:
         return QuietView(screen.raw, Paint(screen.beside))
     if _wants_screen(task, screen):
-        facts = Facts(profile=task.chosen.profile, workspace=task.workspace)
+        place = place_shown(task.workspace)
+        facts = Facts(profile=task.chosen.profile, workspace=place)
         return FullScreen(Terminal(sys.stdin, screen.stage), Paint(screen.stage), facts)
     seen = screen.is_terminal
     listener = Listener(said=task.message, is_asked=_is_asked(task))

@@ -99,6 +99,8 @@ class ApprovalSheet:
         """The one somebody is at: none of them until they choose."""
         self._note: LineInput | None = None
         self._body = Body()
+        self._rows: tuple[int, list[Row]] = (0, [])
+        """What is told, for so many columns: a change may be long."""
         self.line: str | None = None
         """What they answer."""
 
@@ -106,6 +108,11 @@ class ApprovalSheet:
     def is_done(self) -> bool:
         """Whether it is answered."""
         return self.line is not None
+
+    @property
+    def is_long(self) -> bool:
+        """Whether what is asked about has more rows than are seen."""
+        return self._body.is_long
 
     def press(self, key: Key, now: float) -> None:
         """Obey a key."""
@@ -134,7 +141,9 @@ class ApprovalSheet:
         if height - len(below.rows) < _BODY_WANTS and self._note is None:
             below = self._narrow_answers(columns, below)
         room = max(height - len(below.rows) - 2, _BODY_AT_LEAST)
-        body = self._body.seen(self._told(columns), room)
+        if self._rows[0] != columns:
+            self._rows = columns, self._told(columns)
+        body = self._body.seen(self._rows[1], room)
         above = Seen([ruled("may this run?", columns), *body])
         return stacked([above, below])
 

@@ -33,9 +33,8 @@ from holdfast.surfaces.cli.run_view import used
 
 _NOTICE_SECONDS = 5.0
 _HINT = "? help"
+_PAGES = frozenset({"page-up", "page-down"})
 _CARD_HINT = "Enter unfold · t end command"
-_LEAST_BODY = 2
-"""Rows of the timeline that are seen above a sheet, where there is room for both."""
 
 
 class Say(NamedTuple):
@@ -95,6 +94,7 @@ class Board:
         told = used("", timeline.usage, self.seconds(now))
         if not pane and (count := todo_count(timeline.todos)):
             told = f"{told} · {count}"
+        hint = _HINT if self._viewport.chosen is None else _CARD_HINT
         state, look = self._state()
         parts = Parts(
             header_row(self.facts, state, look, columns),
@@ -103,7 +103,7 @@ class Board:
             pane,
             self._rule(columns, now),
             self._line(columns),
-            status_row(told, _HINT if self._viewport.chosen is None else _CARD_HINT, columns),
+            status_row(told, hint if sheet is None else "", columns),
         )
         return frame_of(parts, size)
 
@@ -113,14 +113,17 @@ class Board:
             return "redraw"
         self._last_key = now
         if self.sheet is not None:
-            self.sheet.press(key, now)
+            # Behind one that is seen as a whole, the timeline is scrolled.
+            is_back = key.name in _PAGES and not self.sheet.is_long
+            if not (is_back and self._viewport.obey(key.name)):
+                self.sheet.press(key, now)
             return None
         if self._helps:
             self._helps = False
             return None
         if self._writes:
             return self._write(key)
-        if self._scrolled(key.name):
+        if self._viewport.obey(key.name):
             return None
         return self._pressed(key, now)
 
@@ -167,25 +170,10 @@ class Board:
             case "escape":
                 self._writes = False
             case "up" | "down" | "page-up" | "page-down":
-                self._scrolled(key.name)
+                self._viewport.obey(key.name)
             case _:
                 self.line.take(key)
         return None
-
-    def _scrolled(self, name: str) -> bool:
-        view = self._viewport
-        match name:
-            case "up" | "down":
-                view.scroll(-1 if name == "up" else 1)
-            case "page-up" | "page-down":
-                view.scroll(-view.page() if name == "page-up" else view.page())
-            case "home":
-                view.to_begin()
-            case "end":
-                view.to_end()
-            case _:
-                return False
-        return True
 
     def _choose(self, by: int) -> None:
         cards = self.timeline.cards
@@ -229,4 +217,5 @@ class Board:
         if self.line.text:
             text, _ = self.line.seen(columns - 3)
             return Seen([(Span(" > ", "dim"), Span(text, "dim"))])
-        return Seen([cut((Span(" i: say something to the agent", "dim"),), columns)])
+        told = " i: say something to the agent" if self.sheet is None else ""
+        return Seen([cut((Span(told, "dim"),), columns)])

@@ -1,12 +1,11 @@
-"""Whether a run is shown on the whole screen: who wants it, and whether this terminal can."""
+"""Whether a run can have the whole screen of this terminal, and what stands above it."""
 
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from holdfast.surfaces.cli.screen import Screen
-
-LEAST_COLUMNS = 20
 
 
 def why_not(screen: Screen, variables: Mapping[str, str] | None = None) -> str | None:
@@ -21,3 +20,11 @@ def why_not(screen: Screen, variables: Mapping[str, str] | None = None) -> str |
     if around.get("NO_COLOR"):
         return "NO_COLOR is set"
     return None
+
+
+def place_shown(workspace: str) -> str:
+    """Where the agent works, as people write it."""
+    place, home = Path(workspace).resolve(), os.environ.get("HOME")
+    if not home or Path(home) not in place.parents:
+        return str(place)
+    return f"~/{place.relative_to(home)}"

@@ -72,7 +72,7 @@ class Drawing:
         if not beside:
             return left
         right = _row((Span("│ ", "dim"), *beside))
-        return f"{left}\x1b[K\x1b[{frame.column}G{right}"
+        return f"{left}\x1b[{frame.column}G{right}"
 
 
 def _scrolled(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
@@ -85,7 +85,8 @@ def _scrolled(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
         moved = [*old[first + by : end], *[""] * by]
         stay = sum(mine != yours for mine, yours in zip(moved, new[first:end], strict=True))
         if stay <= by + _LEAST_ROWS and stay * 2 < len(unlike):
-            told = f"\x1b[{first + 1};{end}r\x1b[{by}S\x1b[r"
+            # Lines are deleted: every terminal can do that, and not every one can scroll.
+            told = f"\x1b[{first + 1};{end}r\x1b[{first + 1};1H\x1b[{by}M\x1b[r"
             return [told], [*old[:first], *moved, *old[end:]]
     return [], old
 
@@ -95,8 +96,9 @@ def _change(number: int, old: str, new: str) -> str:
     kept = _alike(old, new)
     if kept < _LEAST or not old[:kept].isascii() or "\x1b" in old[:kept]:
         kept = 0
-    erase = "" if kept == len(old) and old else "\x1b[K"
-    return f"\x1b[{number};{kept + 1}H{new[kept:]}{erase}"
+    # First of all: behind a row that is full it would take its last character.
+    erase = "" if kept == len(old) else "\x1b[K"
+    return f"\x1b[{number};{kept + 1}H{erase}{new[kept:]}"
 
 
 def _alike(old: str, new: str) -> int:

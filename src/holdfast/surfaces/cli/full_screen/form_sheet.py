@@ -49,6 +49,11 @@ class FormSheet:
     def _question(self) -> PersonQuestion:
         return self._questions[min(len(self._given), len(self._questions) - 1)]
 
+    @property
+    def is_long(self) -> bool:
+        """Whether what is asked about has more rows than are seen."""
+        return self._body.is_long
+
     def press(self, key: Key, now: float) -> None:
         """Obey a key."""
         if self.is_done or not self._pause.hears(now) or self._body.take(key):

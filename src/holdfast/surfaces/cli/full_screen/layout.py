@@ -143,7 +143,10 @@ def pane_rows(todos: JsonValue, children: Sequence[Child], size: Size) -> list[R
             begin = "  " * (one.depth - 1)
             rows += wrapped(one.name, _PANE - 1, "accent", begin)
             rows += list(wrapped(one.doing, _PANE - 1, "dim", f"{begin}  "))[:2]
-    return rows
+    room = room_of_body(size, rows).rows
+    if len(rows) <= room:
+        return rows
+    return [*rows[: room - 1], (Span(f"… {len(rows) - room + 1} more", "dim"),)]
 
 
 def status_row(told: str, hint: str, columns: int) -> Row:

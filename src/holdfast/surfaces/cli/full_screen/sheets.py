@@ -31,6 +31,11 @@ class Sheet(Protocol):
         """Whether it is answered."""
         ...
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it has more rows than are seen, to be gone through."""
+        ...
+
     def press(self, key: Key, now: float) -> None:
         """Obey a key."""
         ...
@@ -64,6 +69,8 @@ class Body:
     def __init__(self) -> None:
         self._first = 0
         self._page = 1
+        self.is_long = False
+        """Whether there was more than room for it."""
 
     def take(self, key: Key) -> bool:
         """Obey a key; whether it means something here."""
@@ -78,7 +85,8 @@ class Body:
 
     def seen(self, rows: Sequence[Row], height: int) -> list[Row]:
         """As much as there is room for; a last row says how much more there is."""
-        if len(rows) <= height:
+        self.is_long = len(rows) > height
+        if not self.is_long:
             return list(rows)
         room = max(height - 1, 1)
         self._page = max(room - 1, 1)

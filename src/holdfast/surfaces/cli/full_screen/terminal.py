@@ -33,9 +33,7 @@ class Terminal:
         self._stage = Stage(out)
         self._before: list[Any] | None = None
         self._guard: TerminalGuard | None = None
-        ours = out.fileno()
-        stray = (one for one in _OUTPUTS if one != ours and os.isatty(one))
-        self._stray = Stray(stray)
+        self._stray = Stray(one for one in _OUTPUTS if _is_same(one, out.fileno()))
 
     @property
     def is_ours(self) -> bool:
@@ -110,6 +108,15 @@ class Terminal:
     def stray(self) -> list[str]:
         """What others printed since the last time."""
         return self._stray.lines()
+
+
+def _is_same(descriptor: int, ours: int) -> bool:
+    """Whether another descriptor leads to our terminal."""
+    try:
+        same = os.fstat(descriptor).st_rdev == os.fstat(ours).st_rdev
+    except OSError:
+        return False  # it is closed
+    return same and descriptor != ours and os.isatty(descriptor)
 
 
 def _every_key(before: list[Any]) -> list[Any]:

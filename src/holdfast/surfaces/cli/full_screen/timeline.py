@@ -208,20 +208,12 @@ class Timeline:
                 self.children[child] = Child(names[child], 1)
             case ChildIdle(child_session_id=child):
                 self.children.pop(child, None)
-                if self._brings_work:
+                if any(map(_brings_work, self.running)):
                     said = msgspec.structs.replace(said, summary="")  # the call tells it
             case _:
                 pass
         for line in lines_of(said, _ASKED_HERE, names):
             self.remark(line)
-
-    @property
-    def _brings_work(self) -> bool:
-        """Whether a call that runs ends with what a subagent says."""
-        cards = (one.call.card for one in self._open.values())
-        return any(
-            one.tool == "task" and one.arguments.get("background") is not True for one in cards
-        )
 
     def _below(self, told: Below) -> None:
         session_id, said = told.event.session_id, told.event.payload
@@ -259,6 +251,12 @@ class Timeline:
             self.todos = progress.partial.get("todos")
         if progress.message:
             self.doing = f"{tool}: {progress.message}" if tool else progress.message
+
+
+def _brings_work(one: CallCard) -> bool:
+    """Whether a call that runs ends with what a subagent says."""
+    card = one.call.card
+    return card.tool == "task" and card.arguments.get("background") is not True
 
 
 class _Spoken:

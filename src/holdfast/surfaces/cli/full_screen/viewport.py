@@ -70,9 +70,21 @@ class Viewport:
         self.top = self._moved(begin, by)
         self._stay()
 
-    def page(self) -> int:
-        """How many rows a page has."""
-        return max(self._height - 2, 1)
+    def obey(self, key: str) -> bool:
+        """Move as a key says; whether it means that."""
+        page = max(self._height - 2, 1)
+        match key:
+            case "up" | "down":
+                self.scroll(-1 if key == "up" else 1)
+            case "page-up" | "page-down":
+                self.scroll(-page if key == "page-up" else page)
+            case "home":
+                self.to_begin()
+            case "end":
+                self.to_end()
+            case _:
+                return False
+        return True
 
     def to_begin(self) -> None:
         """See the first row."""
@@ -83,7 +95,9 @@ class Viewport:
         self.top = None
 
     def reveal(self, entry: int) -> None:
-        """See the beginning of an entry."""
+        """See the beginning of an entry, once there was a look at it."""
+        if entry >= len(self._entries):
+            return
         begin = self.top or self._moved(self._end(), -self._height)
         last = self._moved(begin, self._height - 1)
         if not (begin <= Place(entry, 1) and Place(entry, 0) < last):

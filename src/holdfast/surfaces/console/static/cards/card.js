@@ -30,7 +30,7 @@ export function callCard(row, before, ctx) {
     h("span.card-icon", icon(iconOf(entry.tool))),
     h("span.card-tool", entry.tool || "call"),
     h("span.card-main", mainArgument(entry)),
-    h("span.card-meta", made.meta, settled && entry.ok ? h("span.faint.nowrap", cameOf(entry)) : null, timeOf(entry), stateMark(entry)),
+    h("span.card-meta", entry.retryOf ? badge("retry") : null, made.meta, settled && entry.ok ? h("span.faint.nowrap", cameOf(entry)) : null, timeOf(entry), stateMark(entry)),
     h("span.card-turn", icon("right", { size: 12 })));
   head.addEventListener("click", () => {
     const now = body.hidden;

@@ -5,8 +5,8 @@ import { bytes, duration } from "../lib/format.js";
 import { badge, button } from "../lib/parts.js";
 import { ends, plainOutput } from "../lib/terminal_text.js";
 
-const FIRST = 12;
-const LAST = 14;
+const FIRST = 8;
+const LAST = 10;
 
 /** How a command ended, in a word. */
 export function exitBadge(result) {

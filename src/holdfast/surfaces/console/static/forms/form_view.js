@@ -73,7 +73,7 @@ function memberView(one, models, path, context) {
 
 function leftOut(one, give, named) {
   const preset = one.field.preset === null ? "left out" : `left out: ${one.field.preset.value === null ? "nothing" : write(one.field.preset.value)}`;
-  return h("button.left-out-button", { type: "button", id: `${named}-input`, "aria-labelledby": named, on: { click: give } }, h("span", preset), h("span.link-button", "Give it"));
+  return h("button.left-out-button", { type: "button", id: `${named}-input`, "aria-labelledby": `${named} ${named}-input`, on: { click: give } }, h("span", preset), h("span.link-button", "Give it"));
 }
 
 const SHORT = { object: "object", choice: "", list: "list", variant: "one of several" };
@@ -84,7 +84,7 @@ function shortKind(field) {
 }
 
 /** The value of a part, by its kind; with ways to say nothing, or JSON. */
-function partView(field, model, path, context, id, labels = {}) {
+function partView(field, model, path, context, id, labels = {}, inner = false) {
   const root = h("div.form-part");
   const become = (next) => {
     for (const key of Object.keys(model)) delete model[key];
@@ -93,20 +93,21 @@ function partView(field, model, path, context, id, labels = {}) {
     context.changed();
   };
   function draw() {
-    replace(root, h("div.form-value", valueView(field, model, path, context, id, labels)), ways(field, model, become));
+    replace(root, h("div.form-value", valueView(field, model, path, context, id, labels)), ways(field, model, become, inner));
   }
   draw();
   return root;
 }
 
-function ways(field, model, become) {
+/** `inner`: whatever stands around it can be said as JSON already. */
+function ways(field, model, become, inner) {
   const offered = [];
   if (field.nullable) {
     offered.push(model.none
-      ? ["Give a value", () => become(begun({ ...withGetters(field), nullable: false, preset: null }))]
+      ? ["Give a value", () => become(begun(field))]
       : ["Nothing (null)", () => become({ given: true, none: true })]);
   }
-  if (!model.none && field.kind !== "json" && (model.raw !== undefined || NESTED.has(field.kind))) {
+  if (!model.none && field.kind !== "json" && (model.raw !== undefined || (NESTED.has(field.kind) && !inner))) {
     offered.push(model.raw === undefined
       ? ["As JSON", () => become({ given: true, raw: write(valueOf(field, model) ?? null, 2) })]
       : ["As a form", () => become(fromRaw(field, model.raw))]);
@@ -116,10 +117,6 @@ function ways(field, model, become) {
 }
 
 const NESTED = new Set(["object", "list", "variant"]);
-
-function withGetters(field) {
-  return Object.defineProperties({}, Object.getOwnPropertyDescriptors(field));
-}
 
 function fromRaw(field, raw) {
   const value = valueOf(ANYTHING, { given: true, raw });
@@ -249,7 +246,7 @@ function listView(field, model, path, context) {
 function variantView(field, model, path, context, id, { named, about }) {
   const root = h("div.form-variant");
   const inner = h("div");
-  const draw = () => replace(inner, partView(field.options[model.option], model.inner, path, context, uid("option"), { named }));
+  const draw = () => replace(inner, partView(field.options[model.option], model.inner, path, context, uid("option"), { named }, true));
   const select = h("select", { id, "aria-labelledby": named, "aria-describedby": about, on: { change: () => {
     model.option = Number(select.value);
     model.inner = begun(field.options[model.option]);

@@ -39,9 +39,11 @@ const EMPTY = {
   variant: (field) => ({ given: true, option: 0, inner: blank(field.options[0]) }),
 };
 
-/** A part that was left out, as it begins when somebody wants to give it. */
+/** A part that was left out, as it begins when somebody wants to give it: what it is without that
+ * is a good beginning, unless that is nothing at all. */
 export function begun(field) {
-  return blank(field, true);
+  const { preset } = field;
+  return preset === null || preset.value === null ? EMPTY[field.kind](field) : modelOf(field, preset.value);
 }
 
 /** The model that gives exactly this value. */

@@ -44,7 +44,7 @@ function explainPage(place, params, app, undo) {
     return h("div.bench-work",
       h("div.bench-form", h("div.field", h("label", { for: chosen.id }, "Tool"), chosen,
         h("datalist", { id: names }, tools.map((tool) => h("option", { value: tool.name })))), body),
-      h("aside.bench-why", { "aria-label": "What would happen" }, h("h3", "What would happen"), told.root));
+      h("aside.bench-why", { "aria-label": "What would happen" }, h("h2", "What would happen"), told.root));
   });
 }
 

@@ -42,9 +42,18 @@ function player(events, params, app, undo) {
   const stands = h("div.replay-stands", { "aria-label": "The session as it stood", role: "region", tabindex: "0" });
   const event = h("section.replay-event", { "aria-live": "off" });
   const story = storyAt(events);
-  const tape = makeTape(events.map((one) => Date.parse(one.created_at)), { timers: TIMERS, onMove: (at) => draw(at), onState: (playing) => controls.playing(playing) });
+  const tape = makeTape(events.map((one) => Date.parse(one.created_at)), { timers: TIMERS, onMove: (at) => soon(at), onState: (playing) => controls.playing(playing) });
   const controls = controlsOf(events, tape);
 
+  /** However fast the tape is moved, the session is drawn once for each picture of the screen. */
+  let frame = 0;
+  function soon(at) {
+    controls.at(at);
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      draw(tape.at);
+    });
+  }
   function draw(at) {
     controls.at(at);
     const entries = story.entries(at);
@@ -65,6 +74,7 @@ function player(events, params, app, undo) {
   tape.seek(first < 0 ? events.length : first + 1);
   draw(tape.at);
   undo.add(tape.dispose);
+  undo.add(() => cancelAnimationFrame(frame));
   const bind = (keys, label, action) => undo.add(app.keys.bind(keys, label, action));
   bind(" ", "Play or pause", (pressed) => (pressed.target.closest?.("button, summary, a") ? false : tape.playing ? tape.pause() : tape.play()));
   bind("ArrowRight", "One event on", (pressed) => (pressed.target.type === "range" ? false : tape.step(1)));

@@ -8,6 +8,7 @@ import { approvalCard } from "../review/approval_card.js";
 import { envelopeView } from "../review/envelope_view.js";
 import { explainer } from "../review/explainer.js";
 import { whenWaitingChanges } from "../review/live_list.js";
+import { questionForm } from "../review/people_forms.js";
 import { write } from "../text/json_text.js";
 import { jsonBlock, seen } from "../text/shown.js";
 
@@ -93,7 +94,7 @@ function toolView(tool, written, app, undo) {
     const state = h("p.approval-told.tone-busy", { role: "status" }, "It runs …");
     const waiting = h("div");
     replace(place, h("header.row.wrap", h("code", seen(tool.name)), h("span.faint.cut.grow", seen(text))), state, waiting);
-    const stop = meetApproval(tool.name, text, waiting, state, app);
+    const stop = meetPerson(tool.name, text, written, waiting, state, app);
     undo.add(stop);
     try {
       const envelope = await app.api.post(`/tools/${encodeURIComponent(tool.name)}/calls`, { arguments: text });
@@ -143,28 +144,33 @@ function description(tool) {
   return h("div.bench-about", h("p", seen(first)), more ? h("details.why", h("summary", "More"), h("p.lines", seen(more))) : null);
 }
 
-/** While the call is under way, a question about it is shown right here. */
-function meetApproval(name, text, place, state, app) {
+/** While the call is under way, what it asks a person is shown right here. */
+function meetPerson(name, text, session, place, state, app) {
   const known = new Set();
+  let over = false;
+  const show = (id, said, make) => {
+    if (over || known.has(id)) return;
+    known.add(id);
+    setText(state, said);
+    place.append(make((stage) => (stage === "given" ? setText(state, "It goes on …") : undefined)));
+  };
   async function look() {
-    let found;
     try {
-      found = (await app.api.get("/approvals")).approvals;
+      const [{ approvals }, { questions }] = await Promise.all([app.api.get("/approvals", { session }), app.api.get("/questions", { session })]);
+      for (const one of approvals) {
+        if (one.tool !== name || one.arguments !== text) continue;
+        show(one.approval_id, "It waits for your leave.", (onStage) => approvalCard(one, app, { onStage, inSession: true }));
+      }
+      for (const one of questions) {
+        if (one.tool === name) show(one.call_id, "It asks you something.", (onStage) => questionForm(one, app, { onStage, inSession: true }));
+      }
     } catch {
-      return;
-    }
-    for (const question of found) {
-      if (over || known.has(question.approval_id) || question.tool !== name || question.arguments !== text) continue;
-      known.add(question.approval_id);
-      setText(state, "It waits for your leave.");
-      const card = approvalCard(question, app, { onStage: (stage) => (stage === "given" ? setText(state, "It goes on …") : undefined) });
-      place.append(card);
+      // It is asked for again with the next change; the pages of approvals and questions have it, too.
     }
   }
-  let over = false;
-  const stop = whenWaitingChanges(app, "approvals", look);
+  const stops = [whenWaitingChanges(app, "approvals", look), whenWaitingChanges(app, "questions", look)];
   return () => {
     over = true;
-    stop();
+    for (const stop of stops) stop();
   };
 }

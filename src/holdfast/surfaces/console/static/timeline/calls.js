@@ -9,6 +9,8 @@ const HANDS_OVER = new Set(["task", "session_delegate", "session_run_child"]);
 /** The calls of a timeline: `event(event)` gives true where the event was one of theirs. */
 export function callStory(timeline) {
   const open = new Set();
+  /** The last call of a tool and its arguments that failed: the same once more is a retry. */
+  const failed = new Map();
   /** Questions that are told as such: other events tell the same of them in other words. */
   const approvals = new Set();
 
@@ -21,6 +23,8 @@ export function callStory(timeline) {
     });
     open.add(key);
     timeline.change(key, with_);
+    const before = failed.get(sameness(entry));
+    if (before && before !== key) timeline.change(key, { retryOf: before });
     return entry;
   }
 
@@ -100,6 +104,8 @@ export function callStory(timeline) {
     const ok = envelope?.ok === true;
     const entry = timeline.change(key, { state: ok ? "done" : "failed", ok, envelope, endedAt: event.created_at, progress: null });
     open.delete(key);
+    if (entry && !ok) failed.set(sameness(entry), key);
+    else if (entry) failed.delete(sameness(entry));
     if (ok && entry?.tool === "todo" && Array.isArray(entry.arguments?.todos)) timeline.facts.todos = entry.arguments.todos;
   }
 
@@ -147,6 +153,10 @@ export function callStory(timeline) {
       }
     },
   };
+}
+
+function sameness(entry) {
+  return `${entry.tool}\n${entry.rawArguments}`;
 }
 
 function argumentsOf(raw) {

@@ -1,7 +1,7 @@
 // Which rows of a timeline are shown: entries, and runs of settled calls folded into one. Pure.
 
 /** So many calls in a row that went well are told as one; failures always stand for themselves. */
-const RUN = 6;
+const RUN = 12;
 
 /**
  * The rows of entries: each has `key`, `rev`, and an `entry`, or `calls` (those folded together).

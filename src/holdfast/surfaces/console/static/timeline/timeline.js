@@ -70,10 +70,11 @@ export function makeTimeline(ctx, { onChange = () => {}, onState = () => {}, onR
   function draw() {
     cancelAnimationFrame(drawing);
     drawing = 0;
-    const before = rows.length;
+    const last = rows.at(-1)?.key;
     rows = rowsOf(fold.entries, opened, { atWork: ctx.atWork?.() ?? false });
-    if (!list.atBottom && rows.length > before && before) {
-      unseen += rows.length - before;
+    if (!list.atBottom && last) {
+      const place = rows.findLastIndex((row) => row.key === last);
+      if (place >= 0) unseen += rows.length - 1 - place;
       drawJump();
     }
     empty.hidden = rows.length > 0;

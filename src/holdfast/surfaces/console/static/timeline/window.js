@@ -33,7 +33,6 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
   let frame = 0;
   let view = { top: 0, height: 0, width: 0 };
   let over = false;
-  let moved = 0;
   let pendingTop = null;
 
   const sizes = new ResizeObserver((changes) => measured(changes));
@@ -48,10 +47,10 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
 
   function scrolled() {
     const top = scroller.scrollTop;
-    const bottom = heights.total() - view.height - top;
-    // Only a person's own movement upwards lets go of the bottom; growing content does not.
-    if (stick && top < view.top - 2 && bottom > NEAR && performance.now() - moved > 60) setStick(false);
-    else if (!stick && bottom <= NEAR && top > view.top) setStick(true);
+    const below = scroller.scrollHeight - scroller.clientHeight - top;
+    // Content that grows is followed at once, so that only a person can have moved away.
+    if (stick && below > NEAR) setStick(false);
+    else if (!stick && below <= NEAR && top > view.top) setStick(true);
     view.top = top;
     if (top < 1500) onTop();
     later();
@@ -132,7 +131,6 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
   }
 
   function toBottom() {
-    moved = performance.now();
     scroller.scrollTop = 1e9;
     view.top = Math.max(0, heights.total() - view.height);
   }
@@ -154,7 +152,6 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
     space();
     if (stick) toBottom();
     else if (shift) {
-      moved = performance.now();
       view.top += shift;
       scroller.scrollTop = view.top;
     }
@@ -195,7 +192,6 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
           const top = heights.sum(place) + offset;
           if (Math.abs(top - view.top) > 0.5) {
             before.style.height = `${heights.sum(place)}px`;
-            moved = performance.now();
             view.top = top;
             pendingTop = top;
           }
@@ -215,7 +211,6 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
       if (place === undefined) return false;
       setStick(false);
       view.top = Math.max(0, heights.sum(place) - view.height / 3);
-      moved = performance.now();
       paint();
       scroller.scrollTop = view.top;
       const element = shown.get(key)?.element;
@@ -232,7 +227,6 @@ export function makeWindow(scroller, { draw, dispose = () => {}, onBottom = () =
     top() {
       setStick(false);
       view.top = 0;
-      moved = performance.now();
       paint();
       scroller.scrollTop = 0;
     },

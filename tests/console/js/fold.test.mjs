@@ -86,19 +86,28 @@ test("whether a call failed is told by ok alone, whatever its result holds", () 
   assert.deepEqual(fold.entries.map((entry) => [entry.state, entry.ok]), [["done", true], ["failed", false]]);
 });
 
+test("a retry is the same call once more behind one that failed, by ok alone", () => {
+  const fold = told(
+    asked("cal_1", "read", '{"path":"a"}'), settled("cal_1", { ok: false, kind: "not_found", message: "", retryable: false }),
+    asked("cal_2", "read", '{"path":"a"}'), settled("cal_2", { ok: true, result: { ok: false } }),
+    asked("cal_3", "read", '{"path":"a"}'), settled("cal_3"),
+    asked("cal_4", "read", '{"path":"b"}'));
+  assert.deepEqual(fold.entries.map((entry) => entry.retryOf ?? null), [null, "call:cal_1", null, null]);
+});
+
 test("calls are grouped by ok alone: failures stand for themselves", () => {
   const fold = makeFold();
-  const all = Array.from({ length: 16 }, (_, at) => at);
+  const all = Array.from({ length: 30 }, (_, at) => at);
   for (const at of all) {
     tell(fold, asked(`cal_${at}`, at % 2 ? "bash" : "read"));
-    const good = at !== 7;
+    const good = at !== 13;
     tell(fold, settled(`cal_${at}`, good ? { ok: true, result: { exit_code: at } } : { ok: false, kind: "execution_error", message: "x" }));
   }
   const rows = rowsOf(fold.entries);
-  assert.deepEqual(rows.map((row) => (row.calls ? row.calls.length : row.entry.id)), [7, "cal_7", 8]);
+  assert.deepEqual(rows.map((row) => (row.calls ? row.calls.length : row.entry.id)), [13, "cal_13", 16]);
   const open = rowsOf(fold.entries, new Set([rows[0].key]));
-  assert.equal(open.length, 3 + 7);
-  assert.equal(rowsOf(fold.entries, new Set(), { atWork: true }).length, 2 + 8);
+  assert.equal(open.length, 3 + 13);
+  assert.equal(rowsOf(fold.entries, new Set(), { atWork: true }).length, 2 + 16);
 });
 
 test("a run that was ended in the middle leaves no call that is still being written", () => {
