@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from acp import PROTOCOL_VERSION, AgentSideConnection, RequestError
+from acp import PROTOCOL_VERSION, RequestError
+from acp.agent.connection import AgentSideConnection
 from acp.schema import (
     AgentCapabilities,
     ClientCapabilities,

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Protocol
 
 import msgspec
-from acp import AgentSideConnection, RequestError
+from acp import RequestError
+from acp.agent.connection import AgentSideConnection
 from acp.schema import (
     AcceptElicitationResponse,
     AllowedOutcome,

@@ -6,7 +6,7 @@ How sessions are opened, and what is said over the wire, is not known here.
 from collections.abc import Iterable
 from functools import partial
 
-from acp import AgentSideConnection
+from acp.agent.connection import AgentSideConnection
 from anyio import CancelScope, Event, create_task_group, move_on_after, sleep
 
 from holdfast.app.agent_work import OpenAgent

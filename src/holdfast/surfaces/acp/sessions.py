@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeAlias
 
 import msgspec
-from acp import AgentSideConnection
+from acp.agent.connection import AgentSideConnection
 from anyio import CancelScope, move_on_after
 from anyio.abc import TaskGroup, TaskStatus
 

@@ -6,7 +6,7 @@ How a turn goes is not known here.
 from collections.abc import Iterable
 from contextlib import suppress
 
-from acp import AgentSideConnection
+from acp.agent.connection import AgentSideConnection
 from anyio import Lock, move_on_after, to_thread
 
 from holdfast.app.agent_work import OpenAgent

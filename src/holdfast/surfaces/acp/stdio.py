@@ -8,7 +8,7 @@ from collections.abc import Callable
 from signal import SIGHUP, SIGINT, SIGTERM
 from typing import Any, cast
 
-from acp import AgentSideConnection
+from acp.agent.connection import AgentSideConnection
 from anyio import CancelScope, create_task_group, move_on_after, open_signal_receiver
 
 from holdfast.surfaces.acp.agent import EditorAgent
