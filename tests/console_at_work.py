@@ -112,7 +112,7 @@ class Window:
     def close(self) -> None:
         """Close it. Nothing may have gone wrong: no error, and nothing the policy refused."""
         self.page.context.close()
-        assert self.problems == []
+        assert not self.problems, self.problems
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:

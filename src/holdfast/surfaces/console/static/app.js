@@ -14,7 +14,7 @@ const NOBODY = { approvals: 0, questions: 0, requests: 0 };
 
 /**
  * What pages are handed: `api`, `keys`, `go(path)`, `note(query)`, `toast(text, {tone})`,
- * `problem(error)`, stores `waiting` (counts), `sessions` (rows by id, as the home's stream tells
+ * `problem(error)`, `gone` (ids of sessions that were taken away), stores `waiting` (counts), `sessions` (rows by id, as the home's stream tells
  * them), `server` (GET /server) and `link` (the connection), and `disposer()`.
  */
 const app = {
@@ -23,6 +23,7 @@ const app = {
   disposer,
   waiting: store(NOBODY),
   sessions: store(new Map()),
+  gone: new Set(),
   server: store(null),
   link: store({ state: "connecting" }),
 };
@@ -200,11 +201,15 @@ function grouped(all) {
 
 function follow() {
   app.api.stream("/stream", {
+    glances: true,
     on: {
       sessions: ({ sessions = [], gone = [] }) => app.sessions.change((before) => {
         const rows = new Map(before);
         for (const row of sessions) rows.set(row.id, row);
-        for (const id of gone) rows.delete(id);
+        for (const id of gone) {
+          rows.delete(id);
+          app.gone.add(id);
+        }
         return rows;
       }),
       waiting: (counts) => app.waiting.set({ ...NOBODY, ...counts }),

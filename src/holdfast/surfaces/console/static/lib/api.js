@@ -7,6 +7,9 @@ const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
 /** A stream that says nothing at all for so long is taken for dead: quiet ones send comments. */
 const SILENCE = 60000;
+const HIDDEN = 20000;
+const GLANCE = 3000;
+const BETWEEN_GLANCES = 30000;
 
 /** What the API refused, in its own words: `code`, `message`, `next` (what to do), `status`. */
 export class ApiError extends Error {
@@ -113,9 +116,9 @@ function newKey() {
  * It is taken up where it was when the connection is lost, without a gap, until `close()`.
  * `onState` is told "connecting", "open", "waiting" (with seconds) or "refused" (with an error).
  * A hidden page lets go of its connection after a while, as a browser has few of them, and takes
- * the stream up again when it is seen; with `hidden: true` it is kept.
+ * the stream up again when it is seen; with `glances` it looks for a moment now and then.
  */
-export function stream(path, { query = {}, after = null, on = {}, onState = () => {}, hidden = false } = {}) {
+export function stream(path, { query = {}, after = null, on = {}, onState = () => {}, glances = false } = {}) {
   const state = { last: after, closed: false, control: null, wait: FIRST_WAIT, timer: 0, ended: false };
 
   async function follow() {
@@ -184,13 +187,18 @@ export function stream(path, { query = {}, after = null, on = {}, onState = () =
         state.wait = FIRST_WAIT;
         follow();
       }
-    } else if (!hidden) {
-      hiding = setTimeout(() => {
-        clearTimeout(state.timer);
-        state.control?.abort("paused");
-        state.control = null;
-      }, 20000);
-    }
+    } else hiding = setTimeout(pause, HIDDEN);
+  }
+
+  function pause() {
+    clearTimeout(state.timer);
+    state.control?.abort("paused");
+    state.control = null;
+    if (!glances || state.closed) return;
+    hiding = setTimeout(() => {
+      follow();
+      hiding = setTimeout(pause, GLANCE);
+    }, BETWEEN_GLANCES);
   }
 
   let hiding = 0;

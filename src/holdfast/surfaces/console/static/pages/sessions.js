@@ -18,7 +18,7 @@ export const page = {
   nav: { label: "Sessions", icon: "sessions", keys: "g s" },
   show(root, { query }, app) {
     const doing = disposer();
-    const state = { status: query.get("status") ?? "", agent: query.get("agent") ?? "", q: query.get("q") ?? "", rows: new Map(), more: false, top: query.get("all") !== "1" };
+    const state = { status: query.get("status") ?? "", agent: query.get("agent") ?? "", q: query.get("q") ?? "", below: query.get("below") === "1", rows: new Map(), more: false };
     const list = h("ul.session-list", { "aria-label": "Sessions" });
     const foot = h("div.session-more");
     const said = h("p.only-heard", { role: "status" });
@@ -27,9 +27,12 @@ export const page = {
     const tabs = h("div.tabs", { role: "group", "aria-label": "Status" }, FILTERS.map(([value, label]) => h("button.tab", {
       type: "button", "aria-pressed": String(value === state.status), dataset: { value }, on: { click: () => change({ status: value }) },
     }, label)));
+    const below = h("button.button.small", {
+      type: "button", "aria-pressed": String(state.below), title: "Show sessions that work for others, too", on: { click: () => change({ below: !state.below }) },
+    }, icon("branch", { size: 14 }), h("span", "Subagents"));
     replace(root, h("div.page-pad.sessions",
       h("div.page-head", h("h1", "Sessions"), button({ label: "New session", icon: "plus", kind: "main", action: () => begin(app) })),
-      h("div.filters", h("div.search-box", icon("search", { size: 14 }), search), tabs, agents),
+      h("div.filters", h("div.search-box", icon("search", { size: 14 }), search), tabs, agents, below),
       said, list, foot));
 
     let timer = 0;
@@ -37,7 +40,8 @@ export const page = {
 
     function change(with_) {
       Object.assign(state, with_);
-      app.note({ status: state.status, agent: state.agent, q: state.q });
+      app.note({ status: state.status, agent: state.agent, q: state.q, below: state.below ? "1" : "" });
+      below.setAttribute("aria-pressed", String(state.below));
       for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.value === state.status));
       ask();
     }
@@ -64,6 +68,7 @@ export const page = {
     function fits(row) {
       const { status, agent } = state;
       if (agent && row.agent_id !== agent) return false;
+      if (row.parent_id && !state.below && !state.q && !waits(row)) return false;
       if (status === "waiting") return waits(row) > 0;
       if (status === "terminated") return row.status === "terminated";
       return !status || row.reported === status;
@@ -104,7 +109,7 @@ export const page = {
       }
       if (state.q) return;
       for (const row of rows.values()) state.rows.set(row.id, row);
-      for (const id of state.rows.keys()) if (app.gone?.has(id)) state.rows.delete(id);
+      for (const id of state.rows.keys()) if (app.gone.has(id)) state.rows.delete(id);
       draw();
     }));
     const bind = (keys, label, action, options) => doing.add(app.keys.bind(keys, label, action, options));
