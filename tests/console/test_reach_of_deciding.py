@@ -65,10 +65,12 @@ def sessions(home: Served) -> dict[str, str]:
 
 
 def _violations(page: Page) -> list[str]:
-    """What axe finds that is serious, and where. It styles the page itself, past its policy."""
+    """What axe finds that is serious, and where."""
     assert AXE.is_file(), "axe is not installed; run: make suite"
     page.evaluate(AXE.read_text("utf-8"))
-    found: dict[str, Any] = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    found: dict[str, Any] = page.evaluate(
+        "() => axe.run({preload: false, resultTypes: ['violations']})"
+    )
     return [
         f"{one['id']}: {node['target']} {node.get('failureSummary', '')}"
         for one in found["violations"]
@@ -83,9 +85,7 @@ def test_everybody_can_decide_and_look(
     browser: Browser, home: Served, sessions: dict[str, str], path: str, scheme: Scheme
 ) -> None:
     place = path.replace("SESSION", sessions["cleo"])
-    with at_the_console(
-        browser, home, place, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True
-    ) as page:
+    with at_the_console(browser, home, place, color_scheme=scheme, reduced_motion="reduce") as page:
         expect(page.locator(PAGES[path]).first).to_be_visible()
         assert _violations(page) == []
         page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
@@ -98,7 +98,7 @@ def test_what_is_left_to_say_when_refusing_is_reached_by_keys_alone(
     browser: Browser, home: Served, sessions: dict[str, str]
 ) -> None:
     place = f"/console/approvals?session={sessions['ada']}"
-    with at_the_console(browser, home, place, bypass_csp=True) as page:
+    with at_the_console(browser, home, place) as page:
         expect(page.locator("article.approval")).to_be_visible()
         page.keyboard.press("x")
         words = page.get_by_label("Words for the agent")
