@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from served_agents import Served
 
 PATIENCE_MS = 10_000
@@ -21,6 +21,7 @@ def at_the_console(browser: Browser, home: Served, path: str, **context: Any) ->
         if message.type in {"error", "warning"} and "Failed to load" not in message.text:
             troubles.append(message.text)
 
+    expect.set_options(timeout=PATIENCE_MS)
     place = browser.new_context(**context)
     try:
         page = place.new_page()

@@ -6,6 +6,7 @@ import anyio
 import pytest
 from acp import RequestError
 from acp_editor import ASKS_ABOUT_BASH, Place, editing, gone, kind, last, statuses, turn
+from command import start
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.measured]
 
@@ -100,6 +101,17 @@ async def test_a_session_is_closed_and_resumed_without_being_told_again(place: P
         assert len((await desk.agent.list_sessions()).sessions) == 1
         with pytest.raises(RequestError, match="is no cursor"):
             await desk.agent.list_sessions(cursor="x")
+
+
+async def test_a_session_of_the_terminal_is_gone_on_with_at_an_editor(place: Place) -> None:
+    model = place.script({"text": "Begun."})
+    ran = start("run", "Begin.", "--model", model, "--headless", home=place.home, cwd=place.work)
+    assert ran.status == 0, ran.err
+    async with editing(place, place.script({"text": "Gone on."}, name="then.json")) as desk:
+        (known,) = (await desk.agent.list_sessions(cwd=str(place.work))).sessions
+        await desk.agent.load_session(cwd=known.cwd, session_id=known.session_id)
+        assert await desk.say(known.session_id) == "end_turn"
+        assert desk.editor.words() == "Begun.Gone on."
 
 
 async def test_a_session_that_somebody_else_runs_is_not_opened(place: Place) -> None:

@@ -6,6 +6,7 @@ files is opened, and no more is read than was asked for. Blocking.
 
 import os
 import stat
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -45,19 +46,34 @@ class SessionOutputs:
 
     def read(self, folder: OutputFolder, name: str, most: int) -> bytes | None:
         """What a file holds; None: there is no such file. ValueError past ``most``."""
+        with ExitStack() as opened:
+            handle = self._file(opened, folder, name)
+            return None if handle is None else _content(handle, most)
+
+    def part(
+        self, folder: OutputFolder, name: str, choose: Callable[[int], tuple[int, int]]
+    ) -> bytes | None:
+        """Some of a file: where it begins, and how many bytes, is chosen by how many there are."""
+        with ExitStack() as opened:
+            handle = self._file(opened, folder, name)
+            if handle is None:
+                return None
+            begin, count = choose(os.fstat(handle).st_size)
+            os.lseek(handle, begin, os.SEEK_SET)
+            return _beginning(handle, count)
+
+    def _file(self, opened: ExitStack, folder: OutputFolder, name: str) -> int | None:
+        """A plain file, open to be read; None: there is no such file."""
         parts = name.split("/")
         if any(part in ("", ".", "..") or "\0" in part for part in parts):
             return None
-        with ExitStack() as opened:
-            try:
-                above = self._opened(opened, folder, parts[:-1])
-                handle = os.open(parts[-1], _FILE, dir_fd=above)
-            except OSError:
-                return None  # also where a link is on the way: none is followed
-            opened.callback(os.close, handle)
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return None
-            return _content(handle, most)
+        try:
+            above = self._opened(opened, folder, parts[:-1])
+            handle = os.open(parts[-1], _FILE, dir_fd=above)
+        except OSError:
+            return None  # also where a link is on the way: none is followed
+        opened.callback(os.close, handle)
+        return handle if stat.S_ISREG(os.fstat(handle).st_mode) else None
 
     def named(self, path: str) -> tuple[OutputFolder, str] | None:
         """Which of them is at a path of the host; None: none is."""
@@ -94,11 +110,17 @@ class SessionOutputs:
 
 
 def _content(handle: int, most: int) -> bytes:
+    content = _beginning(handle, most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
+    return content
+
+
+def _beginning(handle: int, most: int) -> bytes:
+    """As much as there is from here on, and no more than that."""
     pieces: list[bytes] = []
-    left = most + 1
+    left = most
     while left and (piece := os.read(handle, left)):
         pieces.append(piece)
         left -= len(piece)
-    if not left:
-        raise ValueError(f"it has more than {most:,} bytes")
     return b"".join(pieces)

@@ -61,6 +61,8 @@ def run(arguments: Namespace, screen: Screen) -> int:
         workspace_in(arguments)
     prepare = partial(prepared, arguments, screen)
     prepare(".", None, None)  # what is wrong is said before an editor waits for an answer
+    if os.isatty(0):
+        screen.remark("an editor starts this and speaks with it; see docs/acp.md; Ctrl-C ends it")
     anyio.run(serve, prepare, _taken_input(), screen.descriptor, screen.remark)
     return 0
 

@@ -1,5 +1,5 @@
-"""What `holdfast doctor` says of built-in tools, and of verbs that want a part of their own: the
-programs and packages they use."""
+"""What `holdfast doctor` says of the built-in tools and of the agent for editors: the programs and
+packages they use."""
 
 import shutil
 from collections.abc import Iterator

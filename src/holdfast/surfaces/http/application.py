@@ -35,9 +35,11 @@ def application(
     ]
     for way in ways:
         (way.methods or set()).discard("HEAD")  # of a stream it would never end
-    return Starlette(
+    made = Starlette(
         routes=[*_joined(ways), *others], exception_handlers={HTTPException: _not_routed}
     )
+    made.router.redirect_slashes = False  # what is not in the document is not there
+    return made
 
 
 def _joined(ways: list[Way]) -> list[Way]:

@@ -70,20 +70,26 @@ def _content(
     outputs: SessionOutputs, folder: OutputFolder, name: str, tail: int | None, given: str | None
 ) -> tuple[bytes, str | None] | None:
     """The bytes, and which of them they are."""
-    try:
-        whole = outputs.read(folder, name, MOST_BYTES)
-    except ValueError:
-        told = f"the file has more than {MOST_BYTES:,} bytes; read it where it is kept"
-        raise Problem(413, told) from None
-    if whole is None:
-        return None
-    size = len(whole)
-    if tail is not None:
-        return whole[-tail:], None
-    if given is None:
-        return whole, None
-    first, last = _span(given, size)
-    return whole[first : last + 1], f"bytes {first}-{last}/{size}"
+    whole = 0
+
+    def choose(size: int) -> tuple[int, int]:
+        nonlocal whole
+        whole = size
+        if tail is not None:
+            return max(0, size - tail), tail
+        if given is None:
+            if size > MOST_BYTES:
+                told = f"the file has {size:,} bytes; read {MOST_BYTES:,} at once, with Range"
+                raise Problem(413, told)
+            return 0, size
+        begin, last = _span(given, size)
+        return begin, min(last - begin + 1, MOST_BYTES)
+
+    part = outputs.part(folder, name, choose)
+    if part is None or tail is not None or given is None:
+        return None if part is None else (part, None)
+    first = choose(whole)[0]
+    return part, f"bytes {first}-{first + len(part) - 1}/{whole}"
 
 
 def _span(given: str, size: int) -> tuple[int, int]:

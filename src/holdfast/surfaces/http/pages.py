@@ -48,6 +48,7 @@ def page_routes(pages: Pages) -> list[BaseRoute]:
 
     return [
         Route("/", front, methods=["GET"]),
+        Route(CONSOLE, front, methods=["GET"]),
         Route(f"{CONSOLE}/static/{{name:path}}", static, methods=["GET"]),
         Route(f"{CONSOLE}/{{place:path}}", place, methods=["GET"]),
     ]

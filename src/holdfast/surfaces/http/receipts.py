@@ -5,6 +5,7 @@ known, as the server was killed in the middle, is not done again. What is writte
 """
 
 import hashlib
+import re
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable
@@ -21,6 +22,7 @@ from holdfast.surfaces.http.problems import Problem, status_of
 
 HEADER = "idempotency-key"
 MOST_KEY = 200
+_KEY = re.compile(rf"[!-~]{{1,{MOST_KEY}}}")
 KEPT_SECONDS = 24 * 3600
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS receipts (key TEXT PRIMARY KEY, request TEXT NOT NULL,"
@@ -57,8 +59,8 @@ class Receipts:
         key = request.headers.get(HEADER)
         if key is None:
             return await write()
-        if not 0 < len(key) <= MOST_KEY or not key.isprintable():
-            raise Problem(422, f"an {HEADER} has 1 to {MOST_KEY} plain characters")
+        if not _KEY.fullmatch(key):
+            raise Problem(422, f"an {HEADER} has 1 to {MOST_KEY} plain characters, without spaces")
         told = hashlib.sha256(
             f"{request.method} {request.url.path}\n".encode() + _encode(body)
         ).hexdigest()

@@ -124,9 +124,7 @@ function navigation() {
       app.waiting.watch((waiting) => {
         const number = badge(waiting);
         count.hidden = !number;
-        setText(count, number || "");
-        if (number) link.setAttribute("aria-label", `${label}, ${number} waiting`);
-        else link.removeAttribute("aria-label");
+        replace(count, number || "", h("span.only-heard", " waiting"));
       });
     }
     if (!groups.has(group)) groups.set(group, []);

@@ -39,6 +39,7 @@ async function open(root, id, query, app, doing) {
     onChange: (fold, fresh) => {
       head.facts(fold.facts);
       if (fresh.some((event) => event.type === "call.intended")) ctx.commands.soon();
+      if (ctx.commands.running().length) drawJobs(jobs, ctx);
       if (fresh.some((event) => REFRESH.has(event.type))) refresh();
     },
     onState: (state) => head.link(state),
