@@ -232,7 +232,7 @@ def assembled(wanted: Wanted) -> Whole:
             log=log,
             stays_open=own.stays_open,
             fulfils=options.get("application") is not None,
-            followable=None if own.managed is None else own.managed.followable,
+            around=own.managed,
             remarks=remarks_of(settings.sandbox),
             max_argument_bytes=settings.limits.argument_bytes,
             turn=turn,

@@ -4,7 +4,8 @@ A question is written down before it is asked, and its answer before anything co
 several answers the first one counts.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 import msgspec
 
@@ -20,6 +21,8 @@ from holdfast.policy import approval
 from holdfast.runtime.hearing import Hearing
 from holdfast.runtime.refusals import refusal
 from holdfast.runtime.trail import Trail, answer_of
+
+Vain: TypeAlias = Callable[[], Awaitable[Failure | None]]
 
 
 class Leave:
@@ -41,8 +44,12 @@ class Leave:
         tool: str,
         abort: AbortSignal,
         trail: Trail | None,
+        vain: Vain | None = None,
     ) -> Permit | Failure | Postponed:
-        """What becomes of the call; postponed, it stays open until somebody has answered."""
+        """What becomes of the call; postponed, it stays open until somebody has answered.
+
+        ``vain``: why asking is no use, as the call cannot work whatever is answered.
+        """
         known = isinstance(judged, Permit | Ask | Deny)
         verdict = judged if known else await verdict_of(judged, abort)
         if trail is not None and trail.standing is not None and isinstance(verdict, Verdict):
@@ -50,6 +57,9 @@ class Leave:
         if isinstance(verdict, Permit):
             verdict = await self._unasked(verdict, trail)
         if isinstance(verdict, Ask):
+            is_new = trail is None or trail.standing is None
+            if is_new and vain is not None and (failure := await vain()) is not None:
+                return failure
             answer = await self._answer(verdict, abort, trail)
             if isinstance(answer, Failure | Postponed):
                 return answer

@@ -7,7 +7,8 @@ bad argument, a refusal, a timeout and a crash of the tool are values that end i
 """
 
 from collections.abc import Callable, Coroutine
-from typing import TypeVar, cast
+from functools import partial
+from typing import Protocol, TypeVar, cast
 
 import msgspec
 from anyio import CancelScope, Event, get_cancelled_exc_class
@@ -22,6 +23,7 @@ from holdfast.contract.call import (
 )
 from holdfast.contract.envelope import NO_METADATA, Envelope, Metadata, Repair
 from holdfast.contract.failure import Failure
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.person import POSTPONED, Postponed
 from holdfast.contract.ports import Approver, Clock, IdSource, Judge, SidecarStore
 from holdfast.contract.runtime import (
@@ -57,6 +59,18 @@ MAX_REPAIRS = 50
 """How many repairs an answer names one by one."""
 
 
+class AroundCalls(Protocol):
+    """What a host knows of calls and of where answers lead."""
+
+    def followable(self, answer: Envelope) -> Envelope:
+        """An answer without the steps to tools that are not there."""
+        ...
+
+    async def foretold(self, call: Runtime, given: JsonObject) -> Failure | None:
+        """Why a call that a person would be asked about cannot work; None: maybe it does."""
+        ...
+
+
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What a pipeline is put together from."""
 
@@ -76,8 +90,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """Where calls leave their trail; None: nowhere."""
     stays_open: Callable[[str], bool] = lambda _call_id: False
     """Whether a call has no end yet, although nobody waits for it any more."""
-    followable: Callable[[Envelope], Envelope] | None = None
-    """Takes out of an answer the steps to tools that are not there; None: answers have none."""
+    around: AroundCalls | None = None
+    """Who is asked around calls; None: nobody."""
     remarks: tuple[str, ...] = ()
     """What every answer of the session says."""
     max_argument_bytes: int = MAX_ARGUMENT_BYTES
@@ -231,9 +245,14 @@ class Pipeline:
             return self._sealed(Envelope(failure=not_ours(call.tool)), call, (), started)
         verdict = parts.judge(prepared)
         if not isinstance(verdict, Permit) or (trail is not None and trail.standing is not None):
-            verdict = await self._leave(verdict, call.tool, abort, trail)
+            vain = None
+            if parts.around is not None:
+                runtime = self._runtime(call, prepared, abort, progress)
+                vain = partial(parts.around.foretold, runtime, prepared.arguments)
+            verdict = await self._leave(verdict, call.tool, abort, trail, vain)
             if isinstance(verdict, Failure):
-                return self._sealed(Envelope(failure=verdict), call, prepared.repairs, started)
+                refused = self._followable(Envelope(failure=verdict, tool=call.tool))
+                return self._sealed(refused, call, prepared.repairs, started)
             if isinstance(verdict, Postponed):
                 return verdict
         return Admitted(call, verdict, abort, trail, progress)
@@ -244,26 +263,36 @@ class Pipeline:
         started = self._ticks()  # whoever was asked before took their own time
         if trail is not None and (unwritten := await trail.intends(verdict)):
             return self._sealed(Envelope(failure=unwritten), call, prepared.repairs, started)
-        runtime = Runtime(
+        runtime = self._runtime(call, prepared, admitted.abort, admitted.progress)
+        outcome = begin(verdict, runtime)
+        if not isinstance(outcome, Outcome):
+            outcome = await _ended(outcome, trail)
+        answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
+        if isinstance(answer, Envelope):
+            answer = self._followable(answer)
+        if not isinstance(answer, Envelope) or may_exceed(answer, prepared.tool.limits.output):
+            answer = await self._output.bounded(answer, outcome)
+        return self._sealed(answer, call, prepared.repairs, started)
+
+    def _runtime(
+        self, call: ToolCall, prepared: Prepared, abort: AbortSignal, progress: ProgressSink
+    ) -> Runtime:
+        parts = self._parts
+        return Runtime(
             call_id=call.id,
             tool=call.tool,
             session=parts.session,
-            progress=admitted.progress,
-            abort=admitted.abort,
+            progress=progress,
+            abort=abort,
             hand=parts.hand,
             ports=parts.ports,
             model_call_id=call.model_call_id,
             declared=prepared.tool,
         )
-        outcome = begin(verdict, runtime)
-        if not isinstance(outcome, Outcome):
-            outcome = await _ended(outcome, trail)
-        answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
-        if parts.followable is not None and isinstance(answer, Envelope):
-            answer = parts.followable(answer)
-        if not isinstance(answer, Envelope) or may_exceed(answer, prepared.tool.limits.output):
-            answer = await self._output.bounded(answer, outcome)
-        return self._sealed(answer, call, prepared.repairs, started)
+
+    def _followable(self, answer: Envelope) -> Envelope:
+        around = self._parts.around
+        return answer if around is None else around.followable(answer)
 
     def heard(self, approval_id: str | None) -> None:
         """The answer to a question was written down: the call that waits for it goes on.

@@ -1,5 +1,6 @@
 """What stands behind the tools of `tools/managed/resources`, put together for one session."""
 
+from collections.abc import Callable
 from functools import partial
 
 from holdfast.app.managed.basis import Basis
@@ -7,7 +8,8 @@ from holdfast.contract.managed.resources import SharedFiles
 from holdfast.contract.mounts import of_kind
 from holdfast.contract.runtime import Ports, Runtime
 from holdfast.runtime.managed.call_reach import CallReach
-from holdfast.runtime.managed.resource_port import CallFiles, Desk
+from holdfast.runtime.managed.resource_port import CallFiles
+from holdfast.runtime.managed.sharing import Desk
 from holdfast.runtime.managed.substrate import Substrate
 from holdfast.runtime.managed.write_leases import SessionLease
 
@@ -16,8 +18,13 @@ _LEASES = "leases"
 
 def ports_of(basis: Basis) -> Ports:
     """By port, what each call is handed."""
+    return {SharedFiles: files_of(basis)}
+
+
+def files_of(basis: Basis) -> Callable[[Runtime], CallFiles]:
+    """The shared files, as a call reaches them."""
     desk = Desk(basis.ground, Substrate(basis.ground, _lease(basis)), basis.gate, basis.artifacts)
-    return {SharedFiles: partial(_of_call, desk, basis)}
+    return partial(_of_call, desk, basis)
 
 
 def _of_call(desk: Desk, basis: Basis, call: Runtime) -> CallFiles:

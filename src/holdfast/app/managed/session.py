@@ -29,14 +29,17 @@ from holdfast.app.store import shared_store
 from holdfast.contract.commanding import Commanding
 from holdfast.contract.envelope import Envelope
 from holdfast.contract.events import CallSettled, Event
+from holdfast.contract.failure import Failure
 from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.managed.artifact_names import ARTIFACTS_FOLDER
 from holdfast.contract.managed.crowding import Crowding
 from holdfast.contract.managed.setup import RunFacts
 from holdfast.contract.managed.shell_views import ShellView
-from holdfast.contract.runtime import Ports
+from holdfast.contract.runtime import Ports, Runtime
 from holdfast.record.store import Store
 from holdfast.runtime.managed.artifact_folder import ArtifactFolder
+from holdfast.runtime.managed.foretelling import Foretelling
 from holdfast.runtime.managed.gate import Gate
 from holdfast.runtime.managed.ground import Ground, Stores
 from holdfast.runtime.managed.judging import Judging
@@ -78,6 +81,7 @@ class ManagedSession:
         self.shell: ShellView = self.shells.book
         self.setup: SetupBook = setup.setup_of(self, lambda: self.run_facts())
         self.memory = memory.memory_of(self)
+        self._foretelling = Foretelling(self.memory, resources.files_of(self))
         self.meaning = vectors.meaning_of(self)
         self.vectors = parts.vectors or self.meaning
         self.recall = retrieval.recall_of(self)
@@ -104,6 +108,10 @@ class ManagedSession:
         if answer.tool not in _NAMES:
             return answer
         return followable(answer, self.parts.catalog.__contains__)
+
+    async def foretold(self, call: Runtime, given: JsonObject) -> Failure | None:
+        """Why a call that a person would be asked about cannot work; None: maybe it does."""
+        return await self._foretelling.failure(call, given)
 
     def commanding(self, form: Commanding) -> ManagedCommanding:
         """How `bash` runs its commands, which ``form`` puts into words."""

@@ -34,6 +34,10 @@ _POINTS: dict[EvaluationStatus, int] = {
 _HELD_BY_A_SHELL = frozenset({"pass", "uncertain", "not_ready"})
 WAIT_MS = 1000
 """How long the suggested wait for a shell is."""
+_STILL_RUNS = (
+    "All criteria seem met, but no run that shows it has come to rest: end this run with your last"
+    " words, and promote in the next one."
+)
 _MOST_TO_REREAD = 6
 _WITHOUT_PASS = 3
 _SENTENCES: dict[Trend, str] = {
@@ -106,7 +110,7 @@ def _verdict(graded: Grade, wake: LastWake) -> tuple[EvaluationStatus, Confidenc
     if wake.succeeded and wake.came_to_rest:
         sure = "high" if wake.has_summary else "medium"
         return "pass", sure, "All criteria are met, and the last run ended well."
-    return "uncertain", "low", "All criteria seem met, but the last run did not come to rest."
+    return "uncertain", "low", _STILL_RUNS
 
 
 def _held(found: Evaluation) -> Evaluation:

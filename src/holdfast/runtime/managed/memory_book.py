@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
-from holdfast.contract.errors import PolicyDenied, ToolError
+from holdfast.contract.errors import ToolError
 from holdfast.contract.journal import JournalError, Session
 from holdfast.contract.json_value import JsonObject, encode_json
 from holdfast.contract.managed.memory import (
@@ -26,7 +26,7 @@ from holdfast.contract.managed.shell_views import ShellView
 from holdfast.contract.managed.spaces import MemoryTarget, VersionedTarget
 from holdfast.contract.managed_events import NotesPromoted
 from holdfast.contract.outcomes import Evaluation
-from holdfast.contract.session_state import SessionState, is_bound
+from holdfast.contract.session_state import SessionState
 from holdfast.contract.versions import Kept
 from holdfast.runtime.managed.checkpoint import account, checkpoint_of, under_way
 from holdfast.runtime.managed.gate import Gate
@@ -35,9 +35,9 @@ from holdfast.runtime.managed.memory_files import FILES, MemoryFiles
 from holdfast.runtime.managed.memory_refusals import told_by_stores
 from holdfast.runtime.managed.memory_sections import MODEL, RUNTIME, section
 from holdfast.runtime.managed.note_versions import SHARED, NoteVersions, text_of
+from holdfast.runtime.managed.sharing import PROMOTE, NoteSharing
 from holdfast.runtime.managed.workspace_memory import WorkspaceMemory
 
-PROMOTE = "memory_promote_note"
 _SAID: Mapping[SessionNote, Callable[[SessionState, Checkpoint], str]] = {
     "session_state": account,
     "working_buffer": under_way,
@@ -58,7 +58,7 @@ class MemoryBook:
         files: MemoryFiles,
     ) -> None:
         self._ground = ground
-        self._gate = gate
+        self.sharing = NoteSharing(ground, gate, notes)
         self._shell = shell
         self._notes = notes
         self._shared = shared
@@ -96,14 +96,8 @@ class MemoryBook:
         """Keep it where all sessions of the agent see it: first the version, then the gate."""
         ground = self._ground
         session = await ground.session()
-        if is_bound(session.state):
-            raise PolicyDenied(
-                "A session that works for another one shares no notes: put what is to be kept into"
-                " your answer, and the session above can share it with memory_promote_note."
-            )
         wanted = self._clean(wanted)
-        await self._notes.check(SHARED, session.id, wanted)
-        found = await self._gate.passed(PROMOTE, required=required)
+        found = await self.sharing.passed(wanted, required=required)
         kept = await self._notes.write(SHARED, session.id, wanted, PROMOTE)
         if ground.log is not None:
             with told_by_stores(SHARED):

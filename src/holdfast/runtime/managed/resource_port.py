@@ -6,7 +6,6 @@ of them in the workspace is never read. How a file is put in place is not known 
 
 import base64
 import stat
-from typing import NamedTuple
 
 from anyio import CancelScope, to_thread
 from msgspec.structs import replace
@@ -30,28 +29,16 @@ from holdfast.contract.managed.resources import (
 from holdfast.contract.managed_events import ResourcePromoted, ResourceStaged
 from holdfast.contract.outcomes import Evaluation
 from holdfast.contract.versions import Version, content_hash
-from holdfast.runtime.managed.artifact_folder import ArtifactFolder
 from holdfast.runtime.managed.call_reach import CallReach
-from holdfast.runtime.managed.comparing import check, compared, facts_of, status_of, text_of
+from holdfast.runtime.managed.comparing import compared, facts_of, status_of, text_of
 from holdfast.runtime.managed.drafts import Entry, drafts_of, mirrored
-from holdfast.runtime.managed.gate import Gate
-from holdfast.runtime.managed.ground import Ground
-from holdfast.runtime.managed.mount_paths import Placed, in_session
-from holdfast.runtime.managed.substrate import NewFile, Substrate, asked
+from holdfast.runtime.managed.mount_paths import Placed
+from holdfast.runtime.managed.sharing import Desk, FileSharing, refuse_overwriting
+from holdfast.runtime.managed.substrate import NewFile, asked
 
 _RUN = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 """What others are to run, a person decides."""
 ARTIFACT = "staged-substrate.json"
-
-
-class Desk(NamedTuple):
-    """What the resource tools of one session work with."""
-
-    ground: Ground
-    substrate: Substrate
-    gate: Gate
-    shown: ArtifactFolder | None
-    """Where drafts are shown to the session's hand; None: it has no workspace."""
 
 
 class CallFiles:
@@ -62,6 +49,7 @@ class CallFiles:
         self._desk = desk
         self._ground = desk.ground
         self._reach = reach
+        self.sharing = FileSharing(desk, reach)
 
     def mounted(self) -> Resources:
         """What the session stands on."""
@@ -72,7 +60,7 @@ class CallFiles:
     ) -> Staged:
         """Copy a shared file into the workspace."""
         source = self._desk.substrate.path(source_path, "source_path")
-        target = self._session(target_path or source.relative, "target_path")
+        target = self.sharing.session(target_path or source.relative, "target_path")
         drafts = await asked(drafts_of(self._ground))
         shared = await self._reach.there(source, "source_path")
         ours = await self._reach.found(target, "target_path")
@@ -143,8 +131,8 @@ class CallFiles:
         self, session_path: str, substrate_path: str | None, most_lines: int, /
     ) -> Comparison:
         """A session's file beside the shared one."""
-        session = self._session(session_path, "session_path")
-        target = await self._shared(session, substrate_path, "substrate_path")
+        session = self.sharing.session(session_path, "session_path")
+        target = await self.sharing.target(session, substrate_path, "substrate_path")
         ours = await self._reach.there(session, "session_path")
         await self._reach.admitted(target)
         shared = await self._desk.substrate.look(target.relative)
@@ -158,9 +146,7 @@ class CallFiles:
         self, source_path: str, target_path: str | None, wanted: Wanted, /, *, overwrite: bool
     ) -> Promoted:
         """Share a session's file."""
-        session = self._session(source_path, "source_path")
-        target = await self._shared(session, target_path, "target_path")
-        ours = await self._reach.there(session, "source_path")
+        session, target, ours = await self.sharing.named(source_path, target_path)
         new = NewFile(
             target=target.relative,
             content=ours.content,
@@ -208,15 +194,8 @@ class CallFiles:
         await self._reach.writable(substrate.target(new.target, field))
         async with substrate.changing() as lease:
             shared = await substrate.look(new.target)
-            check(shared, new.target, wanted)
-            required = wanted.require_outcome_pass
-            evaluation = await self._desk.gate.passed(wanted.tool, required=required)
-            if shared.file is not None and not overwrite:
-                raise InvalidArguments(
-                    f"{new.target} is shared already; compare it, then say overwrite",
-                    field="overwrite",
-                    expected="true, to replace it",
-                )
+            evaluation = await self.sharing.passed(shared, new.target, wanted)
+            refuse_overwriting(shared, new.target, overwrite=overwrite)
             made: list[Version] = []
             with CancelScope(shield=True):  # from its note to its event it is done as a whole
                 version = await substrate.write(lease, shared, new)
@@ -228,23 +207,15 @@ class CallFiles:
                     content_hash=version.content_hash,
                     source_path=None if session is None else session.shown,
                     restored_from=new.restored_from,
-                    overridden=missed and required is False,
+                    overridden=missed and wanted.require_outcome_pass is False,
                 )
                 await self._written([said])
         return made[0], evaluation
 
-    def _session(self, path: str, field: str) -> Placed:
-        return in_session(path, self._ground.mounts, field)
-
-    async def _shared(self, session: Placed, path: str | None, field: str) -> Placed:
-        """Where it belongs: as the call says, where it came from, or under the same path."""
-        if path is None:
-            draft = (await asked(drafts_of(self._ground))).get(session.shown)
-            path = session.relative if draft is None else draft.source_path
-        return self._desk.substrate.path(path, field)
-
     async def _draft(self, entry: Entry) -> Draft:
-        mine = await self._reach.held(lambda: self._session(entry.session_path, "session_path"))
+        mine = await self._reach.held(
+            lambda: self.sharing.session(entry.session_path, "session_path")
+        )
         held = await self._reach.held(
             lambda: self._desk.substrate.path(entry.source_path, "source_path")
         )
