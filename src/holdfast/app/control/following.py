@@ -11,7 +11,10 @@ import msgspec
 from anyio import sleep
 
 from holdfast.app.control import wire
+from holdfast.app.control.beside import Beside
 from holdfast.app.control.client import NoSocket, Owner, RefusedRequest, Unreachable, owner_of
+from holdfast.app.control.serving import window_here
+from holdfast.app.control.window import Window
 from holdfast.app.session_store import runner_of
 from holdfast.app.settings import Surroundings
 from holdfast.app.telling import Told, UnreadableLine, told_in
@@ -56,8 +59,11 @@ class Following:
         after: int = 0,
         *,
         until_new: Callable[[], Awaitable[None]] = _after_a_while,
+        here: bool = False,
     ) -> None:
-        """``until_new``: waits until the journal is worth another look."""
+        """``until_new``: waits until the journal is worth another look. ``here``: one that runs on
+        this event loop is watched without its socket."""
+        self._here = here
         self._session_id = session_id
         self._until_new = until_new
         self._journal = journal
@@ -77,7 +83,11 @@ class Following:
             session = await self._journal.session(self._session_id)
             lease = session.lease
             self.runner = runner_of(lease, self._clock)
-            if lease is not None and self.runner == "somebody" and self._may_ask():
+            if (window := self._window()) is not None:
+                async with aclosing(self._beside(window)) as told:
+                    async for one in told:
+                        yield one
+            elif lease is not None and self.runner == "somebody" and self._may_ask():
                 async with aclosing(self._live(lease.holder)) as told:
                     async for one in told:
                         yield one
@@ -106,6 +116,21 @@ class Following:
 
     def _may_ask(self) -> bool:
         return self._clock.ticks() >= self._ask_at
+
+    def _window(self) -> Window | None:
+        return window_here(self._session_id, self._around) if self._here else None
+
+    async def _beside(self, window: Window) -> AsyncGenerator[Followed]:
+        """Of one that runs in this process."""
+        beside = Beside(window, self._seen)
+        try:
+            async with aclosing(beside()) as told:
+                async for one in told:
+                    if isinstance(one, Event):
+                        self._seen = one.sequence
+                    yield Missed(one) if isinstance(one, int) else one
+        finally:
+            beside.close()
 
     async def _live(self, holder: str) -> AsyncGenerator[Followed]:
         watched = False

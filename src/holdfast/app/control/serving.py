@@ -51,6 +51,12 @@ def served(window: Window) -> Generator[None]:
             del known[home]
 
 
+def window_here(session_id: str, around: Surroundings) -> Window | None:
+    """A session that runs on this event loop; None: it does not."""
+    serving = _of_this_loop().get(around.data_home)
+    return None if serving is None else serving.window(session_id)
+
+
 def _of_this_loop() -> "dict[Path, Serving]":
     try:
         return _here.get()
@@ -86,6 +92,10 @@ class Serving:
             self._serving.call_off()
             self._ended.set()
         return not self._windows
+
+    def window(self, session_id: str) -> Window | None:
+        """One that runs here; None: it does not."""
+        return self._windows.get(session_id)
 
     async def _serve(self) -> None:
         problem: OSError | None = None

@@ -15,6 +15,7 @@ from holdfast.app.agent_places import substrate_of
 from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
+from holdfast.app.control.serving import window_here
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.http_door.listening import Ends
 from holdfast.app.settings import Settings, Surroundings
@@ -129,6 +130,9 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
             parts = self.opened.workbench.parts
             parts.pipeline.heard(None)
             parts.own.people.heard(None)
+            return
+        if (window := window_here(session_id, self.around)) is not None:
+            window.look()
             return
         with suppress(JournalError):  # it is written down: that nobody was told of it is no problem
             await poke(session_id, self.journal, self.around)

@@ -105,7 +105,12 @@ class _Feed:
     async def run(self, around: Surroundings) -> None:
         """Tell all listeners what happens, until nobody listens."""
         following = self._following = Following(
-            self.session_id, self._journal, around, self.told, until_new=self._until_new
+            self.session_id,
+            self._journal,
+            around,
+            self.told,
+            until_new=self._until_new,
+            here=True,
         )
         self._pulse.watch(self.session_id, self.told, self._wake)
         try:
