@@ -49,13 +49,20 @@ def wipe(path: str) -> str:
 class Told:
     """What was seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: int) -> None:
         self.events = 0
         self.wrong: list[str] = []
         self.late: list[float] = []
         self.rss: list[int] = []
         self.intended: dict[str, float] = {}
-        self.open = 0
+        self.all_open = asyncio.Event()
+        self._missing = wanted
+
+    def is_open(self) -> None:
+        """One more stream is."""
+        self._missing -= 1
+        if self._missing <= 0:
+            self.all_open.set()
 
 
 def main() -> None:
@@ -72,7 +79,7 @@ async def measured(folder: Path, *, quick: bool) -> dict[str, Any]:
     seconds = QUICK_SECONDS if quick else SECONDS
     approvals = QUICK_APPROVALS if quick else APPROVALS
     async with served(folder) as (client, process):
-        told = Told()
+        told = Told(count)
         bench = (await asked(client, "GET", "/server"))["workbench"]
         await asked(client, "POST", "/tools/add/calls", arguments={"a": 1, "b": 2})
         script = _script(folder, "says.json", [{"text": "Hello there."}])
@@ -84,8 +91,7 @@ async def measured(folder: Path, *, quick: bool) -> dict[str, Any]:
             asyncio.create_task(listen(client, one, told))
             for one in (*sessions, *[bench] * OF_THE_WORKBENCH)
         ]
-        while told.open < count:
-            await asyncio.sleep(0.05)
+        await told.all_open.wait()
         looking = asyncio.create_task(watch_memory(process, told))
         made = await load(client, sessions, told, (rate, seconds))
         looking.cancel()
@@ -148,7 +154,9 @@ async def served(
             await process.wait()
 
 
-async def asked(client: aiohttp.ClientSession, method: str, path: str, /, **body: Any) -> Any:
+async def asked(  # noqa: ANN401 - whatever JSON the server takes and gives
+    client: aiohttp.ClientSession, method: str, path: str, /, **body: Any
+) -> Any:
     """What is answered; RuntimeError where it is a problem."""
     async with client.request(method, API + path, json=body if method == "POST" else None) as got:
         text = await got.text()
@@ -162,7 +170,7 @@ async def listen(client: aiohttp.ClientSession, session: str, told: Told) -> Non
     async with client.get(f"{API}/sessions/{session}/stream") as got:
         if got.status != 200:
             raise RuntimeError(f"a stream: {got.status}")
-        told.open += 1
+        told.is_open()
         kind = b""
         async for line in got.content:
             if line.startswith(b"event: "):
@@ -175,11 +183,14 @@ async def listen(client: aiohttp.ClientSession, session: str, told: Told) -> Non
 
 async def watch_memory(process: asyncio.subprocess.Process, told: Told) -> None:
     """How much the server holds, now and then."""
-    page = os.sysconf("SC_PAGE_SIZE")
     while True:
-        resident = Path(f"/proc/{process.pid}/statm").read_text("ascii").split()[1]
-        told.rss.append(int(resident) * page)
+        told.rss.append(_resident(process.pid))
         await asyncio.sleep(LOOK_SECONDS)
+
+
+def _resident(process_id: int) -> int:
+    pages = Path(f"/proc/{process_id}/statm").read_text("ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 async def load(

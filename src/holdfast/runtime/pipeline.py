@@ -218,7 +218,8 @@ class Pipeline:
     async def ended(self) -> None:
         """Wait until all calls have their answers written down."""
         while self._under_way:
-            self._all_ended = Event()
+            if self._all_ended.is_set():  # one for all who wait: nobody's is lost to a later one
+                self._all_ended = Event()
             await self._all_ended.wait()
 
     async def _settled(
@@ -234,7 +235,7 @@ class Pipeline:
         parts = self._parts
         plan = parts.catalog.plan(call.tool)
         if plan is None:
-            return self._refuse(self._unknown(call), None, started)
+            return self._refuse(_unknown(parts, call), None, started)
         if (spent := parts.turn.counted(plan.tool)) is not None:
             return self._sealed(Envelope(failure=spent), call, (), started)
         prepared = _prepared(parts, plan, call)
@@ -251,7 +252,7 @@ class Pipeline:
                 vain = partial(parts.around.foretold, runtime, prepared.arguments)
             verdict = await self._leave(verdict, call.tool, abort, trail, vain)
             if isinstance(verdict, Failure):
-                refused = self._followable(Envelope(failure=verdict, tool=call.tool))
+                refused = _followable(parts, Envelope(failure=verdict, tool=call.tool))
                 return self._sealed(refused, call, prepared.repairs, started)
             if isinstance(verdict, Postponed):
                 return verdict
@@ -269,7 +270,7 @@ class Pipeline:
             outcome = await _ended(outcome, trail)
         answer = self._output.wrapped(outcome, parts.hand.noticed(call.id))
         if isinstance(answer, Envelope):
-            answer = self._followable(answer)
+            answer = _followable(parts, answer)
         if not isinstance(answer, Envelope) or may_exceed(answer, prepared.tool.limits.output):
             answer = await self._output.bounded(answer, outcome)
         return self._sealed(answer, call, prepared.repairs, started)
@@ -290,10 +291,6 @@ class Pipeline:
             declared=prepared.tool,
         )
 
-    def _followable(self, answer: Envelope) -> Envelope:
-        around = self._parts.around
-        return answer if around is None else around.followable(answer)
-
     def heard(self, approval_id: str | None) -> None:
         """The answer to a question was written down: the call that waits for it goes on.
 
@@ -305,17 +302,11 @@ class Pipeline:
         """What settling the call would begin with; a failure when it would not even be judged."""
         plan = self._parts.catalog.plan(call.tool)
         if plan is None:
-            return self._unknown(call).failure
+            return _unknown(self._parts, call).failure
         prepared = _prepared(self._parts, plan, call)
         if isinstance(prepared, Rejected):
             return prepared.failure
         return not_ours(call.tool) if plan.tool.ownership == "custom" else prepared
-
-    def _unknown(self, call: ToolCall) -> Rejected:
-        parsed = parse_arguments(call.arguments, max_bytes=self._parts.max_argument_bytes)
-        unreadable = parsed if isinstance(parsed, Failure) else None
-        absent = self._parts.catalog.absent.get(call.tool)
-        return Rejected(call=call, failure=unreadable or absent or unknown_tool(call.tool))
 
     def _refuse(self, rejected: Rejected, plan: Plan | None, started: int) -> Envelope:
         refused = Envelope(failure=self._refused.advise(rejected, plan))
@@ -345,11 +336,22 @@ class Pipeline:
         return self._redactor.envelope(sealed) if self._redactor.active else sealed
 
 
+def _unknown(parts: Parts, call: ToolCall) -> Rejected:
+    parsed = parse_arguments(call.arguments, max_bytes=parts.max_argument_bytes)
+    unreadable = parsed if isinstance(parsed, Failure) else None
+    absent = parts.catalog.absent.get(call.tool)
+    return Rejected(call=call, failure=unreadable or absent or unknown_tool(call.tool))
+
+
 def _prepared(parts: Parts, plan: Plan, call: ToolCall) -> Prepared | Rejected:
     prepared = plan.prepare(call, parts.max_argument_bytes)
     if plan.tool.guard is None and not plan.tool.guarded:
         return prepared
     return guarding.guarded(prepared, parts.session)
+
+
+def _followable(parts: Parts, answer: Envelope) -> Envelope:
+    return answer if parts.around is None else parts.around.followable(answer)
 
 
 def _left_open(call: ToolCall) -> Envelope:

@@ -127,6 +127,13 @@ class Connection(HttpToolsProtocol):
         self.due = self.loop.time() + seconds
 
 
+def end_all(connections: Iterable[object]) -> None:
+    """End every one of them."""
+    for one in list(connections):
+        if isinstance(one, Connection):
+            one.refuse()
+
+
 def end_overdue(connections: Iterable[object], now: float) -> None:
     """End those whose clients owe us something for too long."""
     for one in list(connections):

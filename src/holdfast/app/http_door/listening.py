@@ -21,7 +21,7 @@ from anyio import (
 )
 from anyio.abc import SocketAttribute
 
-from holdfast.app.http_door.connections import Connection, end_overdue
+from holdfast.app.http_door.connections import Connection, end_all, end_overdue
 from holdfast.app.http_door.rules import is_loopback
 from holdfast.runtime.abort import Abort
 
@@ -73,9 +73,7 @@ class _Server(uvicorn.Server):
         """Let go of all that is left: where it was cancelled it had no time to."""
         for one in getattr(self, "servers", ()):
             one.close()
-        for one in list(self.server_state.connections):
-            if isinstance(one, Connection):
-                one.refuse()
+        end_all(self.server_state.connections)
 
 
 @asynccontextmanager
