@@ -154,9 +154,7 @@ async def served(
             await process.wait()
 
 
-async def asked(  # noqa: ANN401 - whatever JSON the server takes and gives
-    client: aiohttp.ClientSession, method: str, path: str, /, **body: Any
-) -> Any:
+async def asked(client: aiohttp.ClientSession, method: str, path: str, /, **body: object) -> Any:  # noqa: ANN401 - whatever JSON the server gives
     """What is answered; RuntimeError where it is a problem."""
     async with client.request(method, API + path, json=body if method == "POST" else None) as got:
         text = await got.text()
