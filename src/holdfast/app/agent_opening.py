@@ -4,13 +4,13 @@ Which sessions there are, and when one is run, is not known here.
 """
 
 import logging
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from holdfast.agent.place import Equipment
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_settings import DEFAULT_AGENT, USUAL_INSTRUCTIONS
 from holdfast.app.assembly import Whole
-from holdfast.app.models import model_named, remembered
+from holdfast.app.models import chosen_model, model_named, remembered
 from holdfast.app.options import Options, Wanted
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.prompting import system_for
@@ -41,6 +41,14 @@ class OpenedSession(Protocol):
     parts: Whole
 
 
+class NamedModels(Protocol):
+    """Whoever has models by their names."""
+
+    def named(self, model: str | ChatModel | None) -> ChatModel:
+        """The model of this name; None: the only one there is. ConfigurationError."""
+        ...
+
+
 class Models:
     """The models of one program, each made once. Used on one event loop."""
 
@@ -48,20 +56,62 @@ class Models:
         self._settings = settings
         self._surroundings = surroundings
         self._made: dict[str | None, ChatModel] = {}
+        self._playing: dict[str, SessionModels] = {}
 
     def named(self, model: str | ChatModel | None) -> ChatModel:
         """The model of this name; None: the only one there is. ConfigurationError."""
         if model is not None and not isinstance(model, str):
             return model
         if model not in self._made:
-            self._made[model] = model_named(self._settings, self._surroundings, model)
+            self._made[model] = self.new(model)
         return self._made[model]
+
+    def new(self, model: str | None) -> ChatModel:
+        """One more of this name; ConfigurationError."""
+        return model_named(self._settings, self._surroundings, model)
+
+    def is_played(self, model: str | ChatModel | None) -> bool:
+        """Whether it plays turns of a file, which each session begins anew; ConfigurationError."""
+        named = model is None or isinstance(model, str)
+        return named and chosen_model(self._settings, model)[1].kind == "scripted"
+
+    def of_session(self, session_id: str | None) -> "SessionModels":
+        """The models as a session has them, and those below it. None: one that has no id yet."""
+        known = None if session_id is None else self._playing.get(session_id)
+        return SessionModels(self) if known is None else known
+
+    def keep(self, session_id: str, models: "SessionModels") -> None:
+        """A session that is opened again goes on in the scripts that it plays."""
+        if models.plays:
+            self._playing[session_id] = models
 
     async def close(self) -> None:
         """Let go of all that was made here."""
         made, self._made = self._made, {}
         for model in made.values():
             await model.close()
+
+
+class SessionModels:
+    """The models of a program for one session and those below it: nobody else plays its scripts."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._scripts: dict[str | None, ChatModel] = {}
+
+    @property
+    def plays(self) -> bool:
+        """Whether it plays any script."""
+        return bool(self._scripts)
+
+    def named(self, model: str | ChatModel | None) -> ChatModel:
+        """The model of this name; None: the only one there is. ConfigurationError."""
+        if not self._models.is_played(model):
+            return self._models.named(model)
+        name = cast("str | None", model)
+        if name not in self._scripts:
+            self._scripts[name] = self._models.new(name)
+        return self._scripts[name]
 
 
 def usual_agent() -> Agent:
@@ -94,7 +144,7 @@ def session_options(
 
 def agent_session(
     opened: OpenedSession,
-    models: Models,
+    models: NamedModels,
     model: str | ChatModel | None,
     options: Options,
     within: RunLimits | None = None,
@@ -138,7 +188,7 @@ class SubagentRunner:
 
     pauses = True
 
-    def __init__(self, models: Models) -> None:
+    def __init__(self, models: NamedModels) -> None:
         self._models = models
         self.usual: ChatModel | None = None
 

@@ -71,7 +71,8 @@ class OpenedAgents:
         ``within``: what its runs may use at most.
         """
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
-        runner = SubagentRunner(self._models)
+        models = self._models.of_session(session)
+        runner = SubagentRunner(models)
         if settings.store.kind != "none":
             await self._all_sessions()
         if session is not None:
@@ -95,7 +96,8 @@ class OpenedAgents:
         made = self._make(
             tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options
         )
-        found = agent_session(made, self._models, model, cast("Options", options), within)
+        found = agent_session(made, models, model, cast("Options", options), within)
+        self._models.keep(found.id, models)
         runner.usual = found.model
         await made.__aenter__()
         found.closing = made
