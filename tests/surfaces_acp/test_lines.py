@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_editor import Place, turn
+from acp_editor import ASKS_ABOUT_BASH, Place, turn
 from command import HOLDFAST, start
 
 from holdfast.surfaces.acp import pipe
@@ -194,3 +194,54 @@ def test_the_workspace_of_the_command_line_counts_before_the_editor_s(place: Pla
         said = [{"type": "text", "text": "Write."}]
         _asked(process, 3, "session/prompt", sessionId=begun["result"]["sessionId"], prompt=said)
     assert (other / "a.txt").read_text("utf-8") == "a"
+
+
+ALLOWED: dict[str, Any] = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "is_answered"),
+    [
+        ({"id": [0], "result": ALLOWED}, False),
+        ({"id": {}, "error": {}}, False),
+        ({"id": "0", "result": ALLOWED}, False),
+        ({"id": False, "result": ALLOWED}, False),
+        ({"id": 0.0, "result": ALLOWED}, False),
+        ({"id": 0, "error": "no"}, True),
+        ({"id": 0, "error": None}, True),
+        ({"id": 0, "error": {"code": "x", "message": ["y"]}}, True),
+        ({"id": 0, "error": {"code": 1, "message": "y"}, "result": ALLOWED}, True),
+        ({"id": 0, "result": 5}, True),
+        ({"id": 0}, True),
+    ],
+    ids=json.dumps,
+)
+def test_what_is_not_quite_an_answer_allows_nothing_and_the_next_line_is_read(
+    place: Place, said: dict[str, Any], is_answered: bool
+) -> None:
+    place.rules(ASKS_ABOUT_BASH)
+    model = place.script(turn(("bash", {"command": "touch made"})), {"text": "Done."})
+    with _running(place, "--model", model) as process:
+        _asked(process, 1, "initialize", protocolVersion=1)
+        begun = _asked(process, 2, "session/new", cwd=str(place.work), mcpServers=[])
+        session = begun["result"]["sessionId"]
+        prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "Touch it."}]}
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(
+            _lines({"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": prompt})
+        )
+        process.stdin.flush()
+        while json.loads(process.stdout.readline()).get("method") != "session/request_permission":
+            pass
+        process.stdin.write(_lines({"jsonrpc": "2.0", **said}))
+        if not is_answered:  # the person still can
+            told = {"outcome": {"outcome": "selected", "optionId": "reject_once"}}
+            process.stdin.write(_lines({"jsonrpc": "2.0", "id": 0, "result": told}))
+        process.stdin.flush()
+        while (message := json.loads(process.stdout.readline())).get("id") != 3:
+            pass
+        assert message["result"]["stopReason"] == "end_turn"
+        assert not (place.work / "made").exists()
+        _out, err = process.communicate(timeout=15)
+        assert (process.returncode, err) == (0, b"")
