@@ -245,3 +245,51 @@ def test_what_is_not_quite_an_answer_allows_nothing_and_the_next_line_is_read(
         assert not (place.work / "made").exists()
         _out, err = process.communicate(timeout=15)
         assert (process.returncode, err) == (0, b"")
+
+
+def test_what_the_sdk_cannot_use_is_a_line_and_no_traceback(place: Place) -> None:
+    astray: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "method": "session/cancel"},
+        {"jsonrpc": "2.0", "method": "session/update", "params": []},
+        {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "ses_of_nobody"}},
+    ]
+    (answer,), err = _agent(place, _lines(*astray, HELLO))
+    assert answer["id"] == 1
+    assert "Traceback" not in err
+    assert [line.split(":")[0] for line in err.splitlines()] == ["holdfast"] * 2
+    assert "ses_of_nobody" not in err  # a turn that has ended meanwhile is nothing to report
+    debugged = start(
+        *("acp", "--model", place.script({"text": "Hello."})),
+        home=place.home,
+        stdin=_lines(*astray),
+        variables={"HOLDFAST_DEBUG": "1"},
+    )
+    assert "Traceback" in debugged.err
+
+
+def test_half_a_character_is_told_by_a_mark(place: Place) -> None:
+    with _running(place, "--model", place.script({"text": "Hello."})) as process:
+        _asked(process, 1, "initialize", protocolVersion=1)
+        begun = _asked(process, 2, "session/new", cwd=str(place.work), mcpServers=[])
+        session = begun["result"]["sessionId"]
+        said = [{"type": "text", "text": "a \ud83d b \U0001f600 c \udc00"}]
+        ended = _asked(process, 3, "session/prompt", sessionId=session, prompt=said)
+        assert ended["result"] == {"stopReason": "end_turn"}
+        process.communicate(timeout=15)
+    told = start("sessions", "show", "last", home=place.home, cwd=place.work)
+    assert "a ? b \U0001f600 c ?" in told.out
+
+
+@pytest.mark.parametrize("cwd", ["/a\0b", "/" + "x" * 5000], ids=["nothing", "long"])
+def test_what_can_be_no_path_is_no_folder(place: Place, cwd: str) -> None:
+    given: dict[str, object] = {"cwd": cwd, "mcpServers": []}
+    asked = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+        for number, method in enumerate(("session/new", "session/list"), 2)
+    ]
+    answers, err = _agent(place, _lines(*asked))
+    assert err == ""
+    assert [one["error"]["code"] for one in answers] == [-32602] * 2
+    for one in answers:
+        assert "is no folder here; give the whole path" in one["error"]["message"]
+        assert len(one["error"]["message"]) < 400

@@ -7,6 +7,7 @@ not quite an answer to a request of ours is none, or says that it failed.
 
 import json
 import os
+import re
 import select
 import stat
 from collections import deque
@@ -21,6 +22,8 @@ _TOO_LONG = f"A message has {MOST_BYTES:,} bytes at most."
 _CHUNK = 64 * 1024
 _PARSE_ERROR = -32700
 _INVALID_REQUEST = -32600
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape that is one half of a character; mostly the other one is beside it."""
 _ASIDE = "$/"
 """Notifications that whoever does not know them may pass over."""
 
@@ -156,6 +159,8 @@ class Pipe:
     async def _understood(self, line: bytes) -> Message | None:
         try:
             found: object = json.loads(line)
+            if _HALF.search(line):  # what no file and no model can be given is told by a mark
+                found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             await self._refuse(_PARSE_ERROR, "This line is no JSON.")
             return None
