@@ -1,6 +1,6 @@
 """`holdfast conformance`: run a file of cases against this holdfast, one line per failure."""
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from holdfast.surfaces.cli.parsing import Parser, UsageError
@@ -9,6 +9,12 @@ from holdfast.testing.conformance import Report, UnknownSuite
 from holdfast.testing.conformance import run as run_suite
 from holdfast.testing.conformance.runner import SUITES, NoCases
 
+_EXAMPLES = """\
+examples:
+  holdfast conformance envelope cases/envelope.jsonl
+  holdfast conformance coercion cases.jsonl --json    for programs
+"""
+
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
@@ -16,6 +22,8 @@ def add_arguments(parser: Parser) -> None:
     parser.offer("suite", sorted(SUITES))
     parser.add_argument("file", metavar="FILE", help="the cases, one JSON object a line")
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from holdfast.surfaces.cli.exits import Exits, told
+
 
 class UsageError(ValueError):
     """The command line cannot be understood; the message says what is wrong and what to do."""
@@ -52,6 +54,8 @@ class Parser(ArgumentParser):
         self._offers: dict[str, tuple[str, ...]] = {}
         self.after: dict[str, After] = {}
         """By the first word; one that is not in it narrows nothing."""
+        self.exits = Exits({})
+        """How it ends."""
 
     @property
     def declared(self) -> list[Action]:
@@ -74,7 +78,7 @@ class Parser(ArgumentParser):
 
     def print_help(self, file: object = None) -> NoReturn:  # noqa: ARG002 - argparse decides
         """Hand the text out instead of writing it."""
-        raise HelpAsked(self.format_help().rstrip("\n"))
+        raise HelpAsked(self._with_ends(self.format_help(), None))
 
     def help_about(self, word: str) -> str | None:
         """The help of one of its first words; None: it has none of its own."""
@@ -95,7 +99,11 @@ class Parser(ArgumentParser):
         examples = [line for line in (self.epilog or "").splitlines() if _shows(line, word)]
         if examples:
             formatter.add_text("\n".join(("examples:", *examples)))
-        return formatter.format_help().rstrip("\n")
+        return self._with_ends(formatter.format_help(), word)
+
+    def _with_ends(self, text: str, word: str | None) -> str:
+        ends = self.exits.of(word)
+        return "\n\n".join((text.rstrip("\n"), *([told(ends)] if ends else [])))
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong."""
