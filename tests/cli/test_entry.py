@@ -65,6 +65,7 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
             ["tools", "--workspace", "gone"],
             "holdfast: --workspace gone: there is no such directory;",
         ),
+        (["sessions", "show", "\udcff"], "holdfast: '\\udcff' is no UTF-8 text; use a name"),
         (["tools", "--set", "limits"], "holdfast: --set limits: there is no value; write --set"),
         (["tools", "--profile", "x"], "holdfast: there is no profile 'x'; known: bare, code, host"),
     ],

@@ -99,6 +99,9 @@ def _answer(words: list[str], screen: Screen) -> int:
     verb = BY_NAME.get(words[0])
     if verb is None:
         raise UsageError(_not_a_verb(words))
+    for word in words:
+        if not _is_text(word):
+            raise UsageError(f"{word!r} is no UTF-8 text; use a name that is, and say it again")
     module = module_of(verb)
     _collect_from_here()
     parser = parser_of(verb, module)
@@ -110,6 +113,11 @@ def _answer(words: list[str], screen: Screen) -> int:
     # The parser takes the two hyphens away; whether words were set apart can matter.
     arguments.set_apart = "--" in words
     return module.run(arguments, screen)
+
+
+def _is_text(word: str) -> bool:
+    """Bytes that are no text come as halves of characters, which nothing can be called."""
+    return not any("\ud800" <= one <= "\udfff" for one in word)
 
 
 def _collect_from_here() -> None:
