@@ -156,6 +156,56 @@ def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -
     assert cli("tools") == (130, "", "holdfast: interrupted\n")
 
 
+@pytest.mark.parametrize(
+    ("when", "status"), [("import_module", -2), ("module_of", -2), ("run", 130)]
+)
+def test_an_interrupt_at_any_time_leaves_no_traceback(home: Path, when: str, status: int) -> None:
+    script = f"""
+import os, signal, sys
+from holdfast.surfaces.cli import completion, entry, program
+
+place = {{"import_module": entry, "module_of": program, "run": completion}}[{when!r}]
+real = getattr(place, {when!r})
+
+def interrupted(*given):
+    os.kill(os.getpid(), signal.SIGINT)
+    return real(*given)
+
+setattr(place, {when!r}, interrupted)
+sys.argv = ["holdfast", "completion", "bash"]
+sys.exit(entry.main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        check=False,
+        timeout=15,
+    )
+    said = b"holdfast: interrupted\n" if status == 130 else b""
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
+
+
+def test_whoever_ignores_interrupts_goes_on_ignoring_them(home: Path) -> None:
+    ignoring = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{ignoring} os.execv(sys.argv[1], sys.argv[1:])",
+            *(sys.executable, "-c"),
+            "import signal, sys; from holdfast.surfaces.cli import entry;"
+            "sys.argv = ['holdfast', 'completion', 'bash']; status = entry.main();"
+            "sys.exit(status or signal.getsignal(signal.SIGINT) is not signal.SIG_IGN)",
+        ],
+        capture_output=True,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        check=False,
+        timeout=15,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_missing_part_says_how_to_get_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(name: str) -> object:
         if name.endswith("program"):

@@ -4,6 +4,7 @@ Errors are one line: what is wrong; what to do. A traceback is shown only when a
 """
 
 import gc
+import signal
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -110,9 +111,16 @@ def _answer(words: list[str], screen: Screen) -> int:
     except HelpAsked as asked:
         screen.raw(parser.help_about(words[1]) or asked.text)
         return DONE
+    _hear_interrupts()
     # The parser takes the two hyphens away; whether words were set apart can matter.
     arguments.set_apart = "--" in words
     return module.run(arguments, screen)
+
+
+def _hear_interrupts() -> None:
+    """From here on Ctrl-C is worded, where the door left it to the system until all was loaded."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _is_text(word: str) -> bool:
