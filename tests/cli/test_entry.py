@@ -56,16 +56,26 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
         (["--pretty", "call", "x"], "holdfast: --pretty goes after the verb; write: holdfast call"),
         (["--nope", "call"], "holdfast: there is no option '--nope'; see holdfast call --help\n"),
         (["call"], "holdfast: the following arguments are required: TOOL; see holdfast call --"),
-        (
-            ["tour", "--plian"],
-            "holdfast: unrecognized arguments: --plian; see holdfast tour --help",
-        ),
         (["completion", "tcsh"], "holdfast: argument shell: invalid choice: 'tcsh'"),
         (
             ["tools", "--workspace", "gone"],
             "holdfast: --workspace gone: there is no such directory;",
         ),
         (["sessions", "show", "\udcff"], "holdfast: '\\udcff' is no UTF-8 text; use a name"),
+        (
+            ["tour", "--plian"],
+            "holdfast: unrecognized arguments: --plian; did you mean '--plain'?; see holdfast tour",
+        ),
+        (
+            ["policy", "explan"],
+            "holdfast: argument what: invalid choice: 'explan' (choose from 'explain', 'check',"
+            " 'list', 'grants', 'revoke'); did you mean 'explain'?; see holdfast policy --help",
+        ),
+        (
+            ["tools", "--profile", "cod"],
+            "holdfast: there is no profile 'cod'; did you mean 'code'?",
+        ),
+        (["conformance", "envlope", "x"], "holdfast: there is no suite 'envlope' in this version;"),
         (["tools", "--set", "limits"], "holdfast: --set limits: there is no value; write --set"),
         (["tools", "--profile", "x"], "holdfast: there is no profile 'x'; known: bare, code, host"),
     ],
@@ -111,6 +121,10 @@ def test_a_command_line_that_is_not_understood_leaves_the_place_of_the_envelope_
     cli: Cli,
 ) -> None:
     assert cli("call", "x", "--json", "{}", "a=b")[:2] == (2, "")
+
+
+def test_the_nearest_suite_is_named(cli: Cli) -> None:
+    assert cli("conformance", "envlope", "x").err.endswith("; did you mean 'envelope'?\n")
 
 
 def test_the_table_of_verbs_knows_what_json_means_to_each() -> None:

@@ -3,6 +3,7 @@
 from argparse import Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
+from holdfast.app.spelling import nearest
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.testing.conformance import Report, UnknownSuite
@@ -50,7 +51,9 @@ def _report(suite: str, path: Path) -> Report:
     try:
         return run_suite(suite, path)
     except UnknownSuite as problem:
-        raise UsageError(str(problem)) from None
+        near = nearest(suite, SUITES)
+        meant = "" if near is None else f"; did you mean {near!r}?"
+        raise UsageError(f"{problem}{meant}") from None
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise UsageError(f"{path}: it cannot be read ({reason}); check the path") from None

@@ -4,12 +4,19 @@ The options that several verbs share are here.
 """
 
 import math
+import re
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from holdfast.app.spelling import nearest
 from holdfast.surfaces.cli.exits import Exits, told
+
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
+_WORD = re.compile(r"[\w-]+")
+_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)")
+"""As argparse words them."""
 
 
 class UsageError(ValueError):
@@ -107,7 +114,18 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong."""
-        raise UsageError(f"{message}; see {self.prog} --help")
+        raise UsageError("; ".join((message, *self._meant(message), f"see {self.prog} --help")))
+
+    def _meant(self, message: str) -> Iterator[str]:
+        """What was probably meant, where one word is not known."""
+        if choice := _CHOICE.search(message):
+            near = nearest(choice[1], _WORD.findall(choice[2]))
+        elif option := _OPTION.match(message):
+            near = nearest(option[1], self.spellings)
+        else:
+            near = None
+        if near is not None:
+            yield f"did you mean {near!r}?"
 
 
 def _shows(line: str, word: str) -> bool:
