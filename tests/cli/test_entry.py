@@ -61,7 +61,6 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
             ["tools", "--workspace", "gone"],
             "holdfast: --workspace gone: there is no such directory;",
         ),
-        (["sessions", "show", "\udcff"], "holdfast: '\\udcff' is no UTF-8 text; use a name"),
         (
             ["tour", "--plian"],
             "holdfast: unrecognized arguments: --plian; did you mean '--plain'?; see holdfast tour",
@@ -121,6 +120,13 @@ def test_a_command_line_that_is_not_understood_leaves_the_place_of_the_envelope_
     cli: Cli,
 ) -> None:
     assert cli("call", "x", "--json", "{}", "a=b")[:2] == (2, "")
+
+
+def test_a_word_that_is_no_text_is_named(cli: Cli, tool_file: Path) -> None:
+    assert cli("call", "say", "text=hi", "--from", str(tool_file)).status == 0
+    answer = cli("sessions", "show", "\udcff")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("holdfast: '\\udcff' is no UTF-8 text; use a name that is")
 
 
 def test_the_nearest_suite_is_named(cli: Cli) -> None:

@@ -62,6 +62,11 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
         complain("interrupted", INTERRUPTED)
         return INTERRUPTED
     except Exception as problem:
+        # Some verbs answer to such a word; nothing can be called by it.
+        odd = next((word for word in words if not _is_text(word)), None)
+        if isinstance(problem, UnicodeEncodeError) and odd is not None:
+            complain(f"{odd!r} is no UTF-8 text; use a name that is, and say it again", USAGE)
+            return USAGE
         # Without a file's name it is the answer that cannot be written: the door's business.
         if isinstance(problem, OSError) and problem.filename is None:
             raise
@@ -100,9 +105,6 @@ def _answer(words: list[str], screen: Screen) -> int:
     verb = BY_NAME.get(words[0])
     if verb is None:
         raise UsageError(_not_a_verb(words))
-    for word in words:
-        if not _is_text(word):
-            raise UsageError(f"{word!r} is no UTF-8 text; use a name that is, and say it again")
     module = module_of(verb)
     _collect_from_here()
     parser = parser_of(verb, module)
