@@ -114,13 +114,13 @@ async def test_a_yes_to_one_of_two_questions_releases_only_that_one(tmp_path: Pa
         await anyio.wait_all_tasks_blocked()
         good = next(one for one in desk.pending if one.input == {"path": "out/good"})
         bad = next(one for one in desk.pending if one is not good)
-        desk.answer(good.id, "put", YES)
+        desk.answer(good, YES)
         await anyio.wait_all_tasks_blocked()
         with pytest.raises(ApprovalError):
-            desk.answer(good.id, "put", YES)
+            desk.answer(good, YES)
         assert [one.id for one in desk.pending] == [bad.id]
         assert ran == [("put", "out/good")]
-        desk.answer(bad.id, "put", Answer(allowed=False, by="ada"))
+        desk.answer(bad, Answer(allowed=False, by="ada"))
     assert ran == [("put", "out/good")]
 
 

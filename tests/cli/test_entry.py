@@ -56,15 +56,25 @@ def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
         (["--pretty", "call", "x"], "holdfast: --pretty goes after the verb; write: holdfast call"),
         (["--nope", "call"], "holdfast: there is no option '--nope'; see holdfast call --help\n"),
         (["call"], "holdfast: the following arguments are required: TOOL; see holdfast call --"),
-        (
-            ["tour", "--plian"],
-            "holdfast: unrecognized arguments: --plian; see holdfast tour --help",
-        ),
         (["completion", "tcsh"], "holdfast: argument shell: invalid choice: 'tcsh'"),
         (
             ["tools", "--workspace", "gone"],
             "holdfast: --workspace gone: there is no such directory;",
         ),
+        (
+            ["tour", "--plian"],
+            "holdfast: unrecognized arguments: --plian; did you mean '--plain'?; see holdfast tour",
+        ),
+        (
+            ["policy", "explan"],
+            "holdfast: argument what: invalid choice: 'explan' (choose from 'explain', 'check',"
+            " 'list', 'grants', 'revoke'); did you mean 'explain'?; see holdfast policy --help",
+        ),
+        (
+            ["tools", "--profile", "cod"],
+            "holdfast: there is no profile 'cod'; did you mean 'code'?",
+        ),
+        (["conformance", "envlope", "x"], "holdfast: there is no suite 'envlope' in this version;"),
         (["tools", "--set", "limits"], "holdfast: --set limits: there is no value; write --set"),
         (["tools", "--profile", "x"], "holdfast: there is no profile 'x'; known: bare, code, host"),
     ],
@@ -112,6 +122,17 @@ def test_a_command_line_that_is_not_understood_leaves_the_place_of_the_envelope_
     assert cli("call", "x", "--json", "{}", "a=b")[:2] == (2, "")
 
 
+def test_a_word_that_is_no_text_is_named(cli: Cli, tool_file: Path) -> None:
+    assert cli("call", "say", "text=hi", "--from", str(tool_file)).status == 0
+    answer = cli("sessions", "show", "\udcff")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith("holdfast: '\\udcff' is no UTF-8 text; use a name that is")
+
+
+def test_the_nearest_suite_is_named(cli: Cli) -> None:
+    assert cli("conformance", "envlope", "x").err.endswith("; did you mean 'envelope'?\n")
+
+
 def test_the_table_of_verbs_knows_what_json_means_to_each() -> None:
     for verb, parser in parsers():
         takes = [action.nargs for action in parser.declared if "--json" in action.option_strings]
@@ -153,6 +174,56 @@ def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(program, "_answer", interrupt)
     assert cli("tools") == (130, "", "holdfast: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("when", "status"), [("import_module", -2), ("module_of", -2), ("run", 130)]
+)
+def test_an_interrupt_at_any_time_leaves_no_traceback(home: Path, when: str, status: int) -> None:
+    script = f"""
+import os, signal, sys
+from holdfast.surfaces.cli import completion, entry, program
+
+place = {{"import_module": entry, "module_of": program, "run": completion}}[{when!r}]
+real = getattr(place, {when!r})
+
+def interrupted(*given):
+    os.kill(os.getpid(), signal.SIGINT)
+    return real(*given)
+
+setattr(place, {when!r}, interrupted)
+sys.argv = ["holdfast", "completion", "bash"]
+sys.exit(entry.main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        check=False,
+        timeout=15,
+    )
+    said = b"holdfast: interrupted\n" if status == 130 else b""
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
+
+
+def test_whoever_ignores_interrupts_goes_on_ignoring_them(home: Path) -> None:
+    ignoring = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{ignoring} os.execv(sys.argv[1], sys.argv[1:])",
+            *(sys.executable, "-c"),
+            "import signal, sys; from holdfast.surfaces.cli import entry;"
+            "sys.argv = ['holdfast', 'completion', 'bash']; status = entry.main();"
+            "sys.exit(status or signal.getsignal(signal.SIGINT) is not signal.SIG_IGN)",
+        ],
+        capture_output=True,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        check=False,
+        timeout=15,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_missing_part_says_how_to_get_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pytest
 from command import Terminal
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.contract.json_value import JsonValue
 from holdfast.surfaces.cli.layout import laid_out
 from holdfast.surfaces.cli.looks import PlainLook, printable
+from holdfast.surfaces.cli.paint import Paint
 from holdfast.surfaces.cli.screen import Screen, one_line
 
 _JSON = st.recursive(
@@ -34,15 +36,27 @@ def test_a_terminal_gets_nothing_that_steers_it() -> None:
     assert out.getvalue() == "a\\u001b[2J\\u202eb\\u009b\n"
 
 
-def test_no_color_switches_colours_off(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("variable", "value", "is_coloured"),
+    [
+        ("NO_COLOR", "1", False),
+        ("NO_COLOR", "", True),
+        ("CLICOLOR", "0", False),
+        ("CLICOLOR", "1", True),
+    ],
+)
+def test_who_refuses_colours_gets_none(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, is_coloured: bool
+) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
-    coloured, plain = Terminal(), Terminal()
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    Screen(coloured, coloured).look.json('{"a": 1}')
-    monkeypatch.setenv("NO_COLOR", "1")
-    Screen(plain, plain).look.json('{"a": 1}')
-    assert "\x1b[" in coloured.getvalue()
-    assert "\x1b[3" not in plain.getvalue()
+    for name in ("NO_COLOR", "CLICOLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, value)
+    shown, lines = Terminal(), Terminal()
+    Screen(shown, shown).look.json('{"a": 1}')
+    Paint(lines).line("It failed.", "bad")
+    for out in (shown, lines):
+        assert bool(re.search(r"\x1b\[[0-9;]*3[0-7]", out.getvalue())) is is_coloured
 
 
 def test_remarks_are_one_line_each() -> None:

@@ -73,6 +73,21 @@ def test_words_for_the_model_are_typed_and_left() -> None:
     assert sheet.line == "n: not that one"
 
 
+def test_nobody_says_yes_to_what_has_no_room_to_be_seen() -> None:
+    sheet = ApprovalSheet(ask_of(), ASKED, PEACE)
+    assert _rows(sheet.seen(80, 1, 1.0)) == ["enlarge the window to see the call"]
+    for key in (Key("text", "y"), Key("down"), Key("enter")):
+        sheet.press(key, 1.0)
+    assert not sheet.is_done
+    sheet.seen(80, 20, 1.0)
+    sheet.press(Key("text", "y"), 1.0)
+    assert sheet.line == "y"
+    refused = ApprovalSheet(ask_of(), ASKED, PEACE)
+    refused.seen(80, 1, 1.0)
+    refused.press(Key("text", "n"), 1.0)
+    assert refused.line == "n"
+
+
 def test_nobody_answers_by_what_they_type_for_something_else() -> None:
     board = Board(Facts(), 0.0)
     board.press(Key("text", "i"), 10.0)

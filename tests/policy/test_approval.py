@@ -16,6 +16,7 @@ from holdfast.contract.ports import Answer
 from holdfast.policy.approval import (
     ApprovalError,
     ApprovalLedger,
+    ApprovalRequest,
     call_hash,
     shown_to_a_person,
 )
@@ -24,6 +25,7 @@ from holdfast.runtime.approvals import ApprovalDesk
 from holdfast.testing.fakes import FakeClock, FakeIds
 
 YES = Answer(allowed=True, by="ada")
+NO = Answer(allowed=False, by="ada")
 TOOL = make_tool(name="deploy")
 
 
@@ -142,7 +144,7 @@ async def test_a_desk_answers_from_another_thread() -> None:
         while not desk.pending:
             await anyio.lowlevel.checkpoint()
         (request,) = desk.pending
-        thread = threading.Thread(target=desk.answer, args=(request.id, "deploy", YES))
+        thread = threading.Thread(target=desk.answer, args=(request, YES))
         thread.start()
         await anyio.to_thread.run_sync(thread.join)
     assert envelopes == [True]
@@ -187,7 +189,7 @@ async def test_who_stops_waiting_takes_the_question_from_nobody_else(first_leave
             first.cancel()
             await anyio.wait_all_tasks_blocked()
         assert desk.pending == (request,)
-        desk.answer(request.id, "deploy", YES)
+        desk.answer(request, YES)
         if first_leaves == "after":
             first.cancel()
     # An answer is used once: for the same call a second one who waits gets none.
@@ -198,6 +200,40 @@ async def test_who_stops_waiting_takes_the_question_from_nobody_else(first_leave
 def test_what_is_no_answer_leaves_the_question_open() -> None:
     desk = ApprovalDesk(FakeClock(), FakeIds())
     by_nobody = Answer(allowed=True, by=cast("str", None))
+    asked = ApprovalLedger().request(ask(), "apr_1", FakeClock().now())
     for wrong in (True, None, Answer(allowed=cast("bool", "yes"), by="x"), by_nobody):
         with pytest.raises(ApprovalError, match="is no answer"):
-            desk.answer("apr_1", "deploy", cast("Answer", wrong))
+            desk.answer(asked, cast("Answer", wrong))
+
+
+@pytest.mark.req("SPEC-REPLY-08")
+async def test_a_desk_takes_an_answer_to_the_very_question_that_it_shows() -> None:
+    desk = ApprovalDesk(FakeClock(), FakeIds())
+    pipeline = make_pipeline(ASKS, judge=make_judge(), approver=desk)
+    ended: list[bool] = []
+
+    async def call() -> None:
+        ended.append((await pipeline.settle(make_call("deploy", {}), Abort())).ok)
+
+    async def seen() -> ApprovalRequest:
+        while not desk.pending:
+            await anyio.lowlevel.checkpoint()
+        return desk.pending[0]
+
+    kept: list[ApprovalRequest] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(call)
+        shown = await seen()
+        kept.append(shown)
+        for other in ("id", "session_id", "call_id", "call_hash", "tool_name"):
+            forged = msgspec.structs.replace(shown, **{other: "another"})
+            with pytest.raises(ApprovalError):
+                desk.answer(forged, YES)
+        await anyio.wait_all_tasks_blocked()
+        assert (desk.pending, ended) == ((shown,), [])
+        desk.answer(shown, NO)
+        with pytest.raises(ApprovalError):  # a second one, before the first is used
+            desk.answer(shown, YES)
+    assert ended == [False]
+    with pytest.raises(ApprovalError, match=f"no question {kept[0].id} about call .* is open"):
+        desk.answer(kept[0], YES)

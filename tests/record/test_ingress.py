@@ -231,6 +231,7 @@ INQUIRY = InquiryAsked(call_id="cal_1", questions=(PersonQuestion(question="Whic
 SETTLED = CallSettled(call_id="cal_1", tool="bash", envelope=Raw(b'{"ok":true,"result":1}'))
 
 
+@pytest.mark.req("SPEC-REPLY-08")
 async def test_a_reply_counts_for_the_approval_that_waits_and_for_no_other(opened: Opened) -> None:
     async with opened() as journal:
         await journal.create("ses_2", [SessionCreated()])

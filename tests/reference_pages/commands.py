@@ -14,7 +14,7 @@ _EXIT = """\
 | 1 | it failed: the call, a check, an example, the model; a limit came; you did not agree |
 | 2 | the command line, the configuration, a model or a tool file cannot be used |
 | 3 | refused by policy or a person; `policy explain`: it would be; `trust`: you did not agree |
-| 4 | `run`, `resume`: the session waits for a person |
+| 4 | `run`, `resume`, `sessions watch`: the session waits for a person |
 | 130, 141 | interrupted; whoever read the output left |
 """
 
@@ -64,6 +64,9 @@ def _verb(verb: Verb, parser: Parser) -> list[str]:
             "```",
             "",
         ]
+    ends = parser.exits.of(None)
+    if set(ends) - {0, 2}:
+        lines += table(("exit code", "meaning"), ((str(one), ends[one]) for one in ends))
     return lines
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_editor import Place, turn
+from acp_editor import ASKS_ABOUT_BASH, Place, turn
 from command import HOLDFAST, start
 
 from holdfast.surfaces.acp import pipe
@@ -194,3 +194,102 @@ def test_the_workspace_of_the_command_line_counts_before_the_editor_s(place: Pla
         said = [{"type": "text", "text": "Write."}]
         _asked(process, 3, "session/prompt", sessionId=begun["result"]["sessionId"], prompt=said)
     assert (other / "a.txt").read_text("utf-8") == "a"
+
+
+ALLOWED: dict[str, Any] = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "is_answered"),
+    [
+        ({"id": [0], "result": ALLOWED}, False),
+        ({"id": {}, "error": {}}, False),
+        ({"id": "0", "result": ALLOWED}, False),
+        ({"id": False, "result": ALLOWED}, False),
+        ({"id": 0.0, "result": ALLOWED}, False),
+        ({"id": 0, "error": "no"}, True),
+        ({"id": 0, "error": None}, True),
+        ({"id": 0, "error": {"code": "x", "message": ["y"]}}, True),
+        ({"id": 0, "error": {"code": 1, "message": "y"}, "result": ALLOWED}, True),
+        ({"id": 0, "result": 5}, True),
+        ({"id": 0}, True),
+    ],
+    ids=json.dumps,
+)
+def test_what_is_not_quite_an_answer_allows_nothing_and_the_next_line_is_read(
+    place: Place, said: dict[str, Any], is_answered: bool
+) -> None:
+    place.rules(ASKS_ABOUT_BASH)
+    model = place.script(turn(("bash", {"command": "touch made"})), {"text": "Done."})
+    with _running(place, "--model", model) as process:
+        _asked(process, 1, "initialize", protocolVersion=1)
+        begun = _asked(process, 2, "session/new", cwd=str(place.work), mcpServers=[])
+        session = begun["result"]["sessionId"]
+        prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "Touch it."}]}
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(
+            _lines({"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": prompt})
+        )
+        process.stdin.flush()
+        while json.loads(process.stdout.readline()).get("method") != "session/request_permission":
+            pass
+        process.stdin.write(_lines({"jsonrpc": "2.0", **said}))
+        if not is_answered:  # the person still can
+            told = {"outcome": {"outcome": "selected", "optionId": "reject_once"}}
+            process.stdin.write(_lines({"jsonrpc": "2.0", "id": 0, "result": told}))
+        process.stdin.flush()
+        while (message := json.loads(process.stdout.readline())).get("id") != 3:
+            pass
+        assert message["result"]["stopReason"] == "end_turn"
+        assert not (place.work / "made").exists()
+        _out, err = process.communicate(timeout=15)
+        assert (process.returncode, err) == (0, b"")
+
+
+def test_what_the_sdk_cannot_use_is_a_line_and_no_traceback(place: Place) -> None:
+    astray: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "method": "session/cancel"},
+        {"jsonrpc": "2.0", "method": "session/update", "params": []},
+        {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "ses_of_nobody"}},
+    ]
+    (answer,), err = _agent(place, _lines(*astray, HELLO))
+    assert answer["id"] == 1
+    assert "Traceback" not in err
+    assert [line.split(":")[0] for line in err.splitlines()] == ["holdfast"] * 2
+    assert "ses_of_nobody" not in err  # a turn that has ended meanwhile is nothing to report
+    debugged = start(
+        *("acp", "--model", place.script({"text": "Hello."})),
+        home=place.home,
+        stdin=_lines(*astray),
+        variables={"HOLDFAST_DEBUG": "1"},
+    )
+    assert "Traceback" in debugged.err
+
+
+def test_half_a_character_is_told_by_a_mark(place: Place) -> None:
+    with _running(place, "--model", place.script({"text": "Hello."})) as process:
+        _asked(process, 1, "initialize", protocolVersion=1)
+        begun = _asked(process, 2, "session/new", cwd=str(place.work), mcpServers=[])
+        session = begun["result"]["sessionId"]
+        said = [{"type": "text", "text": "a \ud83d b \U0001f600 c \udc00"}]
+        ended = _asked(process, 3, "session/prompt", sessionId=session, prompt=said)
+        assert ended["result"] == {"stopReason": "end_turn"}
+        process.communicate(timeout=15)
+    told = start("sessions", "show", "last", home=place.home, cwd=place.work)
+    assert "a ? b \U0001f600 c ?" in told.out
+
+
+@pytest.mark.parametrize("cwd", ["/a\0b", "/" + "x" * 5000], ids=["nothing", "long"])
+def test_what_can_be_no_path_is_no_folder(place: Place, cwd: str) -> None:
+    given: dict[str, object] = {"cwd": cwd, "mcpServers": []}
+    asked = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+        for number, method in enumerate(("session/new", "session/list"), 2)
+    ]
+    answers, err = _agent(place, _lines(*asked))
+    assert err == ""
+    assert [one["error"]["code"] for one in answers] == [-32602] * 2
+    for one in answers:
+        assert "is no folder here; give the whole path" in one["error"]["message"]
+        assert len(one["error"]["message"]) < 400

@@ -1,6 +1,7 @@
 """Sessions of before: listed, told again, gone on with, also after a crash; and other modes."""
 
 from contextlib import suppress
+from functools import partial
 
 import anyio
 import pytest
@@ -186,3 +187,33 @@ async def test_an_agent_with_a_profile_of_its_own_has_one_mode(place: Place) -> 
         assert begun.modes.current_mode_id == "readonly"
         assert await desk.say(begun.session_id) == "end_turn"
         assert desk.editor.words() == "Read."
+
+
+async def test_what_is_asked_for_at_once_is_done_in_its_order(place: Place) -> None:
+    model = place.script({"text": "First."}, {"text": "Second."})
+    async with editing(place, model) as desk:
+        session = await desk.begin()
+        assert await desk.say(session) == "end_turn"
+        await desk.agent.close_session(session_id=session)
+        ended: list[str] = []
+
+        async def load() -> None:
+            await desk.agent.load_session(cwd=str(place.work), session_id=session, mcp_servers=[])
+
+        async def mode(name: str) -> None:
+            await desk.agent.set_session_mode(session_id=session, mode_id=name)
+
+        async def say() -> None:
+            ended.append(await desk.say(session))
+
+        async with anyio.create_task_group() as group:
+            for one in (load, load, partial(mode, "readonly"), partial(mode, "locked"), say):
+                group.start_soon(one)
+        assert ended == ["end_turn"]
+        loaded = await desk.agent.load_session(
+            cwd=str(place.work), session_id=session, mcp_servers=[]
+        )
+        assert loaded.modes is not None
+        assert loaded.modes.current_mode_id == "locked"
+        told = desk.editor.of("user_message_chunk", session)
+        assert len(told) == 4  # by two loads one message, by the third two

@@ -112,9 +112,9 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
     """
     shipped, own = PROFILES.get(name), configured.get(name)
     if shipped is None and own is None:
-        known = ", ".join(sorted({*PROFILES, *configured}))
+        near = advice(name, {*PROFILES, *configured})
         raise ConfigurationError(
-            f"there is no profile {name!r}; known: {known}; add a [profile.{name}] table"
+            f"there is no profile {name!r}; {near}; add a [profile.{name}] table"
         )
     shipped, own = shipped or ProfileSettings(), own or ProfileSettings()
     return ProfileSettings(

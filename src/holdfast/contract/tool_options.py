@@ -52,6 +52,8 @@ class ToolOptions(TypedDict, total=False):
     interrupt_behavior: InterruptBehavior
     acp_kind: AcpKind
     limits: Limits
+    bypass_timeout: bool
+    """The runtime's wall clock does not count for it, whatever ``limits`` say."""
     parallel_safe: bool
     resource_key: ResourceKey
     """Which resource a call touches; calls with equal keys never overlap."""

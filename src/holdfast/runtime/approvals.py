@@ -13,6 +13,8 @@ from holdfast.policy import approval
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
+_NOT_OPEN = "no question {0.id} about call {0.call_id} of session {0.session_id} is open"
+
 
 class ApprovalDesk:
     """Puts questions on a list, and waits."""
@@ -30,14 +32,19 @@ class ApprovalDesk:
         with self._lock:
             return self._ledger.pending
 
-    def answer(self, request_id: str, tool_name: str, answer: Answer) -> None:
-        """Answer a question; ApprovalError when it fits none that is open."""
+    def answer(self, asked: "approval.ApprovalRequest", answer: Answer) -> None:
+        """Answer a question that was shown; ApprovalError when it is none that is open.
+
+        It counts for the session, the call and the question that ``asked`` names, and for no other.
+        """
         if not is_answer(answer):
             given = text_of(answer)
             raise approval.ApprovalError(f"{given} is no answer; write Answer(allowed=..., by=...)")
         with self._lock:
-            self._ledger.answer(request_id, tool_name, answer, self._clock.now())
-            waiting = self._waiting.get(request_id, [])[:]
+            if not any(_names(asked, one) for one in self._ledger.pending):
+                raise approval.ApprovalError(_NOT_OPEN.format(asked))
+            self._ledger.answer(asked.id, asked.tool_name, answer, self._clock.now())
+            waiting = self._waiting.get(asked.id, [])[:]
         for wakeup in waiting:
             wakeup.set()
 
@@ -63,3 +70,13 @@ class ApprovalDesk:
         if not others:
             del self._waiting[request_id]
             self._ledger.withdraw(request_id)
+
+
+def _names(asked: "approval.ApprovalRequest", known: "approval.ApprovalRequest") -> bool:
+    """Whether it is this very question; somebody may have made it up."""
+    return (asked.id, asked.session_id, asked.call_id, asked.call_hash) == (
+        known.id,
+        known.session_id,
+        known.call_id,
+        known.call_hash,
+    )

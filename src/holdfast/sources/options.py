@@ -69,7 +69,12 @@ def build_tool(face: Face, body: Body, options: ToolOptions) -> Tool:
     limits = options.get("limits", Limits())
     if not isinstance(cast("object", limits), Limits):
         raise ToolDefinitionError(f"{owner}: limits must be a Limits, not {limits!r}")
-    if body.style == "inline":
+    bypasses: object = options.get("bypass_timeout", False)
+    if not isinstance(bypasses, bool):
+        raise ToolDefinitionError(
+            f"{owner}: bypass_timeout must be True or False, not {bypasses!r}"
+        )
+    if bypasses or body.style == "inline":
         limits = msgspec.structs.replace(limits, wall_seconds=None)
     return Tool(
         name=face.name,

@@ -4,7 +4,7 @@ What cannot be done is an error with words that a person can act on; no tracebac
 """
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from holdfast.app.configuration import load_configuration
 from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
 from holdfast.contract.journal import JournalError, UnknownSession
 from holdfast.contract.tool import ToolDefinitionError
+from holdfast.contract.truncate import cut_text
 from holdfast.surfaces.acp.ends import TurnFailed
 from holdfast.surfaces.acp.listing import BadCursor, sessions_listed
 from holdfast.surfaces.acp.modes import modes_of
@@ -51,6 +52,7 @@ _UNKNOWN = -32002
 _BUSY = "A turn of this session is under way; {0} once it has ended, or cancel it first."
 _NO_MODE = "There is no mode {0!r}; known: {1}."
 _NO_FOLDER = "cwd {0!r} is no folder here; give the whole path of the folder to work in."
+_SHOWN = 200
 _NOTHING = "The message is empty; write what is to be done."
 
 
@@ -103,10 +105,8 @@ class EditorAgent:
     ) -> LoadSessionResponse:
         """Go on with a session, and tell all of it again."""
         with _worded():
-            held = await self._sessions.take_up(session_id, _folder(cwd), mcp_servers or [])
-            if held.session.is_busy:
-                raise Busy
-            await held.session.showing.retell()
+            given = (session_id, _folder(cwd), mcp_servers or [])
+            held = await self._sessions.take_up(*given, tells_again=True)
         return LoadSessionResponse(modes=_modes(held))
 
     async def resume_session(
@@ -122,7 +122,8 @@ class EditorAgent:
     ) -> ListSessionsResponse:
         """The sessions that can be gone on with."""
         with _worded():
-            return await sessions_listed(load_configuration(cwd).settings, cwd, cursor)
+            folder = None if cwd is None else _whole(cwd)
+            return await sessions_listed(load_configuration(folder).settings, folder, cursor)
 
     async def close_session(self, session_id: str, **_more: object) -> CloseSessionResponse:
         """Stop what runs in a session, and let go of it."""
@@ -135,16 +136,13 @@ class EditorAgent:
     ) -> SetSessionModeResponse:
         """Another profile from the next turn on."""
         with _worded("change the mode"):
-            known = [one.id for one in _modes(self._sessions[session_id]).available_modes]
-            if mode_id not in known:
-                raise ConfigurationError(_NO_MODE.format(mode_id, ", ".join(known)))
-            await self._sessions.change_mode(session_id, mode_id)
+            await self._sessions.change_mode(session_id, mode_id, _check_mode)
         return SetSessionModeResponse()
 
     async def prompt(self, session_id: str, prompt: list[Block], **_more: object) -> PromptResponse:
         """A person said something: work until the agent rests."""
         with _worded("say it"):
-            session = self._sessions[session_id].session
+            session = (await self._sessions.at_hand(session_id)).session
             said = prompt_of(prompt)
             if not said.text.strip():
                 raise ConfigurationError(_NOTHING)
@@ -152,9 +150,9 @@ class EditorAgent:
         return PromptResponse(stop_reason=end.reason)
 
     async def cancel(self, session_id: str, **_more: object) -> None:
-        """Stop the turn under way."""
-        with _worded():
-            await self._sessions[session_id].session.stop()
+        """Stop the turn under way; where there is none, nobody waits to hear so."""
+        with suppress(UnknownSession):
+            await (await self._sessions.at_hand(session_id)).session.stop()
 
 
 def _modes(held: Held) -> SessionModeState:
@@ -162,10 +160,26 @@ def _modes(held: Held) -> SessionModeState:
     return modes_of(configuration.settings, held.work.agent, held.profile)
 
 
+def _check_mode(held: Held, mode: str) -> None:
+    known = [one.id for one in _modes(held).available_modes]
+    if mode not in known:
+        raise ConfigurationError(_NO_MODE.format(mode, ", ".join(known)))
+
+
 def _folder(cwd: str) -> str:
-    if not (Path(cwd).is_absolute() and Path(cwd).is_dir()):
-        raise ConfigurationError(_NO_FOLDER.format(cwd))
-    return str(Path(cwd).resolve())
+    whole = _whole(cwd)
+    if Path(cwd).is_absolute() and Path(whole).is_dir():
+        return whole
+    raise ConfigurationError(_NO_FOLDER.format(cwd))
+
+
+def _whole(cwd: str) -> str:
+    """A path as sessions have it, whatever is there."""
+    try:
+        Path(cwd).exists()
+        return str(Path(cwd).resolve())
+    except (OSError, ValueError):  # too long for a path, or no text that a path can have
+        raise ConfigurationError(_NO_FOLDER.format(cut_text(cwd, _SHOWN))) from None
 
 
 @contextmanager

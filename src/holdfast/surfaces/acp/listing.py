@@ -1,7 +1,5 @@
 """The sessions of agents that there are, a page at a time, for an editor to choose from."""
 
-from pathlib import Path
-
 from acp.schema import ListSessionsResponse, SessionInfo
 
 from holdfast.app.session_store import NothingStored, opened_store
@@ -21,15 +19,14 @@ class BadCursor(ValueError):
 async def sessions_listed(
     settings: Settings, cwd: str | None, cursor: str | None
 ) -> ListSessionsResponse:
-    """Those of a folder, or of all; the last active first. BadCursor, JournalError."""
+    """Those of a folder, given whole, or of all; the last active first. BadCursor, JournalError."""
     first = _place(cursor)
     try:
         async with opened_store(settings) as store:
             known = await store.archive.sessions(SessionQuery(limit=_ALL))
     except NothingStored:
         known = ()
-    folder = None if cwd is None else _whole(cwd)
-    fit = [one for one in known if _can_be_opened(one) and folder in (None, one.state.workspace)]
+    fit = [one for one in known if _can_be_opened(one) and cwd in (None, one.state.workspace)]
     page = [_info(one) for one in fit[first : first + PAGE]]
     more = str(first + PAGE) if len(fit) > first + PAGE else None
     return ListSessionsResponse(sessions=page, next_cursor=more)
@@ -50,10 +47,6 @@ def _info(session: Session) -> SessionInfo:
         title=state.title,
         updated_at=session.updated_at.isoformat(),
     )
-
-
-def _whole(folder: str) -> str:
-    return str(Path(folder).resolve())
 
 
 def _place(cursor: str | None) -> int:

@@ -1,11 +1,13 @@
 """Two descriptors as a transport of the protocol's SDK: one JSON message a line, in and out.
 
 What stands in the messages is not known here. Nothing blocks the event loop, and a message that is
-no JSON object is answered and passed over: whatever a client writes, the next line is read.
+no JSON object is answered and passed over: whatever a client writes, the next line is read. What is
+not quite an answer to a request of ours is none, or says that it failed.
 """
 
 import json
 import os
+import re
 import select
 import stat
 from collections import deque
@@ -20,6 +22,8 @@ _TOO_LONG = f"A message has {MOST_BYTES:,} bytes at most."
 _CHUNK = 64 * 1024
 _PARSE_ERROR = -32700
 _INVALID_REQUEST = -32600
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape that is one half of a character; mostly the other one is beside it."""
 _ASIDE = "$/"
 """Notifications that whoever does not know them may pass over."""
 
@@ -155,6 +159,8 @@ class Pipe:
     async def _understood(self, line: bytes) -> Message | None:
         try:
             found: object = json.loads(line)
+            if _HALF.search(line):  # what no file and no model can be given is told by a mark
+                found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             await self._refuse(_PARSE_ERROR, "This line is no JSON.")
             return None
@@ -163,9 +169,11 @@ class Pipe:
             return None
         message = cast("Message", found)
         method = message.get("method")
+        if method is None:
+            return _answer_in(message)
         if isinstance(method, str) and method.startswith(_ASIDE) and "id" not in message:
             return None
-        if method is not None and "id" in message:
+        if "id" in message:
             self._unanswered += 1
         return message
 
@@ -173,6 +181,22 @@ class Pipe:
         error = {"code": code, "message": said}
         self._unanswered += 1
         await self.send({"jsonrpc": "2.0", "id": None, "error": error})
+
+
+def _answer_in(message: Message) -> Message | None:
+    """An answer as the SDK can read it: another would end its reading, or count as a good one.
+
+    None: it names no request of ours. Whatever says that something went wrong has no result.
+    """
+    number = message.get("id")
+    if type(number) is not int:  # 0, False and 0.0 would be the same request
+        return None
+    if "error" not in message:
+        return message
+    told = message["error"]
+    error = cast("Message", told) if isinstance(told, dict) else {}
+    said = error.get("message")
+    return {"id": number, "error": {**error, "message": said if isinstance(said, str) else "Error"}}
 
 
 def _can_be_waited_for(descriptor: int) -> bool:

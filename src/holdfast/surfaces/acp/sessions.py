@@ -1,16 +1,18 @@
 """The sessions that an editor has open: begun, taken up, put into another mode, closed.
 
 Each is held open by a task of its own, so that what was opened is closed where it was opened,
-whatever a client asks for. What is configured is handed in.
+whatever a client asks for. What is opened, closed or told again is for nothing else meanwhile:
+clients need not wait for an answer. What is configured is handed in.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeAlias
 
 import msgspec
 from acp.agent.connection import AgentSideConnection
-from anyio import CancelScope, move_on_after
+from anyio import CancelScope, Lock, move_on_after
 from anyio.abc import TaskGroup, TaskStatus
 
 from holdfast.app.agent_work import Work, opened_agent
@@ -59,6 +61,8 @@ class Sessions:
         self._group = group
         self._tell = tell
         self._open: dict[str, Held] = {}
+        self._taken: dict[str, Lock] = {}
+        """Sessions that something is being done to."""
         self.client = Client()
 
     def connect(self, connection: AgentSideConnection) -> None:
@@ -73,6 +77,13 @@ class Sessions:
             )
         return self._open[session_id]
 
+    async def at_hand(self, session_id: str) -> Held:
+        """One that nothing is being done to; UnknownSession. Nothing is waited for needlessly."""
+        if session_id in self._taken:
+            async with self._alone_with(session_id):
+                pass
+        return self[session_id]
+
     async def begin(self, cwd: str, offers: Sequence[Offer]) -> Held:
         """A new one; ConfigurationError, JournalError."""
         work, options = self._prepare(cwd, None, None)
@@ -80,34 +91,48 @@ class Sessions:
         await held.session.showing.journal()  # by its name it is found again, whatever comes
         return held
 
-    async def take_up(self, session_id: str, cwd: str, offers: Sequence[Offer]) -> Held:
-        """Go on with one of before; the same, and UnknownSession."""
-        if session_id in self._open:
-            return self._open[session_id]
-        begun = await self._begun(session_id, cwd)
-        work, options = self._prepare(cwd, begun, None)
-        return await self._opened(work, options, cwd, offers)
+    async def take_up(
+        self, session_id: str, cwd: str, offers: Sequence[Offer], *, tells_again: bool = False
+    ) -> Held:
+        """Go on with one of before; the same, and UnknownSession.
 
-    async def change_mode(self, session_id: str, profile: str) -> Held:
-        """Open a session anew, under another profile; Busy while a turn is under way."""
-        held = self[session_id]
-        if held.session.is_busy:
-            raise Busy
-        if profile == held.profile:
+        ``tells_again``: all that happened; Busy while a turn is under way.
+        """
+        async with self._alone_with(session_id):
+            held = self._open.get(session_id)
+            if held is None:
+                begun = await self._begun(session_id, cwd)
+                work, options = self._prepare(cwd, begun, None)
+                held = await self._opened(work, options, cwd, offers)
+            if tells_again:
+                if held.session.is_busy:
+                    raise Busy
+                await held.session.showing.retell()
             return held
-        await self.close(session_id)
-        begun = await self._begun(session_id, held.cwd)
-        work, options = self._prepare(held.cwd, begun, profile)
-        return await self._opened(work, options, held.cwd, held.offers)
+
+    async def change_mode(
+        self, session_id: str, profile: str, check: Callable[[Held, str], None]
+    ) -> Held:
+        """Open a session anew, under another profile; Busy while a turn is under way.
+
+        ``check``: raises where the session cannot have that profile.
+        """
+        async with self._alone_with(session_id):
+            held = self[session_id]
+            check(held, profile)
+            if held.session.is_busy:
+                raise Busy
+            if profile == held.profile:
+                return held
+            await self._let_go(held)
+            begun = await self._begun(session_id, held.cwd)
+            work, options = self._prepare(held.cwd, begun, profile)
+            return await self._opened(work, options, held.cwd, held.offers)
 
     async def close(self, session_id: str) -> None:
         """Let go of one; whoever takes it up goes on from there."""
-        held = self[session_id]
-        await held.session.stop()
-        await held.session.over()
-        self._open.pop(session_id, None)
-        held.session.closing.set()
-        await held.session.closed.wait()
+        async with self._alone_with(session_id):
+            await self._let_go(self[session_id])
 
     async def close_all(self) -> None:
         """Stop every turn, and let go of all."""
@@ -121,6 +146,23 @@ class Sessions:
             one.closing.set()
         for one in sessions:
             await one.closed.wait()
+
+    @asynccontextmanager
+    async def _alone_with(self, session_id: str) -> AsyncGenerator[None]:
+        taken = self._taken.setdefault(session_id, Lock())
+        try:
+            async with taken:
+                yield
+        finally:
+            if not taken.locked():
+                self._taken.pop(session_id, None)
+
+    async def _let_go(self, held: Held) -> None:
+        await held.session.stop()
+        await held.session.over()
+        self._open.pop(held.session.id, None)
+        held.session.closing.set()
+        await held.session.closed.wait()
 
     async def _opened(
         self, work: Work, options: Options, cwd: str, offers: Sequence[Offer]

@@ -1,16 +1,20 @@
 """An agent over standard streams: whoever started us is the one client.
 
 The end of input, a signal, and a client that reads no more end everything, in order and soon. What
-the messages say is not known here.
+the messages say is not known here. What the SDK writes down of messages that it could not use is a
+line each.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from signal import SIGHUP, SIGINT, SIGTERM
 from typing import Any, cast
 
 from acp.agent.connection import AgentSideConnection
 from anyio import CancelScope, create_task_group, move_on_after, open_signal_receiver
 
+from holdfast.app.environment import debugging
 from holdfast.surfaces.acp.agent import EditorAgent
 from holdfast.surfaces.acp.pipe import Pipe
 from holdfast.surfaces.acp.sessions import Prepare, Sessions
@@ -27,6 +31,13 @@ async def serve(prepare: Prepare, stdin: int, stdout: int, tell: Callable[[str],
     """
     pipe = Pipe(stdin, stdout)
     reading = CancelScope()
+    with _logged_in_lines(tell):
+        await _serve(prepare, pipe, reading, tell)
+
+
+async def _serve(
+    prepare: Prepare, pipe: Pipe, reading: CancelScope, tell: Callable[[str], None]
+) -> None:
     async with create_task_group() as group:
         group.start_soon(pipe.write, reading.cancel)
         group.start_soon(_signalled, reading)
@@ -55,3 +66,28 @@ async def _signalled(reading: CancelScope) -> None:
     with open_signal_receiver(SIGTERM, SIGHUP, SIGINT) as signals:
         async for _ in signals:  # a second one must not cut the end short
             reading.cancel()
+
+
+class _Lines(logging.Handler):
+    """Tells what is logged; where in the code it was is nothing for whoever wrote to us."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        problem = record.exc_info[1] if record.exc_info else None
+        said = record.getMessage()
+        with suppress(OSError):  # an editor need not read what is said beside the messages
+            self._tell(f"{said}: {problem}" if problem is not None else said)
+
+
+@contextmanager
+def _logged_in_lines(tell: Callable[[str], None]) -> Generator[None]:
+    handler = logging.StreamHandler() if debugging() else _Lines(tell)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)

@@ -4,7 +4,7 @@ Exit status: 0 the call succeeded, 1 it failed, 3 it was refused by policy or by
 """
 
 import sys
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 
 from holdfast.app.problems import ConfigurationError, MissingProgramError, ToolFileError
 from holdfast.app.spelling import nearest
@@ -27,6 +27,14 @@ from holdfast.surfaces.cli.stores import check_address
 from holdfast.surfaces.cli.tool_names import name_here
 
 _REFUSED = frozenset({FailureKind.REJECTED, FailureKind.USER_DENIED})
+_EXAMPLES = """\
+examples:
+  holdfast call bash command="ls -l"                    one call, and its envelope
+  holdfast call read path=README.md --pretty            indented, for people
+  holdfast call bash --json '{"command": "ls"}'         all arguments as JSON
+  echo '{"path": "a.txt"}' | holdfast call read --json -
+  holdfast call add a:=1 b:=2 --from my_tools.py        a tool of your own; numbers as JSON
+"""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -47,6 +55,8 @@ def add_arguments(parser: Parser) -> None:
         "--dialect", choices=TEXT_DIALECTS, default="ok", help="how the envelope is written"
     )
     parser.add_argument("--pretty", action="store_true", help="indent the envelope")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

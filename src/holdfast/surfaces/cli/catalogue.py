@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Protocol, cast
 
+from holdfast.surfaces.cli.exits import EXITS
 from holdfast.surfaces.cli.parsing import Parser
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.verbs import VERBS, Verb
@@ -34,6 +35,7 @@ def parser_of(verb: Verb, module: VerbModule) -> Parser:
         description=f"{verb.summary[0].upper()}{verb.summary[1:]}.",
     )
     module.add_arguments(parser)
+    parser.exits = EXITS[verb.name]
     return parser
 
 

@@ -1,6 +1,6 @@
 """`holdfast completion`: a completion script for a shell, written from the parsers themselves."""
 
-from argparse import ZERO_OR_MORE, Action, Namespace
+from argparse import ZERO_OR_MORE, Action, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -47,9 +47,19 @@ class Words(NamedTuple):
     """By the first word, where that decides what follows."""
 
 
+_EXAMPLES = """\
+examples:
+  holdfast completion bash > ~/.local/share/bash-completion/completions/holdfast
+  holdfast completion zsh > ~/.zfunc/_holdfast     with that folder in fpath, before compinit
+  holdfast completion fish > ~/.config/fish/completions/holdfast.fish
+"""
+
+
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument("shell", choices=tuple(SCRIPTS), help="which shell")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

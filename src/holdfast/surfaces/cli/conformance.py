@@ -1,13 +1,20 @@
 """`holdfast conformance`: run a file of cases against this holdfast, one line per failure."""
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
+from holdfast.app.spelling import nearest
 from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen, one_line
 from holdfast.testing.conformance import Report, UnknownSuite
 from holdfast.testing.conformance import run as run_suite
 from holdfast.testing.conformance.runner import SUITES, NoCases
+
+_EXAMPLES = """\
+examples:
+  holdfast conformance envelope cases/envelope.jsonl
+  holdfast conformance coercion cases.jsonl --json    for programs
+"""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -16,6 +23,8 @@ def add_arguments(parser: Parser) -> None:
     parser.offer("suite", sorted(SUITES))
     parser.add_argument("file", metavar="FILE", help="the cases, one JSON object a line")
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:
@@ -42,7 +51,9 @@ def _report(suite: str, path: Path) -> Report:
     try:
         return run_suite(suite, path)
     except UnknownSuite as problem:
-        raise UsageError(str(problem)) from None
+        near = nearest(suite, SUITES)
+        meant = "" if near is None else f"; did you mean {near!r}?"
+        raise UsageError(f"{problem}{meant}") from None
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise UsageError(f"{path}: it cannot be read ({reason}); check the path") from None

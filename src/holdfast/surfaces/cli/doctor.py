@@ -1,6 +1,6 @@
 """`holdfast doctor`: is this machine ready, and if not, what to do next. It changes nothing."""
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 
 from holdfast.surfaces.cli.builtin_checks import check_builtin_tools
 from holdfast.surfaces.cli.checks import (
@@ -18,11 +18,20 @@ from holdfast.surfaces.cli.sandbox_checks import check_sandbox
 from holdfast.surfaces.cli.screen import Screen
 from holdfast.surfaces.cli.store_checks import check_store
 
+_EXAMPLES = """\
+examples:
+  holdfast doctor                        what is wrong here, and what to do about it
+  holdfast doctor --json                 the same, for programs
+  holdfast doctor --workspace shop       with the configuration of that project
+"""
+
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     add_settings_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

@@ -1,7 +1,7 @@
 """Writing to whoever watches: lines in a tone, text that comes in pieces, rows that are taken back,
 and one line that is written over and over.
 
-At a terminal nothing is broken within a word. Colours are for those who did not say NO_COLOR. What
+At a terminal nothing is broken within a word. Colours are for those who do not refuse them. What
 is shown is not known here.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Literal, TextIO, cast
 
+from holdfast.surfaces.cli.colours import unwanted
 from holdfast.surfaces.cli.hang_up import Stage
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.rows import fitting, rows_of, rows_of_line, text_width
@@ -38,7 +39,7 @@ class Paint:
         self.is_terminal = out.isatty() and variables.get("TERM") != "dumb"
         self._stream = out
         self._out = Stage(out) if out.isatty() else out
-        self._colours = self.is_terminal and not variables.get("NO_COLOR")
+        self._colours = self.is_terminal and unwanted(variables) is None
         self._status = ""
         self._row = ""
         """What of a text in pieces stands in the last row."""

@@ -4,10 +4,19 @@ The options that several verbs share are here.
 """
 
 import math
+import re
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
+
+from holdfast.app.spelling import nearest
+from holdfast.surfaces.cli.exits import Exits, told
+
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
+_WORD = re.compile(r"[\w-]+")
+_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)")
+"""As argparse words them."""
 
 
 class UsageError(ValueError):
@@ -52,6 +61,8 @@ class Parser(ArgumentParser):
         self._offers: dict[str, tuple[str, ...]] = {}
         self.after: dict[str, After] = {}
         """By the first word; one that is not in it narrows nothing."""
+        self.exits = Exits({})
+        """How it ends."""
 
     @property
     def declared(self) -> list[Action]:
@@ -74,7 +85,7 @@ class Parser(ArgumentParser):
 
     def print_help(self, file: object = None) -> NoReturn:  # noqa: ARG002 - argparse decides
         """Hand the text out instead of writing it."""
-        raise HelpAsked(self.format_help().rstrip("\n"))
+        raise HelpAsked(self._with_ends(self.format_help(), None))
 
     def help_about(self, word: str) -> str | None:
         """The help of one of its first words; None: it has none of its own."""
@@ -95,11 +106,26 @@ class Parser(ArgumentParser):
         examples = [line for line in (self.epilog or "").splitlines() if _shows(line, word)]
         if examples:
             formatter.add_text("\n".join(("examples:", *examples)))
-        return formatter.format_help().rstrip("\n")
+        return self._with_ends(formatter.format_help(), word)
+
+    def _with_ends(self, text: str, word: str | None) -> str:
+        ends = self.exits.of(word)
+        return "\n\n".join((text.rstrip("\n"), *([told(ends)] if ends else [])))
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong."""
-        raise UsageError(f"{message}; see {self.prog} --help")
+        raise UsageError("; ".join((message, *self._meant(message), f"see {self.prog} --help")))
+
+    def _meant(self, message: str) -> Iterator[str]:
+        """What was probably meant, where one word is not known."""
+        if choice := _CHOICE.search(message):
+            near = nearest(choice[1], _WORD.findall(choice[2]))
+        elif option := _OPTION.match(message):
+            near = nearest(option[1], self.spellings)
+        else:
+            near = None
+        if near is not None:
+            yield f"did you mean {near!r}?"
 
 
 def _shows(line: str, word: str) -> bool:

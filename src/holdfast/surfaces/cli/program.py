@@ -4,6 +4,7 @@ Errors are one line: what is wrong; what to do. A traceback is shown only when a
 """
 
 import gc
+import signal
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -61,6 +62,11 @@ def _answered_or_worded(words: list[str], screen: Screen, *, as_json: bool) -> i
         complain("interrupted", INTERRUPTED)
         return INTERRUPTED
     except Exception as problem:
+        # Some verbs answer to such a word; nothing can be called by it.
+        odd = next((word for word in words if not _is_text(word)), None)
+        if isinstance(problem, UnicodeEncodeError) and odd is not None:
+            complain(f"{odd!r} is no UTF-8 text; use a name that is, and say it again", USAGE)
+            return USAGE
         # Without a file's name it is the answer that cannot be written: the door's business.
         if isinstance(problem, OSError) and problem.filename is None:
             raise
@@ -107,9 +113,21 @@ def _answer(words: list[str], screen: Screen) -> int:
     except HelpAsked as asked:
         screen.raw(parser.help_about(words[1]) or asked.text)
         return DONE
+    _hear_interrupts()
     # The parser takes the two hyphens away; whether words were set apart can matter.
     arguments.set_apart = "--" in words
     return module.run(arguments, screen)
+
+
+def _hear_interrupts() -> None:
+    """From here on Ctrl-C is worded, where the door left it to the system until all was loaded."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _is_text(word: str) -> bool:
+    """Bytes that are no text come as halves of characters, which nothing can be called."""
+    return not any("\ud800" <= one <= "\udfff" for one in word)
 
 
 def _collect_from_here() -> None:

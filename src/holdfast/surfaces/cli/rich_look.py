@@ -1,8 +1,9 @@
 """The look for a person at a terminal. The only module that imports rich.
 
-Colours follow the terminal; NO_COLOR switches them off.
+Colours follow the terminal, and whether somebody refuses them.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TextIO
@@ -16,6 +17,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from holdfast.surfaces.cli.colours import unwanted
 from holdfast.surfaces.cli.looks import Card, Finding, Line, Scene, Status, indent, printable
 
 _CODES = re.compile(r"\x1b\[[0-9;]*m")
@@ -27,7 +29,10 @@ class RichLook:
     """Tables, panels and colours."""
 
     def __init__(self, out: TextIO) -> None:
-        self._console = Console(file=out, highlight=False, markup=False, emoji=False)
+        plain = unwanted(os.environ) is not None
+        self._console = Console(
+            file=out, no_color=plain, highlight=False, markup=False, emoji=False
+        )
 
     @property
     def width(self) -> int | None:

@@ -33,12 +33,16 @@ _FORMS = ("events", "chat", "folder")
 _EXAMPLES = """\
 examples:
   holdfast sessions                                 the last active first
+  holdfast sessions list --status waiting_on_approval   those that wait for a person
   holdfast sessions show last                       where it stands, and the conversation
   holdfast sessions events last --type call.settled --limit 5
   holdfast sessions events ses_019 --follow         what happens, as it happens
   holdfast sessions watch last                      live, from another window
   holdfast sessions send last 'use the other file'  to an agent at work, or for later
   holdfast sessions interrupt last --note 'wait'    stop what runs
+  holdfast sessions event last '{"type": "user.message", "message": "go on"}'
+  holdfast sessions commands last                   what it runs now, and what was printed last
+  holdfast sessions terminate last cal_019          end one of these; the agent goes on
   holdfast sessions trace last                      what took how long, inside of what
   holdfast sessions search timeout --session last
   holdfast sessions questions                       what waits for a person's answer
@@ -46,6 +50,8 @@ examples:
   holdfast sessions answer ses_019 --reply SQLite   to what a tool asks
   holdfast sessions compact last 'keep the names'   a summary for the model from here on
   holdfast sessions export last --to run.jsonl      to be read back by import
+  holdfast sessions import run.jsonl --as-new       what was exported, under an id of its own
+  holdfast sessions delete ses_019 --yes            for good, and without a question
   holdfast sessions rebuild last                    add the events up again, and compare
 
 A session is named by its id, the beginning of it, or last: the last one of this workspace.

@@ -1,6 +1,6 @@
 """`holdfast tools`: what can be called, as a list or one tool in full."""
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
 import anyio
@@ -20,12 +20,22 @@ from holdfast.surfaces.cli.parsing import Parser, UsageError, add_tool_options
 from holdfast.surfaces.cli.screen import Screen, indented
 from holdfast.surfaces.cli.tool_names import name_here
 
+_EXAMPLES = """\
+examples:
+  holdfast tools                          what an agent of the profile code has
+  holdfast tools --profile readonly       what one has that changes nothing
+  holdfast tools read                     one in full: its arguments and what it may reach
+  holdfast tools --from my_tools.py       with tools of your own
+"""
+
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="show this tool in full")
     add_tool_options(parser)
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

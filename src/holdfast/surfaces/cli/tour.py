@@ -4,7 +4,7 @@ of work with the built-in tools, and an agent that does one by itself.
 It keeps its files in a temporary directory, reads no configuration, and leaves nothing behind.
 """
 
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -188,11 +188,18 @@ STOPS = (
         explained=True,
     ),
 )
+_EXAMPLES = """\
+examples:
+  holdfast tour             every step with its answer; nothing of yours is touched
+  holdfast tour --plain     for a file, or for a terminal without colours
+"""
 
 
 def add_arguments(parser: Parser) -> None:
     """Declare the words it takes."""
     parser.add_argument("--plain", action="store_true", help="text only, no boxes or colours")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

@@ -1,7 +1,7 @@
 """`holdfast trust`: let a project's own files count, at exactly the content they have now."""
 
 import sys
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +31,13 @@ from holdfast.surfaces.cli.parsing import Parser, UsageError
 from holdfast.surfaces.cli.screen import Screen
 
 _REFUSED = 3
+_EXAMPLES = """\
+examples:
+  holdfast trust                       show what a project would do here, and ask
+  holdfast trust ~/code/shop --yes     do not ask; for scripts
+  holdfast trust --list                the projects you trust
+  holdfast trust --revoke              trust this one no longer
+"""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -40,6 +47,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--revoke", action="store_true", help="trust it no longer")
     parser.add_argument("--list", action="store_true", help="show the projects you trust")
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
 
 
 def run(arguments: Namespace, screen: Screen) -> int:

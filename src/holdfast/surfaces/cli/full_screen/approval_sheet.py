@@ -1,6 +1,7 @@
 """May this call run? Shows it whole, with why it is asked, and takes one of the answers there are.
 
 The answer is a line as it would be typed at an ordinary terminal; what that means is known there.
+Nobody says yes to what has no room to be seen.
 """
 
 from typing import NamedTuple
@@ -46,6 +47,9 @@ _WORDS = {
 }
 _FEW_ROWS = 4
 _BODY_AT_LEAST = 3
+_NO_ROOM = "enlarge the window to see the call"
+_SEEN_FROM = 2
+"""Rows with which something of the call is seen."""
 _BODY_WANTS = 10
 """With fewer rows for the call, the answers stand side by side."""
 
@@ -101,6 +105,8 @@ class ApprovalSheet:
         self._body = Body()
         self._rows: tuple[int, list[Row]] = (0, [])
         """What is told, for so many columns: a change may be long."""
+        self._has_room = True
+        """Whether something of the call is seen."""
         self.line: str | None = None
         """What they answer."""
 
@@ -137,6 +143,9 @@ class ApprovalSheet:
 
     def seen(self, columns: int, height: int, now: float) -> Seen:
         """Its rows, at most so many."""
+        self._has_room = height >= _SEEN_FROM
+        if not self._has_room and self._note is None:
+            return Seen([cut((Span(_NO_ROOM, "warn"),), columns)])
         below = self._answers(columns, now)
         if height - len(below.rows) < _BODY_WANTS and self._note is None:
             below = self._narrow_answers(columns, below)
@@ -193,6 +202,8 @@ class ApprovalSheet:
         self._at = first if self._at is None else (self._at + by) % len(self._choices)
 
     def _take(self, choice: Choice) -> None:
+        if choice.says.startswith("yes") and not self._has_room:
+            return
         if choice.line.endswith(":"):
             self._note = LineInput()
         else:

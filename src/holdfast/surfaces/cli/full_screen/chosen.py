@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from holdfast.surfaces.cli.colours import unwanted
 from holdfast.surfaces.cli.screen import Screen
 
 
@@ -17,9 +18,7 @@ def why_not(screen: Screen, variables: Mapping[str, str] | None = None) -> str |
         return "standard output is no terminal"
     if around.get("TERM", "dumb") == "dumb":
         return "this terminal (TERM) is a plain one"
-    if around.get("NO_COLOR"):
-        return "NO_COLOR is set"
-    return None
+    return unwanted(around)
 
 
 def place_shown(workspace: str) -> str:
