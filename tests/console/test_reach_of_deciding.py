@@ -35,9 +35,9 @@ AGENTS = {
 PAGES = {
     "/console/approvals": "article.approval",
     "/console/questions": "article.inquiry-card",
-    "/console/tools?tool=question": ".explanation",
-    "/console/tools?tool=bash": ".explanation",
-    "/console/policy": ".explanation",
+    "/console/tools?tool=question": ".explainer p",
+    "/console/tools?tool=read": ".explainer p",
+    "/console/policy": ".explainer p",
     "/console/policy?show=rules": "tbody tr",
     "/console/policy?show=grants": ".nothing",
     "/console/audit": "tbody tr",

@@ -110,7 +110,13 @@ def test_an_approval_is_given_where_the_call_stands(browser: Browser, tmp_path: 
         session = served.begun("Push it.")
         expect(page.get_by_role("link", name="Push it.")).to_contain_text("1 approval")
         page.get_by_role("link", name="Push it.").click()
-        page.get_by_role("button", name="Deny").click()
+        card = page.locator(".card .approval")
+        expect(card.locator(".members")).to_contain_text("git push")
+        expect(card.locator(".approval-reason")).to_contain_text("'git push*'")
+        for way in ("Allow once", "Allow for this session", "Allow for this project"):
+            expect(card.get_by_role("button", name=way)).to_be_visible()
+        card.get_by_role("button", name="Reject …").click()
+        page.get_by_label("Words for the agent").press("Enter")
         expect(page.get_by_text("Denied by a person").first).to_be_visible()
         assert served.ask("GET", f"/sessions/{session}")["waiting"]["approvals"] == 0
 

@@ -32,6 +32,19 @@ test("a message of a person waits until it was taken into account", () => {
   assert.ok(fold.entries[0].rev > before);
 });
 
+test("a message is read as soon as the model is asked after it, and one that comes later is not", () => {
+  const said = (id) => ({ type: "user.message", id, message: "hello", processed_at: null });
+  const fold = told(said("evt_a"), { type: "model.requested", request_id: "msg_1", model: "m", purpose: "summary" });
+  assert.equal(fold.entries[0].waiting, true);
+  tell(fold, { type: "model.requested", request_id: "msg_2", model: "m", purpose: "turn" }, said("evt_b"));
+  assert.deepEqual(fold.entries.filter((one) => one.kind === "said").map((one) => one.waiting), [false, true]);
+});
+
+test("one new event is one", () => {
+  const run = (summary) => told({ type: "span.started", span_kind: "wake", span_id: "wak_1", summary }).entries[0].reason;
+  assert.deepEqual(["1 new events", "21 new events", undefined].map(run), ["1 new event", "21 new events", ""]);
+});
+
 test("what the model says live becomes the text of its reply under the same key", () => {
   const fold = told({ type: "model.requested", request_id: "msg_1", model: "m", purpose: "turn" });
   assert.deepEqual(kinds(fold), ["asking"]);

@@ -28,6 +28,7 @@ export function makeHead(ctx) {
 
   replace(actions,
     button({ label: "Files", icon: "folder", kind: "quiet", small: true, action: () => files(ctx) }),
+    h("a.button.quiet.small", { href: `/console/sessions/${part(session)}/replay`, title: "Step through it as it happened" }, icon("replay"), h("span", "Replay")),
     button({ label: "Tree", icon: "branch", kind: "quiet", small: true, action: () => tree(ctx) }),
     button({ label: "Delete session", icon: "trash", kind: "quiet", small: true, bare: true, action: () => remove(ctx) }));
 
@@ -83,8 +84,12 @@ export function makeHead(ctx) {
       }
       drawGauges();
     },
-    link(state) {
-      lost.hidden = state === "open" || state === "connecting";
+    link(state, detail) {
+      // A stream begins anew with "connecting" while it is still lost: only an open one is well.
+      if (state === "open") lost.hidden = true;
+      else if (state !== "connecting") lost.hidden = false;
+      lost.textContent = state === "refused" ? "Not live any more" : "Reconnecting";
+      lost.title = state === "refused" ? detail?.message ?? "" : "The server does not answer; it is tried again.";
     },
     dispose() {},
     session,

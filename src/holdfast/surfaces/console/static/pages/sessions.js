@@ -192,6 +192,7 @@ export function begin(app) {
         on: {
           submit: async (event) => {
             event.preventDefault();
+            if (send.getAttribute("aria-busy") === "true") return;
             send.setAttribute("aria-busy", "true");
             try {
               const asked = { message: message.value.trim(), agent: agent.value === server.default_agent ? "" : agent.value, model: model.value, workspace: workspace.value.trim() };
