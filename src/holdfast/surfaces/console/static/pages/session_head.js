@@ -66,7 +66,7 @@ export function makeHead(ctx) {
         badge(String(outcome?.status ?? evaluated?.status ?? "open").replaceAll("_", " "), OUTCOMES[outcome?.status ?? evaluated?.status] ?? ""),
         TRENDS[outcome?.trend ?? evaluated?.trend]?.() ?? null) : null,
       level ? h("span.gauge-line", { title: (pressure.reasons ?? []).join(" ") }, h("span.faint", "Context"),
-        gauge(shareOf(pressure, known?.budget), `Context pressure: ${level}`, LEVELS[level] ?? ""), h("span.faint", level)) : null);
+        gauge(shareOf(pressure, known?.budget), `Context pressure: ${level}`, LEVELS[level] ?? ""), h("span.faint", contextWords(level, known?.budget))) : null);
   }
 
   return {
@@ -106,9 +106,14 @@ const LEVELS = { low: "ok", moderate: "warn", high: "bad" };
 const SHARES = { low: 0.25, moderate: 0.6, high: 0.92 };
 
 function shareOf(pressure, budget) {
-  const used = budget?.used_tokens ?? budget?.total_tokens ?? budget?.estimated_tokens;
-  const most = budget?.window ?? budget?.max_tokens ?? budget?.budget_tokens;
+  const { estimated_total_runtime_tokens: used, window_tokens: most } = budget ?? {};
   return used && most ? used / most : SHARES[pressure.level] ?? 0;
+}
+
+/** `low, 3% of 128k tokens`, as far as it is known. */
+function contextWords(level, budget) {
+  const { estimated_total_runtime_tokens: used, window_tokens: most } = budget ?? {};
+  return used && most ? `${level}, ${Math.round((100 * used) / most)}% of ${count(most)} tokens` : level;
 }
 
 function usageWords(usage) {
