@@ -33,6 +33,9 @@ text = "Somebody weighs it."
 
 [[turn]]
 text = "It is 3 kg."
+
+[[turn]]
+text = "So it is 3 kg."
 """
 
 
@@ -70,7 +73,7 @@ def test_who_works_for_whom_is_a_tree_that_leads_there_and_back(
         page.get_by_role("button", name="Tree").click()
         tree = page.get_by_role("dialog", name="Sessions of this work")
         expect(tree.locator("li li a")).to_have_count(1)
-        expect(tree.locator("a[aria-current=true]")).to_contain_text("Weigh it, please.")
+        expect(tree.locator("a[aria-current=page]")).to_contain_text("Weigh it, please.")
         tree.locator("li li a").click()
         expect(page.locator(".said", has_text="Weigh the flour.")).to_be_visible()
         page.get_by_role("link", name="Session above").click()

@@ -6,6 +6,7 @@ import { h, replace } from "../lib/dom.js";
 import { bytes, count, many, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { ageOf, badge, button, confirmed, dialog, gauge, loaded, nothing } from "../lib/parts.js";
+import { treeView } from "../review/tree_view.js";
 import { statusBadge } from "./session_words.js";
 
 export function makeHead(ctx) {
@@ -148,14 +149,12 @@ function files(ctx) {
 }
 
 function tree(ctx) {
-  dialog("Sessions of this work", (body) => {
-    loaded(body, () => ctx.app.api.get(`/sessions/${part(ctx.session)}/tree`), (top) => h("ul.session-tree", branch(top, top.here ?? ctx.session)));
+  dialog("Sessions of this work", (body, close) => {
+    loaded(body, () => ctx.app.api.get(`/sessions/${part(ctx.session)}/tree`), (found) => treeView(found, {
+      choose: () => {
+        close();
+        return false;
+      },
+    }));
   }, { wide: true });
-}
-
-function branch({ session, children = [] }, here) {
-  return h("li",
-    h("a.tree-row", { href: `/console/sessions/${session.id}`, "aria-current": session.id === here ? "true" : null, on: { click: (event) => event.currentTarget.closest("dialog")?.close() } },
-      icon("branch", { size: 14 }), h("span.cut.grow", session.title || session.id), h("span.faint.nowrap", session.agent_id ?? ""), statusBadge(session)),
-    children.length ? h("ul", children.map((one) => branch(one, here))) : null);
 }
