@@ -24,7 +24,7 @@ JOBS = """
 [[turn]]
 [[turn.calls]]
 name = "sandbox_exec"
-arguments = { command = "while true; do echo served; sleep 0.2; done", background = true }
+arguments = { command = "seq 99; while true; do echo served; sleep 0.2; done", background = true }
 [[turn.calls]]
 name = "bash"
 arguments = { command = "sleep 60" }
@@ -88,7 +88,9 @@ def test_the_log_of_a_background_job_is_followed_while_it_runs(
             ".split('served').length > before + 3",
             arg=before,
         )
-        jobs.get_by_role("button", name="Terminate").click()
+        terminate = jobs.get_by_role("button", name="Terminate")
+        expect(terminate).to_be_in_viewport(ratio=1)
+        terminate.click()
         expect(jobs).to_be_hidden()
 
 

@@ -6,6 +6,7 @@ import { icon } from "../lib/icons.js";
 import { codeBlock } from "../lib/markdown_dom.js";
 import { badge } from "../lib/parts.js";
 import { waitingHere } from "../review/in_session.js";
+import { seen } from "../text/shown.js";
 import { bodyOf, warnings } from "./bodies.js";
 import { failureWords } from "./failure.js";
 import { cameOf, iconOf, mainArgument, STATES } from "./summary.js";
@@ -30,7 +31,7 @@ export function callCard(row, before, ctx) {
   const head = h("button.card-head", { type: "button", "aria-expanded": String(open), "aria-controls": body.id },
     h("span.card-icon", icon(iconOf(entry.tool))),
     h("span.card-tool", entry.tool || "call"),
-    h("span.card-main", mainArgument(entry)),
+    h("span.card-main", seen(mainArgument(entry))),
     h("span.card-meta", entry.retryOf ? badge("retry") : null, made.meta, settled && entry.ok ? h("span.faint.nowrap", cameOf(entry)) : null, timeOf(entry), stateMark(entry)),
     h("span.card-turn", icon("right", { size: 12 })));
   head.addEventListener("click", () => {

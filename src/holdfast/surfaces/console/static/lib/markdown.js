@@ -13,6 +13,9 @@ const ITEM = /^( *)([-*+]|\d{1,9}[.)])(\s+|$)([^]*)$/;
 const QUOTE = /^ {0,3}> ?([^]*)$/;
 const TASK = /^\[([ xX])\]\s+([^]*)$/;
 const DEEPEST = 12;
+/** A browser lays a table out by rows times columns, whatever stands in them. */
+const MOST_COLUMNS = 60;
+const MOST_CELLS = 20000;
 
 /** The blocks of a text, each with the lines it was made of (`from`, `to`). */
 export function parse(text, depth = 0) {
@@ -69,17 +72,16 @@ function titleOf(rest) {
   return end === 0 || /\s/.test(title[end - 1]) ? title.slice(0, end).trimEnd() : title;
 }
 
-/** A row has the cells that are written, and no more: many short rows of a wide table cost what they are long. */
 function table(lines, at) {
   const second = lines[at + 1];
   if (!lines[at].includes("|") || !second || !/^[\s|:-]+$/.test(second) || !second.includes("-")) return null;
   const head = cells(lines[at]);
   const marks = cells(second);
-  if (head.length !== marks.length || !marks.every((mark) => /^:?-+:?$/.test(mark))) return null;
+  if (head.length > MOST_COLUMNS || head.length !== marks.length || !marks.every((mark) => /^:?-+:?$/.test(mark))) return null;
   const align = marks.map((mark) => (mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "right") : ""));
   const rows = [];
   let next = at + 2;
-  while (next < lines.length && lines[next].trim() && lines[next].includes("|")) {
+  while (next < lines.length && lines[next].trim() && lines[next].includes("|") && rows.length * head.length < MOST_CELLS) {
     rows.push(cells(lines[next]).slice(0, head.length).map((cell) => inline(cell)));
     next += 1;
   }

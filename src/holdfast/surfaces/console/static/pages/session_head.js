@@ -7,6 +7,7 @@ import { bytes, count, many, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { ageOf, badge, button, confirmed, dialog, gauge, loaded, nothing } from "../lib/parts.js";
 import { treeView } from "../review/tree_view.js";
+import { seen } from "../text/shown.js";
 import { statusBadge } from "./session_words.js";
 
 export function makeHead(ctx) {
@@ -25,6 +26,17 @@ export function makeHead(ctx) {
     facts,
     h("div.row.wrap.session-under", gauges, todos));
   let told = { facts: null, row: null };
+  /** What is done lies over the timeline only as long as somebody looks at it. */
+  const elsewhere = (event) => {
+    if (todos.open && !todos.contains(event.target)) todos.open = false;
+  };
+  todos.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !todos.open) return;
+    event.preventDefault();
+    todos.open = false;
+    todos.querySelector("summary").focus();
+  });
+  document.addEventListener("pointerdown", elsewhere);
   let drawnTodos = "";
 
   replace(actions,
@@ -35,7 +47,7 @@ export function makeHead(ctx) {
 
   function draw(row) {
     told.row = row;
-    title.textContent = row.title || "Session";
+    replace(title, seen(row.title || "Session"));
     title.title = row.title || "";
     replace(status, statusBadge(row));
     replace(above, row.parent_id
@@ -92,7 +104,7 @@ export function makeHead(ctx) {
       lost.textContent = state === "refused" ? "Not live any more" : "Reconnecting";
       lost.title = state === "refused" ? detail?.message ?? "" : "The server does not answer; it is tried again.";
     },
-    dispose() {},
+    dispose: () => document.removeEventListener("pointerdown", elsewhere),
     session,
     app,
   };
