@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 from console_at_work import Served, serving, window
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.system("chromium")]
 
@@ -64,6 +64,21 @@ def _unharmed(page: Page, width: int) -> None:
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= width
 
 
+def _found(page: Page, wanted: Locator) -> Locator:
+    """What stands somewhere in a session that is long, looked for from its beginning."""
+    expect(page.locator(".session-status")).to_have_text("idle", timeout=30_000)
+    page.keyboard.press("g")
+    page.keyboard.press("g")
+    scroller = page.locator(".timeline-scroll")
+    for _ in range(60):
+        if wanted.count():
+            break
+        scroller.evaluate("one => { one.scrollTop += 400 }")
+        page.wait_for_timeout(50)
+    expect(wanted).to_have_count(1)
+    return wanted
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_hostile_session_is_shown_as_what_it_is(
     browser: Browser, served: Served, session: str, width: int
@@ -99,11 +114,7 @@ def test_what_a_terminal_would_obey_is_not_shown(
 ) -> None:
     with window(browser, served) as one:
         page = one.show(session)
-        expect(page.locator(".session-status")).to_have_text("idle", timeout=30_000)
-        page.keyboard.press("g")
-        page.keyboard.press("g")
-        card = page.locator(".card", has=page.get_by_text("bash", exact=True))
-        expect(card).to_have_count(1)
+        card = _found(page, page.locator(".card", has=page.get_by_text("bash", exact=True)))
         head = card.locator(".card-head")
         if head.get_attribute("aria-expanded") == "false":
             head.click()
@@ -133,8 +144,5 @@ def test_names_that_turn_their_letters_round_are_told(
 ) -> None:
     with window(browser, served) as one:
         page = one.show(session)
-        expect(page.locator(".session-status")).to_have_text("idle", timeout=30_000)
-        page.keyboard.press("g")
-        page.keyboard.press("g")
-        head = page.locator(".card-main", has_text="gnp.exe").first
+        head = _found(page, page.locator(".card-main", has_text="gnp.exe"))
         expect(head.locator(".unseen")).to_have_text("U+202E")
