@@ -56,8 +56,11 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serving(place: Path, turns: str, *words: str) -> Generator[Served]:
-    """A home and a workspace of their own; the server is ended in order afterwards."""
+def serving(place: Path, turns: str, *words: str, token: str | None = None) -> Generator[Served]:
+    """A home and a workspace of their own; the server is ended in order afterwards.
+
+    ``token``: which one clients send; None: one that the server makes.
+    """
     home, workspace, script = place / "home", place / "work", place / "turns.toml"
     home.mkdir(mode=0o700, exist_ok=True)
     workspace.mkdir(exist_ok=True)
@@ -66,6 +69,11 @@ def serving(place: Path, turns: str, *words: str) -> Generator[Served]:
     command = [str(HOLDFAST), "serve", "--port", "0", "--json", "--profile", "all"]
     command += ["--workspace", str(workspace)]
     command += [part for one in settings for part in ("--set", one)]
+    if token is not None:
+        kept = place / "token"
+        kept.write_text(token, "utf-8")
+        kept.chmod(0o600)
+        command += ["--token-file", str(kept)]
     process = subprocess.Popen(
         [*command, *words],
         cwd=workspace,
@@ -76,7 +84,9 @@ def serving(place: Path, turns: str, *words: str) -> Generator[Served]:
     assert process.stdout is not None
     try:
         told = json.loads(process.stdout.readline())
-        yield Served(told["address"], told["console"], told["token"], home, workspace)
+        sent = token or told["token"]
+        link = f"{told['address']}/?token={sent}"
+        yield Served(told["address"], link, sent, home, workspace)
     finally:
         process.terminate()
         try:

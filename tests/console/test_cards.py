@@ -26,6 +26,7 @@ CALLS: list[tuple[str, dict[str, object]]] = [
     ("read", {"path": "nowhere.txt"}),
     ("read", {"path": "nowhere.txt"}),
     ("read", {"path": "/etc/shadow"}),
+    ("read", {"path": "binary.dat"}),
     ("render_chart", {"chartType": "bar", "title": "Sales", "data": "m,n\nJan,3\nFeb,5\n",
                       "series": ["n"]}),
     ("share_artifact", {"content": "# Report\n\nAll is **well**.", "filename": "report.md"}),
@@ -49,6 +50,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
         (one.workspace / "src").mkdir()
         (one.workspace / "src" / "till.py").write_text("def add(a, b):\n    return a - b\n")
         (one.workspace / "README.md").write_text("Till\n")
+        (one.workspace / "binary.dat").write_bytes(b"\0\1\2\3")
         yield one
 
 
@@ -107,7 +109,7 @@ def test_a_result_in_text_form_is_markdown_and_no_json(shown: Window) -> None:
 @pytest.mark.req("OSA-LST-07")
 def test_a_directory_is_a_tree_of_its_entries(shown: Window) -> None:
     tree = _card(shown, "read", ".").locator(".tree")
-    expect(tree.locator("li > .tree-leaf")).to_have_text(["src/", "README.md"])
+    expect(tree.locator("li > .tree-leaf")).to_have_text(["src/", "binary.dat", "README.md"])
 
 
 def test_a_file_has_its_lines_and_a_search_its_places(shown: Window) -> None:
@@ -121,7 +123,17 @@ def test_a_list_of_things_to_do_has_marks(shown: Window) -> None:
     items = _card(shown, "todo", "Repairing it").locator(".todos li")
     expect(items).to_have_text(["Repairing it", "Run it", "Read it"])
     expect(items.nth(2).get_by_role("img", name="done")).to_be_visible()
-    expect(shown.page.locator(".session-todos summary")).to_contain_text("1/3")
+    summary = shown.page.locator(".session-todos summary")
+    expect(summary).to_contain_text("1/3")
+    popped = shown.page.locator(".todos-pop")
+    summary.click()
+    expect(popped).to_be_visible()
+    shown.page.keyboard.press("Escape")
+    expect(popped).to_be_hidden()
+    summary.click()
+    expect(popped).to_be_visible()
+    shown.page.locator(".session-title").click()
+    expect(popped).to_be_hidden()
 
 
 def test_changes_stand_side_by_side(shown: Window) -> None:
@@ -145,6 +157,9 @@ def test_failures_are_told_by_ok_alone(shown: Window) -> None:
     first = _card(shown, "read", "nowhere.txt")
     expect(first).to_have_attribute("data-state", "failed")
     expect(first.locator(".failure")).to_contain_text("Not found")
+    binary = _card(shown, "read", "binary.dat").locator(".failure-text")
+    expect(binary).to_contain_text("view_image")
+    expect(binary).not_to_contain_text('"hint"')
     again = shown.page.locator(".card", has=shown.page.locator(".badge", has_text="retry"))
     expect(again).to_have_attribute("data-state", "failed")
     refused = _card(shown, "read", "/etc/shadow")

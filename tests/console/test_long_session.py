@@ -1,5 +1,6 @@
 """A session of ten thousand events: shown at once, scrolled, and still where a person reads."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from command import HOLDFAST
 from console_at_work import Served, number_in, serving, window
 from long_sessions import SESSION, long_session
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.system("chromium")]
 
@@ -129,3 +130,38 @@ def test_it_follows_what_is_new_only_while_a_person_is_at_its_end(
         expect(page.locator(".said-text", has_text="And now?")).to_be_in_viewport()
         expect(page.locator(".agent", has_text="A new answer.")).to_be_in_viewport()
         expect(jump).to_be_hidden()
+
+
+def test_a_reply_under_way_stays_whole_while_older_events_come(
+    browser: Browser, served: Served
+) -> None:
+    number = served.ask("GET", f"/sessions/{SESSION}")["events"] + 1
+    asked = {
+        "type": "model.requested",
+        "id": "evt_now",
+        "sequence": number,
+        "created_at": "2026-01-01T11:00:00Z",
+        "request_id": "msg_now",
+        "model": "played",
+        "purpose": "turn",
+    }
+    stream = f"event: event\nid: {number}\ndata: {json.dumps(asked)}\n\n"
+    for text in ("The first half ", "and the second"):
+        stream += f"event: live\ndata: {json.dumps({'type': 'live.text', 'text': text})}\n\n"
+    told: list[str] = []
+
+    def once(route: Route) -> None:
+        told.append(route.request.url)
+        if len(told) == 1:
+            route.fulfill(content_type="text/event-stream", body=stream)
+
+    with window(browser, served) as one:
+        one.page.route(f"**/sessions/{SESSION}/stream", once)
+        page = one.show(SESSION)
+        reply = page.locator(".agent", has_text="The first half and the second")
+        expect(reply).to_be_visible()
+        page.keyboard.press("g")
+        page.keyboard.press("g")
+        expect(page.locator(".said-text", has_text="Message 1.")).to_be_visible(timeout=30_000)
+        page.keyboard.press("Shift+G")
+        expect(reply).to_be_visible()

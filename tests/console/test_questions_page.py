@@ -78,6 +78,27 @@ def test_who_would_not_answer_skips_the_questions(browser: Browser, tmp_path: Pa
     assert answered["skipped"] is True
 
 
+def test_questions_are_answered_where_they_stand_in_their_session(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with served(tmp_path, {"ada": ASKS}) as home:
+        session = home.begin("ada")
+        with at_the_console(browser, home, f"/console/sessions/{session}") as page:
+            form = page.locator(".card form.inquiry")
+            form.get_by_label("PostgreSQL").check()
+            form.get_by_label("What is it called?").fill("Hold")
+            page.keyboard.press("Escape")
+            home.post(f"/sessions/{session}/messages", {"message": "Take your time."})
+            expect(page.locator(".said", has_text="Take your time.")).to_be_visible()
+            expect(form.get_by_label("What is it called?")).to_have_value("Hold")
+            expect(form.get_by_label("What is it called?")).to_be_focused()
+            page.keyboard.type("fast")
+            form.get_by_role("button", name="Send answers").click()
+            expect(page.locator(".agent", has_text="Thank you.")).to_be_visible()
+        (answered,) = home.get(f"/sessions/{session}/events?type=inquiry.answered")["events"]
+    assert answered["answers"] == [["PostgreSQL"], [], ["Holdfast"]]
+
+
 def test_what_an_application_is_asked_for_is_given_by_hand(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -64,7 +64,7 @@ def test_nobody_is_shut_out(
         expect(page.get_by_role("link", name="Look at it.")).to_be_visible()
         assert _violations(page) == []
         one.show(session)
-        expect(page.get_by_role("link", name="Answer")).to_be_visible()
+        expect(page.get_by_role("button", name="Send answer")).to_be_visible()
         assert _violations(page) == []
         page.keyboard.press("g")
         page.keyboard.press("g")
@@ -108,7 +108,7 @@ def test_the_chosen_look_is_kept(browser: Browser, served: Served) -> None:
 def test_every_step_of_the_keyboard_is_seen(browser: Browser, served: Served, session: str) -> None:
     with window(browser, served) as one:
         page = one.show(session)
-        expect(page.get_by_role("link", name="Answer")).to_be_visible()
+        expect(page.get_by_role("button", name="Send answer")).to_be_visible()
         seen = 0
         for _ in range(25):
             page.keyboard.press("Tab")

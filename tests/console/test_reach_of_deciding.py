@@ -35,15 +35,20 @@ AGENTS = {
 PAGES = {
     "/console/approvals": "article.approval",
     "/console/questions": "article.inquiry-card",
-    "/console/tools?tool=question": ".explanation",
-    "/console/tools?tool=bash": ".explanation",
-    "/console/policy": ".explanation",
+    "/console/tools?tool=question": ".explainer p",
+    "/console/tools?tool=read": ".explainer p",
+    "/console/policy": ".explainer p",
     "/console/policy?show=rules": "tbody tr",
     "/console/policy?show=grants": ".nothing",
     "/console/audit": "tbody tr",
     "/console/search?q=heard": ".found-event",
     "/console/memory?agent=ada": ".nothing",
-    "/console/sessions/SESSION/replay": ".replay-stands .then",
+    "/console/sessions/CLEO": ".card .terminal",
+    "/console/sessions/ADA": ".card .approval",
+    "/console/sessions/BEA": ".card form.inquiry",
+    "/console/sessions/CLEO/replay": ".replay-stands .then",
+    "/console/sessions/nowhere": ".nothing",
+    "/console/nowhere": ".nothing",
 }
 Scheme = Literal["light", "dark"]
 
@@ -84,7 +89,9 @@ def _violations(page: Page) -> list[str]:
 def test_everybody_can_decide_and_look(
     browser: Browser, home: Served, sessions: dict[str, str], path: str, scheme: Scheme
 ) -> None:
-    place = path.replace("SESSION", sessions["cleo"])
+    place = path
+    for name, begun in sessions.items():
+        place = place.replace(name.upper(), begun)
     with at_the_console(browser, home, place, color_scheme=scheme, reduced_motion="reduce") as page:
         expect(page.locator(PAGES[path]).first).to_be_visible()
         assert _violations(page) == []

@@ -24,7 +24,7 @@ JOBS = """
 [[turn]]
 [[turn.calls]]
 name = "sandbox_exec"
-arguments = { command = "while true; do echo served; sleep 0.2; done", background = true }
+arguments = { command = "seq 99; while true; do echo served; sleep 0.2; done", background = true }
 [[turn.calls]]
 name = "bash"
 arguments = { command = "sleep 60" }
@@ -88,7 +88,9 @@ def test_the_log_of_a_background_job_is_followed_while_it_runs(
             ".split('served').length > before + 3",
             arg=before,
         )
-        jobs.get_by_role("button", name="Terminate").click()
+        terminate = jobs.get_by_role("button", name="Terminate")
+        expect(terminate).to_be_in_viewport(ratio=1)
+        terminate.click()
         expect(jobs).to_be_hidden()
 
 
@@ -110,7 +112,13 @@ def test_an_approval_is_given_where_the_call_stands(browser: Browser, tmp_path: 
         session = served.begun("Push it.")
         expect(page.get_by_role("link", name="Push it.")).to_contain_text("1 approval")
         page.get_by_role("link", name="Push it.").click()
-        page.get_by_role("button", name="Deny").click()
+        card = page.locator(".card .approval")
+        expect(card.locator(".members")).to_contain_text("git push")
+        expect(card.locator(".approval-reason")).to_contain_text("'git push*'")
+        for way in ("Allow once", "Allow for this session", "Allow for this project"):
+            expect(card.get_by_role("button", name=way)).to_be_visible()
+        card.get_by_role("button", name="Reject …").click()
+        page.get_by_label("Words for the agent").press("Enter")
         expect(page.get_by_text("Denied by a person").first).to_be_visible()
         assert served.ask("GET", f"/sessions/{session}")["waiting"]["approvals"] == 0
 

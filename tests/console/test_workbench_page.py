@@ -40,7 +40,7 @@ def test_a_tool_is_called_by_a_form_made_from_its_schema(browser: Browser, tmp_p
         served(tmp_path, {}, tools=PACKING) as home,
         at_the_console(browser, home, "/console/tools?tool=pack") as page,
     ):
-        expect(page.locator(".bench-why")).to_contain_text("Not even judged")
+        expect(page.locator(".bench-why")).to_contain_text("Fill in what is required")
         page.get_by_role("button", name="Call", exact=True).click()
         expect(page.locator("[data-member=size] .caution")).to_have_text("Choose one.")
         page.get_by_label("size", exact=True).select_option("large")

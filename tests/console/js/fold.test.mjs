@@ -32,6 +32,26 @@ test("a message of a person waits until it was taken into account", () => {
   assert.ok(fold.entries[0].rev > before);
 });
 
+test("a message is read as soon as the model is asked after it, and one that comes later is not", () => {
+  const said = (id) => ({ type: "user.message", id, message: "hello", processed_at: null });
+  const fold = told(said("evt_a"), { type: "model.requested", request_id: "msg_1", model: "m", purpose: "summary" });
+  assert.equal(fold.entries[0].waiting, true);
+  tell(fold, { type: "model.requested", request_id: "msg_2", model: "m", purpose: "turn" }, said("evt_b"));
+  assert.deepEqual(fold.entries.filter((one) => one.kind === "said").map((one) => one.waiting), [false, true]);
+});
+
+test("a call that is told once more by its use is one call, and a use of its own is one, too", () => {
+  const use = (tool) => ({ type: "agent.tool_use", request_id: null, tool_name: tool, input: {}, output: '{"ok":true,"result":1}' });
+  const fold = told(asked("cal_1"), intended("cal_1"), settled("cal_1"), use("read"), asked("cal_2"), intended("cal_2"), settled("cal_2"), use("read"), use("read"));
+  assert.deepEqual(fold.entries.map((one) => [one.kind, one.ok]), [["call", true], ["call", true], ["call", true]]);
+  assert.equal(fold.entries[2].custom, true);
+});
+
+test("one new event is one", () => {
+  const run = (summary) => told({ type: "span.started", span_kind: "wake", span_id: "wak_1", summary }).entries[0].reason;
+  assert.deepEqual(["1 new events", "21 new events", undefined].map(run), ["1 new event", "21 new events", ""]);
+});
+
 test("what the model says live becomes the text of its reply under the same key", () => {
   const fold = told({ type: "model.requested", request_id: "msg_1", model: "m", purpose: "turn" });
   assert.deepEqual(kinds(fold), ["asking"]);

@@ -64,3 +64,30 @@ test("a hostile text costs little more than a long one", () => {
   const took = performance.now() - began;
   assert.ok(took < 6000, `${took} ms`);
 });
+
+test("one line of forty thousand blanks costs no more than others", () => {
+  const blanks = " ".repeat(40_000);
+  for (const text of [`# a${blanks}b`, `\`\`\`${blanks}\``, `a${blanks}b\nc`, `- ${blanks}\u2028b`, `${"<a".repeat(20_000)}>`]) {
+    const began = performance.now();
+    parse(text);
+    const took = performance.now() - began;
+    assert.ok(took < 400, `${text.slice(0, 6)} took ${took} ms`);
+  }
+});
+
+test("a table has no more cells than a browser lays out at once", () => {
+  const table = (columns, rows) => parse(`${"a|".repeat(columns)}\n${"-|".repeat(columns)}\n${"|\n".repeat(rows)}`);
+  assert.deepEqual(table(5_000, 5_000).map((one) => one.type), ["paragraph"]);
+  const [large] = table(50, 5_000);
+  assert.equal(large.type, "table");
+  assert.equal(large.rows.length * large.head.length, 20_000);
+  assert.equal(table(2, 5_000)[0].rows.length, 5_000);
+});
+
+test("marks that close a heading are no part of it, and marks within it are", () => {
+  const words = (text) => parse(text)[0].children.join("");
+  assert.equal(words("## Title ##"), "Title");
+  assert.equal(words("## C#"), "C#");
+  assert.equal(words("# a # b #"), "a # b");
+  assert.deepEqual(parse("#")[0], { type: "heading", level: 1, children: [], from: 0, to: 1 });
+});

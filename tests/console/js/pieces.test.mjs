@@ -7,6 +7,7 @@ import { counted, diffRows } from "../../../src/holdfast/surfaces/console/static
 import { age, bytes, duration } from "../../../src/holdfast/surfaces/console/static/lib/format.js";
 import { patchFiles } from "../../../src/holdfast/surfaces/console/static/lib/patch.js";
 import { match } from "../../../src/holdfast/surfaces/console/static/lib/router.js";
+import { statusOf } from "../../../src/holdfast/surfaces/console/static/pages/session_words.js";
 import { sseReader } from "../../../src/holdfast/surfaces/console/static/lib/sse.js";
 import { ends, plainOutput } from "../../../src/holdfast/surfaces/console/static/lib/terminal_text.js";
 import { heightTree } from "../../../src/holdfast/surfaces/console/static/timeline/heights.js";
@@ -120,4 +121,10 @@ test("the head of a call tells its main argument and what came of it", () => {
   assert.equal(mainArgument({ tool: "bash", arguments: { timeout_ms: 5, command: "ls\n-l" } }), "ls");
   assert.equal(mainArgument({ tool: "x", arguments: null, rawArguments: "{bad" }), "{bad");
   assert.equal(cameOf({ envelope: { ok: true, result: { kind: "listing", entry_count: 1, entries: [] } } }), "1 entry");
+});
+
+test("a session that waits for words of a person is not said to wait for an approval", () => {
+  const row = (approvals) => ({ reported: "waiting_on_approval", waiting: { approvals, questions: 0, requests: 0 } });
+  assert.equal(statusOf(row(1))[0], "waits for approval");
+  assert.equal(statusOf(row(0))[0], "waits for you");
 });

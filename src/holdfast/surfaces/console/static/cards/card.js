@@ -4,7 +4,9 @@ import { h, replace } from "../lib/dom.js";
 import { clock, duration, moment } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { codeBlock } from "../lib/markdown_dom.js";
-import { badge, button } from "../lib/parts.js";
+import { badge } from "../lib/parts.js";
+import { waitingHere } from "../review/in_session.js";
+import { seen } from "../text/shown.js";
 import { bodyOf, warnings } from "./bodies.js";
 import { failureWords } from "./failure.js";
 import { cameOf, iconOf, mainArgument, STATES } from "./summary.js";
@@ -17,7 +19,7 @@ const lives = new WeakMap();
 export function callCard(row, before, ctx) {
   const { entry } = row;
   const article = before ?? h("article.card", { tabindex: "-1" });
-  const focused = before?.contains(document.activeElement) && document.activeElement !== before;
+  const focused = before?.contains(document.activeElement) && document.activeElement !== before ? document.activeElement : null;
   article.dataset.state = entry.state;
   article.classList.toggle("joined", Boolean(row.joined));
   article.classList.toggle("inside", Boolean(row.inside));
@@ -29,7 +31,7 @@ export function callCard(row, before, ctx) {
   const head = h("button.card-head", { type: "button", "aria-expanded": String(open), "aria-controls": body.id },
     h("span.card-icon", icon(iconOf(entry.tool))),
     h("span.card-tool", entry.tool || "call"),
-    h("span.card-main", mainArgument(entry)),
+    h("span.card-main", seen(mainArgument(entry))),
     h("span.card-meta", entry.retryOf ? badge("retry") : null, made.meta, settled && entry.ok ? h("span.faint.nowrap", cameOf(entry)) : null, timeOf(entry), stateMark(entry)),
     h("span.card-turn", icon("right", { size: 12 })));
   head.addEventListener("click", () => {
@@ -41,7 +43,8 @@ export function callCard(row, before, ctx) {
   });
   article.setAttribute("aria-label", `${entry.tool}, ${STATES[entry.state]?.[0] ?? entry.state}`);
   replace(article, head, body);
-  if (focused) head.focus({ preventScroll: true });
+  // Whoever writes an answer goes on writing: its form is the same element as before.
+  if (focused) (focused.isConnected ? focused : head).focus({ preventScroll: true });
   return article;
 }
 
@@ -65,10 +68,10 @@ function underway(entry, ctx, article) {
     lives.set(article, live);
   }
   const parts = [
-    entry.arguments?.command ? h("div.terminal", commandLine(entry.arguments.command, entry.arguments.workdir ?? entry.arguments.cwd), live?.root) : live?.root ?? null,
+    entry.arguments?.command && entry.state !== "waiting" ? h("div.terminal", commandLine(entry.arguments.command, entry.arguments.workdir ?? entry.arguments.cwd), live?.root) : live?.root ?? null,
     entry.progress && !live ? progressLine(entry.progress) : null,
-    entry.state === "waiting" && entry.approval ? approvalBox(entry, ctx) : null,
-    entry.state === "inquiring" ? inquiryBox(entry) : null,
+    entry.state === "waiting" && entry.approval ? waitingHere(ctx, "approvals", entry.approval.id) : null,
+    entry.state === "inquiring" ? waitingHere(ctx, "questions", entry.id) : null,
     entry.state === "outside" ? h("p.pad.dim", "The application that opened this session has to give the result of this call.") : null,
     entry.child ? childLine(entry, ctx) : null,
   ];
@@ -78,22 +81,6 @@ function underway(entry, ctx, article) {
 function childLine(entry, ctx) {
   const child = ctx.childOf?.(entry.child);
   return h("p.pad.row", icon("branch", { size: 14 }), h("a", { href: `/console/sessions/${entry.child}` }, "Session of the subagent"), child?.state ? badge(child.state, child.state === "waits" ? "warn" : "busy") : null);
-}
-
-function approvalBox(entry, ctx) {
-  const { approval } = entry;
-  return h("div.ask", { role: "group", "aria-label": "Approval" },
-    h("p.ask-reason", icon("shield"), h("span", approval.reason)),
-    approval.uses?.length ? h("ul.ask-uses", approval.uses.map((use) => h("li", use.capability ? badge(use.capability) : null, h("code", use.target), use.doubt ? h("span.faint", use.doubt) : null))) : null,
-    h("div.row.wrap",
-      button({ label: "Allow once", kind: "main", icon: "check", action: () => ctx.answer(approval.id, true) }),
-      button({ label: "Deny", kind: "danger", icon: "cross", action: () => ctx.answer(approval.id, false) }),
-      h("a.button.quiet", { href: `/console/approvals?session=${encodeURIComponent(ctx.session)}` }, "More choices")));
-}
-
-function inquiryBox(entry) {
-  return h("div.ask", h("p.ask-reason", icon("question"), h("span", entry.inquiry.questions.map((one) => one.question).join(" "))),
-    h("a.button.main", { href: "/console/questions" }, "Answer"));
 }
 
 function progressLine({ message, done, total }) {

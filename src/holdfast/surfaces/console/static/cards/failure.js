@@ -15,7 +15,7 @@ const KINDS = {
   unavailable: "Not available now",
   tool_not_found: "No such tool",
 };
-const KNOWN = new Set(["ok", "kind", "message", "field", "expected", "tool", "retryable", "metadata", "warnings", "reason", "stdout", "stderr", "exit_code", "result"]);
+const KNOWN = new Set(["ok", "kind", "message", "field", "expected", "tool", "retryable", "metadata", "warnings", "reason", "stdout", "stderr", "exit_code", "result", "hint"]);
 
 export function failureWords(entry) {
   return KINDS[entry.envelope?.kind] ?? "Failed";
@@ -32,6 +32,7 @@ export function failureBody(entry, ctx) {
         envelope.reason ? badge(String(envelope.reason).replaceAll("_", " ")) : null),
       h("p.failure-message", envelope.message ?? entry.refused?.reason ?? ""),
       envelope.expected ? h("p.dim", "Expected: ", h("span", envelope.expected)) : null,
+      typeof envelope.hint === "string" ? h("p", envelope.hint) : null,
       h("p.faint.failure-next", nextStep(envelope))),
     envelope.stdout ? h("div.terminal", printed(envelope.stdout)) : null,
     envelope.stderr ? h("div.terminal", printed(envelope.stderr, { tone: "error", label: "Error output" })) : null,

@@ -2,6 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
+import { seen } from "../text/shown.js";
 
 const MOST = 400;
 
@@ -48,7 +49,7 @@ export function treeElement(entries, { root = "", truncated = false, label = "Fi
 }
 
 function branch(node) {
-  const label = [icon(node.directory ? "folder" : node.link ? "link" : "file", { size: 14 }), h("span", node.name + (node.directory ? "/" : ""))];
+  const label = [icon(node.directory ? "folder" : node.link ? "link" : "file", { size: 14 }), h("span", seen(node.name + (node.directory ? "/" : "")))];
   if (!node.children.length) return h("li", h("span.tree-leaf", { class: node.directory && "tree-folder", title: node.path }, label));
   return h("li", h("details", { open: true }, h("summary.tree-folder", label), h("ul", node.children.map(branch))));
 }

@@ -8,7 +8,7 @@ const ICONS = [
   [/^web_/, "globe"], [/^todo$/, "list"], [/^(task|session_\w+)$/, "branch"], [/^(question|clarify|plan_exit)$/, "question"],
   [/^render_chart$/, "chart"], [/^share_artifact$/, "download"], [/^(memory|learning)\w*/, "memory"], [/^(outcome)\w*/, "target"], [/^permission\w*/, "shield"],
 ];
-const MAIN = ["command", "path", "pattern", "query", "url", "name", "title", "question", "message", "description", "filename", "session_id", "action", "pid", "summary"];
+const MAIN = ["command", "path", "pattern", "query", "url", "name", "title", "question", "message", "description", "prompt", "filename", "session_id", "action", "pid", "summary"];
 
 export function iconOf(tool) {
   return ICONS.find(([pattern]) => pattern.test(tool))?.[1] ?? "tools";

@@ -4,6 +4,7 @@ import { h, replace, setText } from "../lib/dom.js";
 import { bytes, duration } from "../lib/format.js";
 import { badge, button } from "../lib/parts.js";
 import { ends, plainOutput } from "../lib/terminal_text.js";
+import { seen } from "../text/shown.js";
 
 const FIRST = 8;
 const LAST = 10;
@@ -54,7 +55,7 @@ export function commandBody(entry, ctx) {
 
 export function commandLine(command, cwd) {
   if (!command) return null;
-  return h("div.command", h("span.command-sign", { "aria-hidden": "true" }, "$"), h("code", command), cwd ? h("span.faint.command-cwd", cwd) : null);
+  return h("div.command", h("span.command-sign", { "aria-hidden": "true" }, "$"), h("code", seen(command)), cwd ? h("span.faint.command-cwd", cwd) : null);
 }
 
 /** Where the whole of a cut answer is. */

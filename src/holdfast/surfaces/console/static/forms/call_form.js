@@ -72,6 +72,8 @@ export function callForm(schema, changed = () => {}, { text = null } = {}) {
   }
   draw();
   replace(root, bar, body, complaint);
+  /** Whether all that is required is there: before that there is nothing to judge. */
+  root.ready = () => raw !== null || problems(field, model).length === 0;
   root.text = () => (raw === null ? argumentsText(field, model) : raw);
   root.check = () => {
     if (raw !== null) return true;

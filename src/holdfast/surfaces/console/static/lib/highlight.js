@@ -18,6 +18,7 @@ const KINDS = {
 };
 const HASH = new Set(["python", "sh"]);
 const TOO_LONG = 60000;
+const LONGEST_TEXT = 1000;
 
 /** What a file of this name is written in. */
 export function languageOf(path) {
@@ -35,7 +36,8 @@ export function highlighted(code, language) {
     [
       hash ? "#[^\\n]*" : kind === "sql" ? "--[^\\n]*" : "\\/\\/[^\\n]*|\\/\\*[\\s\\S]*?\\*\\/",
       kind === "python" ? '"""[\\s\\S]*?"""' : "(?!)",
-      '"(?:\\\\.|[^"\\\\\\n])*"', "'(?:\\\\.|[^'\\\\\\n])*'", "`(?:\\\\.|[^`\\\\])*`",
+      // A text has an end not far away, or a hostile one would be read anew from each of its quotes.
+      `"(?:\\\\.|[^"\\\\\\n]){0,${LONGEST_TEXT}}"`, `'(?:\\\\.|[^'\\\\\\n]){0,${LONGEST_TEXT}}'`, `\`(?:\\\\.|[^\`\\\\]){0,${LONGEST_TEXT}}\``,
       "\\b\\d[\\d_.]*(?:e[+-]?\\d+)?\\b|\\b0x[\\da-f]+\\b", "[A-Za-z_$][\\w$]*",
     ].map((one) => `(${one})`).join("|"),
     "gi",

@@ -6,13 +6,16 @@
 
 import { inline } from "./markdown_inline.js";
 
-const FENCE = /^( {0,3})(`{3,}|~{3,})\s*([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/;
+const FENCE = /^( {0,3})(`{3,}|~{3,})([^`]*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?:\s([^]*))?$/;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
-const ITEM = /^( *)([-*+]|\d{1,9}[.)])(\s+|$)(.*)$/;
-const QUOTE = /^ {0,3}> ?(.*)$/;
-const TASK = /^\[([ xX])\]\s+(.*)$/;
+const ITEM = /^( *)([-*+]|\d{1,9}[.)])(\s+|$)([^]*)$/;
+const QUOTE = /^ {0,3}> ?([^]*)$/;
+const TASK = /^\[([ xX])\]\s+([^]*)$/;
 const DEEPEST = 12;
+/** A browser lays a table out by rows times columns, whatever stands in them. */
+const MOST_COLUMNS = 60;
+const MOST_CELLS = 20000;
 
 /** The blocks of a text, each with the lines it was made of (`from`, `to`). */
 export function parse(text, depth = 0) {
@@ -56,9 +59,17 @@ function fence(lines, at) {
 
 function single(lines, at) {
   const heading = HEADING.exec(lines[at]);
-  if (heading) return { type: "heading", level: heading[1].length, children: inline(heading[2] ?? ""), next: at + 1 };
+  if (heading) return { type: "heading", level: heading[1].length, children: inline(titleOf(heading[2] ?? "")), next: at + 1 };
   if (RULE.test(lines[at])) return { type: "rule", next: at + 1 };
   return null;
+}
+
+/** The words of a heading: without the marks that may close it. */
+function titleOf(rest) {
+  const title = rest.trim();
+  let end = title.length;
+  while (title[end - 1] === "#") end -= 1;
+  return end === 0 || /\s/.test(title[end - 1]) ? title.slice(0, end).trimEnd() : title;
 }
 
 function table(lines, at) {
@@ -66,13 +77,12 @@ function table(lines, at) {
   if (!lines[at].includes("|") || !second || !/^[\s|:-]+$/.test(second) || !second.includes("-")) return null;
   const head = cells(lines[at]);
   const marks = cells(second);
-  if (head.length !== marks.length || !marks.every((mark) => /^:?-+:?$/.test(mark))) return null;
+  if (head.length > MOST_COLUMNS || head.length !== marks.length || !marks.every((mark) => /^:?-+:?$/.test(mark))) return null;
   const align = marks.map((mark) => (mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "right") : ""));
   const rows = [];
   let next = at + 2;
-  while (next < lines.length && lines[next].trim() && lines[next].includes("|")) {
-    const row = cells(lines[next]);
-    rows.push(head.map((_, column) => inline(row[column] ?? "")));
+  while (next < lines.length && lines[next].trim() && lines[next].includes("|") && rows.length * head.length < MOST_CELLS) {
+    rows.push(cells(lines[next]).slice(0, head.length).map((cell) => inline(cell)));
     next += 1;
   }
   return { type: "table", head: head.map((cell) => inline(cell)), align, rows, next };
@@ -164,7 +174,8 @@ function paragraph(lines, at, depth) {
   const joined = content.map((line, place) => {
     const trimmed = line.trimStart();
     if (place === content.length - 1) return trimmed.trimEnd();
-    return /(?: {2,}|\\)$/.test(trimmed) ? `${trimmed.replace(/(?: {2,}|\\)$/, "")}\u0000` : trimmed.trimEnd();
+    if (trimmed.endsWith("\\")) return `${trimmed.slice(0, -1)}\u0000`;
+    return trimmed.endsWith("  ") ? `${trimmed.trimEnd()}\u0000` : trimmed.trimEnd();
   });
   return { type: "paragraph", children: inline(joined.join("\n").replaceAll("\u0000\n", "\u0000")), next };
 }

@@ -42,7 +42,8 @@ const MAKERS = {
   table: (block) => h("div.table-scroll", { tabindex: "0", role: "region", "aria-label": "Table" },
     h("table.md-table",
       h("thead", h("tr", block.head.map((cell, at) => h("th", { class: block.align[at] && `align-${block.align[at]}` }, spans(cell))))),
-      h("tbody", block.rows.map((row) => h("tr", row.map((cell, at) => h("td", { class: block.align[at] && `align-${block.align[at]}` }, spans(cell)))))))),
+      h("tbody", block.rows.map((row) => h("tr", row.map((cell, at) => h("td", { class: block.align[at] && `align-${block.align[at]}` }, spans(cell))),
+        row.length < block.head.length ? h("td", { colspan: block.head.length - row.length }) : null))))),
 };
 
 function node(block) {

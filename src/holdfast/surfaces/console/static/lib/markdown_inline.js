@@ -6,6 +6,7 @@ const ADDRESS = /^https?:\/\/[^\s<>"'`]+/;
 const WORD = /[\p{L}\p{N}_]/u;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 const DEEPEST = 20;
+const LONGEST_ADDRESS = 2000;
 
 /** The parts of a line. */
 export function inline(text, depth = 0) {
@@ -141,7 +142,7 @@ function link(text, at, depth, lacks) {
       level -= 1;
       if (level === 0) break;
     }
-    if (end - at > 2000) return null;
+    if (end - at > LONGEST_ADDRESS) return null;
   }
   if (end >= text.length) {
     lacks.add("](");
@@ -167,6 +168,7 @@ function angled(text, at, lacks) {
     lacks.add(">");
     return null;
   }
+  if (end - at > LONGEST_ADDRESS) return null;
   const inside = text.slice(at + 1, end);
   const href = /\s/.test(inside) ? null : safe(inside);
   return href ? { node: { type: "link", href, children: [inside] }, next: end + 1 } : null;
@@ -174,7 +176,7 @@ function angled(text, at, lacks) {
 
 function bare(text, at) {
   if (WORD.test(text[at - 1] ?? " ")) return null;
-  const found = ADDRESS.exec(text.slice(at, at + 2000));
+  const found = ADDRESS.exec(text.slice(at, at + LONGEST_ADDRESS));
   if (!found) return null;
   let address = found[0].replace(/[.,;:!?*_~]+$/, "");
   if (address.endsWith(")") && !address.includes("(")) address = address.slice(0, -1);

@@ -60,7 +60,7 @@ function unified(lines) {
       if (line[0] !== "-") left[1] -= 1;
       continue;
     }
-    const git = /^diff --git a\/(.*?) b\/(.*)$/.exec(line);
+    const git = /^diff --git a\/(.*?) b\/([^]*)$/.exec(line);
     const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/.exec(line);
     if (git) begin(git[2]);
     else if (line.startsWith("--- ")) {

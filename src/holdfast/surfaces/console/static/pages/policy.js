@@ -2,6 +2,7 @@
 
 import { callForm } from "../forms/call_form.js";
 import { h, replace, uid } from "../lib/dom.js";
+import { many } from "../lib/format.js";
 import { badge, button, confirmed, loaded, nothing } from "../lib/parts.js";
 import { explainer } from "../review/explainer.js";
 import { tabs } from "../review/tabs.js";
@@ -36,9 +37,9 @@ function explainPage(place, params, app, undo) {
     const body = h("div");
     const draw = () => {
       const tool = known.get(chosen.value.trim());
-      const form = callForm(tool?.input_schema ?? true, () => told.soon(form.text()));
+      const form = callForm(tool?.input_schema ?? true, () => told.soon(form.text(), form.ready()));
       replace(body, form);
-      told.soon(form.text());
+      told.soon(form.text(), form.ready());
     };
     draw();
     return h("div.bench-work",
@@ -58,7 +59,7 @@ function rulesPage(place, app) {
     const draw = () => {
       const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
       const shown = rules.filter((rule) => words.every((word) => [scopeOf(rule), rule.permission, rule.pattern, rule.action, rule.reason, rule.source].join(" ").toLowerCase().includes(word)));
-      counted.textContent = shown.length === rules.length ? `${rules.length} rules` : `${shown.length} of ${rules.length} rules`;
+      counted.textContent = shown.length === rules.length ? many(rules.length, "rule") : `${shown.length} of ${many(rules.length, "rule")}`;
       replace(body, shown.map((rule) => h("tr",
         h("td", badge(rule.action, TONES[rule.action])),
         h("td", h("code", seen(rule.permission))),

@@ -8,6 +8,7 @@ import { excerptParts } from "../review/wire.js";
 import { seen } from "../text/shown.js";
 
 const PAUSE_MS = 250;
+const MOST = 100;
 const KINDS = {
   "user.message": "a person said",
   "agent.message": "the agent said",
@@ -41,7 +42,7 @@ export const page = {
       }
       if (found.children.length === 0) replace(found, waitingLines(5));
       try {
-        const told = (await app.api.get("/search", { q, session: only, limit: 100 })).found;
+        const told = (await app.api.get("/search", { q, session: only, limit: MOST })).found;
         if (mine === turn) replace(found, results(told, names, q));
       } catch (problem) {
         if (mine === turn) replace(found, problem.status === 422 ? nothing("No words to search for.", problem.message) : problemBox(problem, look));
@@ -76,7 +77,7 @@ function results(found, names, q) {
   const groups = new Map();
   for (const one of found) groups.set(one.session_id, [...(groups.get(one.session_id) ?? []), one]);
   return [
-    h("p.hint", { role: "status" }, `${many(found.length, "event")} in ${many(groups.size, "session")}`),
+    h("p.hint", { role: "status" }, `${found.length >= MOST ? "The best " : ""}${many(found.length, "event")} in ${many(groups.size, "session")}`),
     [...groups].map(([id, events]) => h("section.found-session",
       h("h2", names.link(id)),
       h("ol", events.map((one) => h("li", h("a.found-event", { href: eventAddress(id, one.sequence) },

@@ -3,7 +3,7 @@
 import { address, part } from "../lib/api.js";
 import { h, replace } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { problemBox, waitingLines } from "../lib/parts.js";
+import { nothing, problemBox, waitingLines } from "../lib/parts.js";
 import { disposer } from "../lib/store.js";
 import { liveTail } from "../cards/terminal.js";
 import { followCommands } from "../timeline/commands.js";
@@ -19,7 +19,9 @@ export const page = {
     const doing = disposer();
     open(root, id, query, app, doing).catch((problem) => {
       if (problem.name === "AbortError" || doing.over) return;
-      replace(root, h("div.page-pad", problemBox(problem, () => app.go(location.href)), h("a", { href: "/console" }, "All sessions")));
+      replace(root, h("div.page-pad", problem.status === 404
+        ? nothing("There is no such session.", "It was deleted, or the link is of another home.", h("a.button", { href: "/console" }, "All sessions"))
+        : [problemBox(problem, () => app.go(location.href)), h("a", { href: "/console" }, "All sessions")]));
       if (!problem.code) throw problem;
     });
     return () => doing.dispose();
@@ -42,7 +44,7 @@ async function open(root, id, query, app, doing) {
       if (ctx.commands.running().length) drawJobs(jobs, ctx);
       if (fresh.some((event) => REFRESH.has(event.type))) refresh();
     },
-    onState: (state) => head.link(state),
+    onState: (state, detail) => head.link(state, detail),
     onRest: () => refresh(),
   });
   ctx.timeline = timeline;
@@ -55,6 +57,9 @@ async function open(root, id, query, app, doing) {
   });
   doing.add(() => timeline.dispose());
   doing.add(() => ctx.commands.dispose());
+  doing.add(() => {
+    for (const dispose of jobs.disposers ?? []) dispose();
+  });
   doing.add(() => head.dispose());
 
   let asked = 0;
@@ -80,6 +85,11 @@ async function open(root, id, query, app, doing) {
   told(row.now);
   doing.add(app.sessions.watch((rows) => {
     const fresh = rows.get(id);
+    if (app.gone.has(id)) {
+      doing.dispose();
+      replace(root, h("div.page-pad", nothing("This session was deleted.", "Somebody took it away while you looked at it.", h("a.button", { href: "/console" }, "All sessions"))));
+      return;
+    }
     if (fresh && fresh.updated_at >= row.now.updated_at) told({ ...row.now, ...fresh });
   }));
   bindKeys(app, doing, timeline, composer, ctx);
@@ -99,14 +109,6 @@ function context(id, row, app, doing) {
     followCommand: (command, listener) => ctx.commands.follow(command, listener),
     terminate: (command) => ctx.commands.terminate(command),
     childOf: (child) => ctx.timeline?.fold.get(`child:${child}`) ?? null,
-    async answer(approval, allow) {
-      try {
-        await app.api.post(`/approvals/${part(approval)}`, { session_id: id, allow });
-        app.toast(allow ? "Allowed once" : "Denied", { tone: "ok" });
-      } catch (problem) {
-        app.problem(problem);
-      }
-    },
     fileUrl: (path) => address(`/sessions/${part(id)}/files/${fileName(path, id).split("/").map(part).join("/")}`),
     fileLink: (path, label) => h("a.file-link", { href: ctx.fileUrl(path), target: "_blank", rel: "noopener" }, icon("download", { size: 14 }), h("span", label)),
     picture(path, said) {

@@ -20,6 +20,7 @@ export function makeComposer(ctx) {
     h("div.composer-box", input, send),
     h("div.composer-foot", hint, h("span.grow"), resume, stopCall, stop));
   let row = null;
+  let sending = false;
 
   input.value = read();
   input.addEventListener("input", () => {
@@ -38,16 +39,21 @@ export function makeComposer(ctx) {
       input.focus();
       return;
     }
+    if (sending) return;
+    sending = true;
     send.setAttribute("aria-busy", "true");
+    const whole = input.value;
     try {
       await app.api.post(`${path}/messages`, { message });
-      input.value = "";
-      write("");
+      // What was written meanwhile is the beginning of the next message.
+      if (input.value.startsWith(whole)) input.value = input.value.slice(whole.length).trimStart();
+      write(input.value);
       grow();
       ctx.timeline.bottom();
     } catch (problem) {
       app.problem(problem);
     } finally {
+      sending = false;
       send.removeAttribute("aria-busy");
       input.focus();
     }

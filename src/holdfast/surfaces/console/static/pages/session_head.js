@@ -6,6 +6,8 @@ import { h, replace } from "../lib/dom.js";
 import { bytes, count, many, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { ageOf, badge, button, confirmed, dialog, gauge, loaded, nothing } from "../lib/parts.js";
+import { treeView } from "../review/tree_view.js";
+import { seen } from "../text/shown.js";
 import { statusBadge } from "./session_words.js";
 
 export function makeHead(ctx) {
@@ -24,16 +26,28 @@ export function makeHead(ctx) {
     facts,
     h("div.row.wrap.session-under", gauges, todos));
   let told = { facts: null, row: null };
+  /** What is done lies over the timeline only as long as somebody looks at it. */
+  const elsewhere = (event) => {
+    if (todos.open && !todos.contains(event.target)) todos.open = false;
+  };
+  todos.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !todos.open) return;
+    event.preventDefault();
+    todos.open = false;
+    todos.querySelector("summary").focus();
+  });
+  document.addEventListener("pointerdown", elsewhere);
   let drawnTodos = "";
 
   replace(actions,
     button({ label: "Files", icon: "folder", kind: "quiet", small: true, action: () => files(ctx) }),
+    h("a.button.quiet.small", { href: `/console/sessions/${part(session)}/replay`, title: "Step through it as it happened" }, icon("replay"), h("span", "Replay")),
     button({ label: "Tree", icon: "branch", kind: "quiet", small: true, action: () => tree(ctx) }),
     button({ label: "Delete session", icon: "trash", kind: "quiet", small: true, bare: true, action: () => remove(ctx) }));
 
   function draw(row) {
     told.row = row;
-    title.textContent = row.title || "Session";
+    replace(title, seen(row.title || "Session"));
     title.title = row.title || "";
     replace(status, statusBadge(row));
     replace(above, row.parent_id
@@ -65,7 +79,7 @@ export function makeHead(ctx) {
         badge(String(outcome?.status ?? evaluated?.status ?? "open").replaceAll("_", " "), OUTCOMES[outcome?.status ?? evaluated?.status] ?? ""),
         TRENDS[outcome?.trend ?? evaluated?.trend]?.() ?? null) : null,
       level ? h("span.gauge-line", { title: (pressure.reasons ?? []).join(" ") }, h("span.faint", "Context"),
-        gauge(shareOf(pressure, known?.budget), `Context pressure: ${level}`, LEVELS[level] ?? ""), h("span.faint", level)) : null);
+        gauge(shareOf(pressure, known?.budget), `Context pressure: ${level}`, LEVELS[level] ?? ""), h("span.faint", contextWords(level, known?.budget))) : null);
   }
 
   return {
@@ -83,10 +97,14 @@ export function makeHead(ctx) {
       }
       drawGauges();
     },
-    link(state) {
-      lost.hidden = state === "open" || state === "connecting";
+    link(state, detail) {
+      // A stream begins anew with "connecting" while it is still lost: only an open one is well.
+      if (state === "open") lost.hidden = true;
+      else if (state !== "connecting") lost.hidden = false;
+      lost.textContent = state === "refused" ? "Not live any more" : "Reconnecting";
+      lost.title = state === "refused" ? detail?.message ?? "" : "The server does not answer; it is tried again.";
     },
-    dispose() {},
+    dispose: () => document.removeEventListener("pointerdown", elsewhere),
     session,
     app,
   };
@@ -101,9 +119,14 @@ const LEVELS = { low: "ok", moderate: "warn", high: "bad" };
 const SHARES = { low: 0.25, moderate: 0.6, high: 0.92 };
 
 function shareOf(pressure, budget) {
-  const used = budget?.used_tokens ?? budget?.total_tokens ?? budget?.estimated_tokens;
-  const most = budget?.window ?? budget?.max_tokens ?? budget?.budget_tokens;
+  const { estimated_total_runtime_tokens: used, window_tokens: most } = budget ?? {};
   return used && most ? used / most : SHARES[pressure.level] ?? 0;
+}
+
+/** `low, 3% of 128k tokens`, as far as it is known. */
+function contextWords(level, budget) {
+  const { estimated_total_runtime_tokens: used, window_tokens: most } = budget ?? {};
+  return used && most ? `${level}, ${Math.round((100 * used) / most)}% of ${count(most)} tokens` : level;
 }
 
 function usageWords(usage) {
@@ -138,14 +161,12 @@ function files(ctx) {
 }
 
 function tree(ctx) {
-  dialog("Sessions of this work", (body) => {
-    loaded(body, () => ctx.app.api.get(`/sessions/${part(ctx.session)}/tree`), (top) => h("ul.session-tree", branch(top, top.here ?? ctx.session)));
+  dialog("Sessions of this work", (body, close) => {
+    loaded(body, () => ctx.app.api.get(`/sessions/${part(ctx.session)}/tree`), (found) => treeView(found, {
+      choose: () => {
+        close();
+        return false;
+      },
+    }));
   }, { wide: true });
-}
-
-function branch({ session, children = [] }, here) {
-  return h("li",
-    h("a.tree-row", { href: `/console/sessions/${session.id}`, "aria-current": session.id === here ? "true" : null, on: { click: (event) => event.currentTarget.closest("dialog")?.close() } },
-      icon("branch", { size: 14 }), h("span.cut.grow", session.title || session.id), h("span.faint.nowrap", session.agent_id ?? ""), statusBadge(session)),
-    children.length ? h("ul", children.map((one) => branch(one, here))) : null);
 }

@@ -17,6 +17,7 @@ const STATUS = {
 export function statusOf(row) {
   if (row.left) return ["left behind", "warn"];
   if (row.waiting?.questions && row.reported !== "busy") return ["asks a question", "warn"];
+  if (row.reported === "waiting_on_approval" && row.waiting && !row.waiting.approvals) return ["waits for you", "warn"];
   return STATUS[row.reported] ?? [String(row.reported ?? row.status).replaceAll("_", " "), ""];
 }
 

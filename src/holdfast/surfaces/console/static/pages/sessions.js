@@ -5,6 +5,7 @@ import { count, many, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { ageOf, badge, button, choice, dialog, field, loaded, nothing, problemBox } from "../lib/parts.js";
 import { disposer } from "../lib/store.js";
+import { seen } from "../text/shown.js";
 import { statusOf } from "./session_words.js";
 
 const PAGE = 50;
@@ -156,7 +157,7 @@ function line(row, word) {
     h("a.session-link", { href: `/console/sessions/${encodeURIComponent(row.id)}` },
       h("span.dot", { class: tone && `tone-${tone}` }),
       h("span.session-main",
-        h("span.session-name", row.title || "Session without a title"),
+        h("span.session-name", seen(row.title || "Session without a title")),
         h("span.session-sub",
           h("span", { class: `status-word tone-${tone || "none"}` }, status),
           row.agent_id ? h("span", row.agent_id) : null,
@@ -192,6 +193,7 @@ export function begin(app) {
         on: {
           submit: async (event) => {
             event.preventDefault();
+            if (send.getAttribute("aria-busy") === "true") return;
             send.setAttribute("aria-busy", "true");
             try {
               const asked = { message: message.value.trim(), agent: agent.value === server.default_agent ? "" : agent.value, model: model.value, workspace: workspace.value.trim() };

@@ -82,7 +82,7 @@ function bench({ tools, session_id: written }, params, app, undo) {
 
 function toolView(tool, written, app, undo) {
   const explained = explainer(app, tool.name);
-  const form = callForm(tool.input_schema, () => explained.soon(form.text()));
+  const form = callForm(tool.input_schema, () => explained.soon(form.text(), form.ready()));
   const answers = h("div.stack", { "aria-live": "polite" });
   const go = button({ label: "Call", kind: "main", icon: "play", action: () => (form.check() ? call() : undefined) });
 
@@ -111,7 +111,7 @@ function toolView(tool, written, app, undo) {
 
   undo.add(explained.dispose);
   undo.add(app.keys.bind("mod+Enter", "Call the tool", () => go.click(), { typing: true }));
-  explained.soon(form.text());
+  explained.soon(form.text(), form.ready());
   return [
     h("header.bench-head",
       h("h2", h("code", seen(tool.name))),
@@ -123,7 +123,7 @@ function toolView(tool, written, app, undo) {
     description(tool),
     h("div.bench-work",
       h("div.bench-form", form,
-        h("div.bench-go", go, h("a", { href: `/console/sessions/${encodeURIComponent(written)}` }, "Written down here"))),
+        h("div.bench-go", go, h("a", { href: `/console/sessions/${encodeURIComponent(written)}` }, "Every call is kept in this session"))),
       h("aside.bench-why", { "aria-label": "What would happen" }, h("h3", "What would happen"), explained.root)),
     answers,
     h("details.why", h("summary", "Schema"), jsonBlock(write(tool.input_schema), { label: "Schema of the arguments" }),

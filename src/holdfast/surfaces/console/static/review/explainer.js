@@ -33,11 +33,18 @@ export function explainer(app, tool) {
   }
   return {
     root,
-    soon(text) {
-      const wanted = `${typeof tool === "function" ? tool() : tool} ${text}`;
+    /** `ready`: the form holds all that it has to; what is half written is no mistake yet. */
+    soon(text, ready = true) {
+      const wanted = `${typeof tool === "function" ? tool() : tool} ${ready} ${text}`;
       if (wanted === asked) return;
       asked = wanted;
       clearTimeout(timer);
+      if (!ready) {
+        turn += 1;
+        root.removeAttribute("aria-busy");
+        replace(root, h("p.dim", "Fill in what is required, and it is told here while you write."));
+        return;
+      }
       timer = setTimeout(ask, PAUSE_MS, text);
     },
     dispose() {

@@ -13,6 +13,8 @@ export function callStory(timeline) {
   const failed = new Map();
   /** Questions that are told as such: other events tell the same of them in other words. */
   const approvals = new Set();
+  /** By tool, how many calls came to their end that are yet to be told once more by their use. */
+  const settledUses = new Map();
 
   function begin(id, event, with_) {
     const key = `call:${id}`;
@@ -81,6 +83,11 @@ export function callStory(timeline) {
     "agent.tool_use": (event) => {
       const id = event.request_id ?? event.id;
       if (approvals.has(id)) return;
+      const left = settledUses.get(event.tool_name) ?? 0;
+      if (!event.request_id && left > 0) {
+        settledUses.set(event.tool_name, left - 1);
+        return;
+      }
       begin(id, event, { tool: event.tool_name, ...argumentsOf(event.input), custom: true, state: "waiting" });
       if (event.output !== null && event.output !== undefined) finish(`call:${id}`, said(event.output), event);
     },
@@ -98,6 +105,7 @@ export function callStory(timeline) {
     const key = `call:${event.call_id}`;
     if (!timeline.get(key)) begin(event.call_id, event, { tool: event.tool });
     finish(key, event.envelope, event);
+    settledUses.set(event.tool, (settledUses.get(event.tool) ?? 0) + 1);
   }
 
   function finish(key, envelope, event) {

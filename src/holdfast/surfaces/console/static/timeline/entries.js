@@ -81,7 +81,7 @@ function thought({ entry }, before, ctx) {
 function notice({ entry }, before, ctx) {
   const root = before ?? h("article.notice");
   root.classList.toggle("tone-warn", entry.tone === "warn");
-  const line = [icon(entry.icon ?? "note", { size: 14 }), h("span", entry.text), entry.until ? h("time.faint", { datetime: entry.until, title: moment(entry.until) }, `at ${clock(entry.until)}`) : null];
+  const line = [icon(entry.icon ?? "note", { size: 14 }), h("span", entry.text), entry.until ? h("time.faint.nowrap", { datetime: entry.until, title: moment(entry.until) }, `at ${clock(entry.until)}`) : null];
   if (!entry.detail) return replace(root, h("p.notice-line", line));
   const details = h("details", { open: ctx.opened.get(entry.key) ?? false }, h("summary.notice-line", line), entry.raw ? h("pre.printed", entry.detail) : markdown(entry.detail));
   details.addEventListener("toggle", () => ctx.opened.set(entry.key, details.open));

@@ -18,6 +18,7 @@ export function makeFold() {
   const byKey = new Map();
   const facts = { last: 0, todos: [], pressure: null, budget: null, outcome: null, evaluated: null, closed: false };
   const draft = { request: null, purpose: "turn", model: null, calls: new Map(), lost: 0 };
+  const unread = new Set();
   let wake = null;
   let runs = 0;
 
@@ -57,6 +58,7 @@ export function makeFold() {
         kind: "said", key: event.id, at: event.created_at, sequence: event.sequence,
         text: event.message, waiting: !event.processed_at,
       });
+      if (!event.processed_at) unread.add(event.id);
     },
     "session.events_processed": (event) => {
       for (const id of event.event_ids ?? []) {
@@ -69,7 +71,7 @@ export function makeFold() {
       runs += 1;
       wake = timeline.add({
         kind: "wake", key: `wake:${event.span_id}`, at: event.created_at, sequence: event.sequence,
-        number: runs, reason: event.summary ?? "", result: null, ended: null,
+        number: runs, reason: (event.summary ?? "").replace(/^1 new events$/, "1 new event"), result: null, ended: null,
       });
       wake.wake = null;
     },
@@ -85,6 +87,11 @@ export function makeFold() {
       draft.purpose = event.purpose ?? "turn";
       draft.calls = new Map();
       draft.model = event.model;
+      // Whoever is asked now reads all that was said before.
+      if (draft.purpose === "turn") {
+        for (const key of unread) timeline.change(key, { waiting: false });
+        unread.clear();
+      }
       timeline.add({
         kind: "asking", key: `asking:${event.request_id}`, at: event.created_at, sequence: event.sequence,
         model: event.model, purpose: draft.purpose,

@@ -13,6 +13,8 @@ import { makeWindow } from "./window.js";
 
 const AT_FIRST = 500;
 const PAGE = 500;
+/** What begins or ends a reply of the model. */
+const TURNS = new Set(["model.requested", "model.replied", "model.broken_off", "model.failed"]);
 
 /**
  * A timeline for `ctx.session`. Gives `root`, `start(lastNumber)`, `dispose()`, keys for the page,
@@ -27,6 +29,8 @@ export function makeTimeline(ctx, { onChange = () => {}, onState = () => {}, onR
   const empty = h("div.timeline-empty", waitingLines(6));
   const opened = new Set();
   let events = [];
+  /** What is told live of the reply that is under way: it is told once, and no event holds it yet. */
+  let pieces = [];
   let fold = makeFold();
   let rows = [];
   let from = 0;
@@ -89,6 +93,7 @@ export function makeTimeline(ctx, { onChange = () => {}, onState = () => {}, onR
     for (const event of fresh) {
       if (events.length && event.sequence <= events.at(-1).sequence) continue;
       events.push(event);
+      if (TURNS.has(event.type)) pieces = [];
       fold.event(event);
     }
     if (fresh.length) onChange(fold, fresh);
@@ -126,6 +131,7 @@ export function makeTimeline(ctx, { onChange = () => {}, onState = () => {}, onR
       on: {
         event: (event) => take([event]),
         live: (piece) => {
+          if (piece.type !== "live.progress") pieces.push(piece);
           fold.live(piece);
           later();
         },
@@ -158,6 +164,7 @@ export function makeTimeline(ctx, { onChange = () => {}, onState = () => {}, onR
       events = [...page.events.filter((event) => event.sequence <= until), ...events];
       const again = makeFold();
       for (const event of events) again.event(event);
+      for (const piece of pieces) again.live(piece);
       fold = again;
       onChange(fold, []);
       draw();
