@@ -1,13 +1,16 @@
 """Who may come in: the token, the pass that a browser gets for it, hosts, origins, and how much."""
 
+import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
+import anyio
 import httpx
 import pytest
 from served_home import TOKEN, Served, served
 
+from holdfast.app.http_door import connections
 from holdfast.surfaces.http import guard
 
 pytestmark = pytest.mark.anyio
@@ -172,6 +175,37 @@ async def test_a_flood_is_told_to_come_again(
     async with served(tmp_path) as home:
         told = {(await home.client.get(SERVER)).status_code for _ in range(40)}
         assert told == {200, 429}
+
+
+async def test_a_flood_of_strangers_keeps_nobody_out_who_has_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_A_SECOND", 5)
+    monkeypatch.setattr(guard, "MOST_STRANGE_A_SECOND", 5)
+    foreign = {"origin": "http://localhost:3000"}
+    async with served(tmp_path) as home, entered(home) as browser, stranger(home) as somebody:
+        told = {(await somebody.get(SERVER)).status_code for _ in range(40)}
+        told |= {(await browser.get(SERVER, headers=foreign)).status_code for _ in range(40)}
+        assert told == {401, 403, 429}
+        assert (await home.client.get(SERVER)).status_code == 200
+        assert (await browser.get(SERVER)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/enter", "/api/v1/sessions"])
+async def test_bodies_that_are_held_back_keep_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Whoever can reach the port may send the beginning of a request, and no more of it."""
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 4)
+    async with served(tmp_path) as home, ExitStack() as sockets:
+        url = httpx.URL(home.address)
+        head = f"POST {path} HTTP/1.1\r\nhost: {url.netloc.decode()}\r\ncontent-length: 9\r\n\r\n"
+        for _ in range(8):
+            one = sockets.enter_context(socket.socket())
+            one.connect((url.host, url.port or 0))
+            one.sendall(head.encode())
+            await anyio.sleep(0.02)
+        assert (await home.client.get(SERVER)).status_code == 200
 
 
 @pytest.mark.parametrize("chunked", [True, False])
