@@ -163,6 +163,7 @@ async def test_who_hangs_up_has_no_model_asked_again(tmp_path: Path) -> None:
     turns = [calls(("bash", '{"command": "sleep 60"}'), text="Sleeping."), "Never."]
     async with served(tmp_path, turns) as home:
         body = asking("Sleep.", stream=True)
+        session = ""
         async with home.client.stream("POST", PATH, json=body) as answer:
             session = answer.headers["x-holdfast-session"]
             await home.command(session)
@@ -184,7 +185,7 @@ async def test_who_hangs_up_without_reading_leaves_nothing_behind(
         body = json.dumps(asking("Count.", stream=True)).encode()
         head = (
             f"POST {PATH} HTTP/1.1\r\nhost: {url.netloc.decode()}\r\n"
-            f"content-length: {len(body)}\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n\r\n"
+            f"content-length: {len(body)}\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
         )
         with socket.socket() as one:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

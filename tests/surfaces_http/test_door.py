@@ -186,7 +186,7 @@ async def test_a_flood_of_strangers_keeps_nobody_out_who_has_the_token(
     async with served(tmp_path) as home, entered(home) as browser, stranger(home) as somebody:
         told = {(await somebody.get(SERVER)).status_code for _ in range(40)}
         told |= {(await browser.get(SERVER, headers=foreign)).status_code for _ in range(40)}
-        assert told == {401, 403, 429}
+        assert told == {401, 429}
         assert (await home.client.get(SERVER)).status_code == 200
         assert (await browser.get(SERVER)).status_code == 200
 
@@ -197,15 +197,21 @@ async def test_bodies_that_are_held_back_keep_nobody_out(
 ) -> None:
     """Whoever can reach the port may send the beginning of a request, and no more of it."""
     monkeypatch.setattr(connections, "MOST_CONNECTIONS", 4)
-    async with served(tmp_path) as home, ExitStack() as sockets:
-        url = httpx.URL(home.address)
-        head = f"POST {path} HTTP/1.1\r\nhost: {url.netloc.decode()}\r\ncontent-length: 9\r\n\r\n"
-        for _ in range(8):
-            one = sockets.enter_context(socket.socket())
-            one.connect((url.host, url.port or 0))
-            one.sendall(head.encode())
-            await anyio.sleep(0.02)
-        assert (await home.client.get(SERVER)).status_code == 200
+    with ExitStack() as sockets:
+        async with served(tmp_path) as home:
+            await held_back(home, path, sockets)
+            assert (await home.client.get(SERVER)).status_code == 200
+
+
+async def held_back(home: Served, path: str, sockets: ExitStack) -> None:
+    """Many who send the beginning of a request."""
+    url = httpx.URL(home.address)
+    head = f"POST {path} HTTP/1.1\r\nhost: {url.netloc.decode()}\r\ncontent-length: 9\r\n\r\n"
+    for _ in range(8):
+        one = sockets.enter_context(socket.socket())
+        one.connect((url.host, url.port or 0))
+        one.sendall(head.encode())
+        await anyio.sleep(0.02)
 
 
 @pytest.mark.parametrize("chunked", [True, False])

@@ -116,7 +116,7 @@ class Chats:
         if named is None and (known is None or not await _is_there(house.journal, known)):
             return await self._begun(asked.model, wanted.whole)
         session_id = named or known or ""
-        refuse_unspoken(await house.journal.session(session_id))
+        refuse_unspoken(house, await house.journal.session(session_id))
         said = await ingress.send_message(house.journal, session_id, wanted.words, house.redactor)
         await house.written(session_id)
         return said

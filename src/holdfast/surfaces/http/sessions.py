@@ -126,7 +126,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 async def say(asked: Asked[Query, Message]) -> Said:
     """Say something to a session; it runs, or the run under way takes it into account."""
     house, name = asked.house, asked.names["id"]
-    refuse_unspoken(await house.journal.session(name))
+    refuse_unspoken(house, await house.journal.session(name))
     event = await ingress.send_message(house.journal, name, asked.body.message, house.redactor)
     await house.written(name)
     return Said(sequence=event.sequence, event_id=event.id)
@@ -151,7 +151,7 @@ async def interrupt(asked: Asked[Query, Interrupt]) -> Did:
     """Stop what runs, is blocked or scheduled; or only the calls that run now."""
     house, name = asked.house, asked.names["id"]
     session = await house.journal.session(name)
-    refuse_single_calls(session)
+    refuse_single_calls(house, session)
     if not asked.body.only_calls:
         await ingress.interrupt(house.journal, name, house.redactor, asked.body.note)
         await house.written(name)
@@ -171,7 +171,7 @@ async def interrupt(asked: Asked[Query, Interrupt]) -> Did:
 async def resume(asked: Plain) -> Did:
     """Have a session go on that stopped in the middle: after a crash, a limit or an interrupt."""
     house, name = asked.house, asked.names["id"]
-    refuse_unspoken(await house.journal.session(name))
+    refuse_unspoken(house, await house.journal.session(name))
     wanted = ingress.LaterRun(
         due_at=house.clock.now(), reason="resumed by a person", dedupe_key="resume", priority="high"
     )
@@ -202,7 +202,7 @@ async def send_word(asked: Asked[Query, AnyWord]) -> Word:
     """Give a session any word of a person: a message, an interrupt, an outcome, a result."""
     house, name = asked.house, asked.names["id"]
     if asked.body.type in _SPOKEN:
-        refuse_unspoken(await house.journal.session(name))
+        refuse_unspoken(house, await house.journal.session(name))
     sent: JsonObject = msgspec.json.decode(await asked.request.body())
     read = await take_user_event(house.journal, name, sent, house.redactor)
     await house.written(name)
