@@ -96,7 +96,7 @@ async def test_whatever_it_allows_is_answered_as_it_says(tmp_path: Path) -> None
         names = await a_home_with_something_in_it(home)
         target = Fuzzed(home.address, TOKEN, names, time.monotonic() + 25)
         with anyio.fail_after(100):
-            await anyio.to_thread.run_sync(fuzz, DOCUMENT, target, 4)
+            await anyio.to_thread.run_sync(fuzz, DOCUMENT, target, 10)
         assert target.wrong == []
         assert set(target.asked) == {one.name for one in ROUTES if one.media != "text/event-stream"}
         assert min(target.asked.values()) > 0, target.asked
