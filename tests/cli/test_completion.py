@@ -53,7 +53,7 @@ def _complete(script: str, words: list[str], folder: Path) -> list[str]:
         (["conformance", "envelope", ""], [""]),
         (["conformance", "envelope", "--j"], ["--json"]),
         (["policy", "r"], ["revoke"]),
-        (["se"], ["sessions"]),
+        (["ses"], ["sessions"]),
         (["sessions", "e"], ["events", "event", "export"]),
         (["sessions", "show", "la"], ["last"]),
         (["sessions", "la"], [""]),

@@ -45,7 +45,7 @@ async def test_an_outcome_is_reached_and_only_then_shared(tmp_path: Path, at_wor
 
     await told.to_the_end(person)
     assert asked == [
-        *("shell_exec", "resources_promote_to_substrate", "shell_run"),
+        *("shell_exec", "shell_run"),  # what is refused whoever says yes is put to nobody
         *("resources_promote_to_substrate",) * 2,
         *("resources_restore_version", "memory_promote_note"),
     ]

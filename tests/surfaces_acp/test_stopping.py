@@ -34,7 +34,7 @@ async def test_a_turn_is_cancelled_in_the_middle_of_a_command(place: Place) -> N
             await desk.agent.cancel(session_id=session)
             await desk.agent.cancel(session_id=session)  # once more is harmless
         assert ends == ["cancelled"]
-        assert processes_with(marker) == []
+        await gone(marker)
         (told,) = desk.editor.calls().values()
         assert statuses(told)[-1] == "failed"
         assert await desk.say(session, "Go on.") == "end_turn"

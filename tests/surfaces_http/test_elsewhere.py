@@ -12,7 +12,7 @@ import pytest
 from agent_scripts import asks, says, script
 from command import HOLDFAST, TOOLS
 from http_listening import is_event, live_text, numbers, told_until
-from served_home import PATIENCE, Served, served, told_by
+from served_home import PATIENCE, Served, StreamEvent, served, told_by
 
 from holdfast.app.settings import Settings
 from holdfast.app.surroundings import surroundings_of_this_process
@@ -125,25 +125,26 @@ async def test_a_whole_run_elsewhere_is_interrupted_here(tmp_path: Path) -> None
 
 
 async def test_a_process_that_is_killed_is_told_and_its_session_is_taken_up(tmp_path: Path) -> None:
+    def is_taken_up(one: StreamEvent) -> bool:
+        return any(row["events"] > killed["events"] for row in one.data.get("sessions", []))
+
     async with home_of_others(tmp_path) as home:
+        # Played anew by whoever takes it up: the model asks for the same once more.
         turns = [asks("bash", command="sleep 60"), says("Never.")]
         with run_elsewhere(tmp_path, *turns, words=("--profile", "code")) as process:
             session = (await found(home))["id"]
             await home.command(session)
+            killed = await home.get(f"/sessions/{session}")
             async with anyio.create_task_group() as group:
-                rows: list[Any] = []
-
-                async def listen() -> None:
-                    async for one in told_by(home.client, "/stream"):
-                        rows.extend(one.data.get("sessions", []))
-                        if any(row["runner"] != "somebody" for row in rows):
-                            return
-
-                group.start_soon(listen)
-                await anyio.sleep(0.1)
+                group.start_soon(told_until, home, "/stream", is_taken_up)
                 process.kill()
-                with anyio.fail_after(PATIENCE):
-                    while not any(row["runner"] != "somebody" for row in rows):
-                        await anyio.sleep(0.02)
-        row = await home.until(session, lambda row: row["runner"] != "somebody")
-        assert row["id"] == session
+        await home.until(session, lambda row: row["events"] > killed["events"])
+        with anyio.fail_after(PATIENCE):
+            while len(intended := await home.events(session, "call.intended")) < 2:
+                await anyio.sleep(0.02)
+        (lost,) = await home.events(session, "call.settled")
+        assert lost["call_id"] == intended[0]["call_id"] != intended[1]["call_id"]
+        assert not lost["envelope"]["ok"]
+        assert (await home.get(f"/sessions/{session}"))["runner"] == "somebody"
+        await home.post(f"/sessions/{session}/interrupt")
+        await home.until(session, lambda row: row["runner"] == "nobody")

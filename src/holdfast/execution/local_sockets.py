@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from anyio import connect_unix, create_unix_listener
-from anyio.abc import SocketAttribute, SocketListener, SocketStream, UNIXSocketStream
+from anyio.lowlevel import checkpoint
+
+from holdfast.execution.local_streams import LocalListener, LocalStream, connected, listening
 
 UNNAMED = "."
 """What the name of a socket begins with that does not listen yet."""
@@ -58,10 +59,12 @@ class SocketFolder:
         """When a socket was made, in seconds since 1970; OSError."""
         return os.stat(name, dir_fd=self._handle, follow_symlinks=False).st_mtime
 
-    async def listen(self, name: str) -> SocketListener:
+    async def listen(self, name: str) -> LocalListener:
         """Listen for others of this user; OSError. It has its name only once it listens."""
         first = f"{UNNAMED}{name}"
-        listener = await create_unix_listener(self._path(first), mode=_OWNER_ONLY, backlog=_BACKLOG)
+        await checkpoint()
+        self.remove(first)
+        listener = listening(self._path(first), _OWNER_ONLY, _BACKLOG)
         try:
             os.rename(first, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
         except BaseException:
@@ -69,9 +72,9 @@ class SocketFolder:
             raise
         return listener
 
-    async def connect(self, name: str) -> UNIXSocketStream:
+    async def connect(self, name: str) -> LocalStream:
         """Reach whoever listens there; OSError, ConnectionRefusedError where nobody does."""
-        return await connect_unix(self._path(name))
+        return await connected(self._path(name))
 
     def remove(self, name: str) -> None:
         """Take a socket away; harmless where somebody else has."""
@@ -87,10 +90,9 @@ def are_known() -> bool:
     return hasattr(socket, "SO_PEERCRED") and _HANDLES.is_dir()
 
 
-def peer_of(stream: SocketStream) -> Peer:
+def peer_of(stream: LocalStream) -> Peer:
     """Who is at the other end, as the kernel has it."""
-    raw = stream.extra(SocketAttribute.raw_socket)
-    told = raw.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    told = stream.line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     pid, uid, _ = _CREDENTIALS.unpack(told)
     return Peer(pid, uid)
 

@@ -9,7 +9,6 @@ import anyio
 import msgspec
 import pytest
 from agents_at_work import at_work, home_of
-from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 from app.control.held import PATIENCE, Windows, running
 from interrupts import until
@@ -20,9 +19,10 @@ from holdfast.app.control.following import Followed, Following, Lost, Missed
 from holdfast.app.holders import new_holder
 from holdfast.contract.events import Event, SessionClosed, UserMessage
 from holdfast.contract.model import TextDelta
+from holdfast.execution.local_streams import LocalStream
 
 pytestmark = pytest.mark.anyio
-Answering = Callable[[BufferedByteReceiveStream, SocketStream], Awaitable[None]]
+Answering = Callable[[BufferedByteReceiveStream, LocalStream], Awaitable[None]]
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +118,7 @@ async def another(root: Path, answer: Answering) -> AsyncGenerator[str]:
     folder = places.made_folder(home_of(root))
     listener = await folder.listen(places.new_name())
 
-    async def take(stream: SocketStream) -> None:
+    async def take(stream: LocalStream) -> None:
         async with stream:
             with anyio.move_on_after(PATIENCE):
                 await answer(BufferedByteReceiveStream(stream), stream)
@@ -133,7 +133,7 @@ async def another(root: Path, answer: Answering) -> AsyncGenerator[str]:
 def saying(*replies: wire.Reply | bytes) -> Answering:
     """Answers each line with the next one; then it leaves."""
 
-    async def answer(read: BufferedByteReceiveStream, stream: SocketStream) -> None:
+    async def answer(read: BufferedByteReceiveStream, stream: LocalStream) -> None:
         for reply in replies:
             await read.receive_until(b"\n", 10_000)
             await stream.send(reply if isinstance(reply, bytes) else wire.line_of(reply))
@@ -217,7 +217,7 @@ async def test_one_who_says_nothing_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(client, "SILENCE_SECONDS", 0.05)
 
-    async def silent(read: BufferedByteReceiveStream, stream: SocketStream) -> None:
+    async def silent(read: BufferedByteReceiveStream, stream: LocalStream) -> None:
         await saying(WELCOME, RUNS, wire.Done(id=3))(read, stream)
         await anyio.sleep_forever()
 

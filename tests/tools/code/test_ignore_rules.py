@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.tools.code.ignore_rules import GivenUp, ignored, read_rules
@@ -41,6 +41,8 @@ def ours(text: str, path: str) -> bool:
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(lines, min_size=1, max_size=4), st.lists(paths, min_size=1, max_size=6))
+@example(["[a/[ab]"], ["a", "b", "a/b"])
+@example(["a[/]b", "[!/]x", "b/[a/"], ["a/b", "a", "bx", "b/a"])
 def test_it_ignores_what_git_ignores(tmp_path: Path, rules: list[str], asked: list[str]) -> None:
     if not (tmp_path / ".git").exists():
         subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from functools import partial
 
 import anyio
-from anyio import NoEventLoopError, get_cancelled_exc_class, get_current_task
+from anyio import get_cancelled_exc_class, get_current_task
 from anyio.from_thread import BlockingPortal
 
 _log = logging.getLogger("holdfast")
@@ -27,7 +27,7 @@ def in_event_loop() -> bool:
     """Whether the calling thread runs an event loop, which must not be blocked."""
     try:
         get_current_task()
-    except NoEventLoopError:
+    except RuntimeError:  # whichever: with sniffio installed a thread may pass for a loop
         return False
     return True
 

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from anyio import CancelScope, DelimiterNotFound, fail_after, move_on_after
-from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from holdfast.app.control import places, wire
@@ -18,6 +17,7 @@ from holdfast.app.settings import Surroundings
 from holdfast.contract.journal import Journal
 from holdfast.contract.shell import LiveCommand
 from holdfast.execution.local_sockets import SocketFolder, may_be_reached, peer_of
+from holdfast.execution.local_streams import LocalStream
 from holdfast.runtime.clock import SystemClock
 
 CONNECT_SECONDS = 2.0
@@ -49,7 +49,7 @@ class RefusedRequest(Exception):
 class Owner:
     """The process that runs a session, as another window reaches it."""
 
-    def __init__(self, stream: SocketStream) -> None:
+    def __init__(self, stream: LocalStream) -> None:
         self._stream = stream
         self._read = BufferedByteReceiveStream(stream)
         self._last_id = 0

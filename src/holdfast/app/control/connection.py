@@ -22,7 +22,7 @@ from anyio import (
     move_on_after,
     sleep,
 )
-from anyio.abc import SocketStream, TaskGroup
+from anyio.abc import TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from holdfast.app.control import wire
@@ -31,6 +31,7 @@ from holdfast.app.control.window import Window
 from holdfast.app.holders import this_process
 from holdfast.contract.journal import JournalError
 from holdfast.contract.shell import LiveCommand
+from holdfast.execution.local_streams import LocalStream
 
 GREETING_SECONDS = 5.0
 IDLE_SECONDS = 60.0
@@ -54,7 +55,7 @@ GONE = (
 class Connection:
     """Answers one client."""
 
-    def __init__(self, stream: SocketStream, windows: Mapping[str, Window]) -> None:
+    def __init__(self, stream: LocalStream, windows: Mapping[str, Window]) -> None:
         self._stream = stream
         self._read = BufferedByteReceiveStream(stream)
         self._windows = windows
@@ -215,7 +216,7 @@ def _without_output(one: LiveCommand) -> LiveCommand:
 
 
 @asynccontextmanager
-async def _closing(stream: SocketStream) -> AsyncGenerator[None]:
+async def _closing(stream: LocalStream) -> AsyncGenerator[None]:
     """Close it at the end; that the other side has left is no problem of anybody."""
     try:
         yield

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anyio import CancelScope, create_task_group, move_on_after
-from anyio.abc import SocketListener, SocketStream
 from anyio.lowlevel import RunVar
 
 from holdfast.app.control import places
@@ -19,6 +18,7 @@ from holdfast.app.control.window import Window
 from holdfast.app.settings import Surroundings
 from holdfast.execution.drive import Delayed
 from holdfast.execution.local_sockets import SocketFolder, is_confined, is_same_user, peer_of
+from holdfast.execution.local_streams import LocalListener, LocalStream
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.clock import SystemClock
 
@@ -140,10 +140,10 @@ class Serving:
                 await listener.aclose()
         return None
 
-    async def _accept(self, listener: SocketListener) -> None:
+    async def _accept(self, listener: LocalListener) -> None:
         await listener.serve(self._take)
 
-    async def _take(self, stream: SocketStream) -> None:
+    async def _take(self, stream: LocalStream) -> None:
         connection = Connection(stream, self._windows)
         peer = peer_of(stream)
         if not is_same_user(peer) or is_confined(peer):

@@ -73,7 +73,7 @@ def _rule(line: str) -> IgnoreRule | None:
     directories_only = pattern.endswith("/")
     pattern = pattern.removesuffix("/")
     anchored = "/" in pattern
-    names = pattern.removeprefix("/").split("/")
+    names = _names(pattern.removeprefix("/"))
     if not pattern or names == [""]:
         return None
     parts: list[tuple[Token, ...] | None] = [] if anchored else [None]
@@ -88,6 +88,24 @@ def _rule(line: str) -> IgnoreRule | None:
             return None
         parts.append(tokens)
     return IgnoreRule(tuple(parts), keeps, directories_only)
+
+
+def _names(pattern: str) -> list[str]:
+    """The patterns of its directories. A slash in a class of characters parts nothing."""
+    found, begun, place = list[str](), 0, 0
+    while place < len(pattern):
+        character = pattern[place]
+        place += 1
+        if character == "/":
+            found.append(pattern[begun : place - 1])
+            begun = place
+        elif character == "\\" and pattern[place : place + 1] != "/":
+            place += 1
+        elif character == "[":
+            ended, place = _class(pattern, place)
+            if ended is None:
+                break  # it fits nothing, and neither does what it stands in
+    return [*found, pattern[begun:]]
 
 
 def _trimmed(line: str) -> str:
