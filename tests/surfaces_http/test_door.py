@@ -77,6 +77,29 @@ async def test_a_name_that_was_exposed_is_let_in(tmp_path: Path) -> None:
             assert answer.status_code == 200
 
 
+async def test_a_pass_has_to_be_the_right_one(tmp_path: Path) -> None:
+    async with served(tmp_path) as home, entered(home) as browser:
+        ((name, right),) = browser.cookies.items()
+        for wrong in ("", "0", right[:-1], f"{right}0", right.upper(), TOKEN):
+            async with stranger(home) as somebody:
+                answer = await somebody.get(SERVER, headers={"cookie": f"{name}={wrong}"})
+                assert answer.status_code == 401, wrong
+                both = {"cookie": f"{name}={wrong}; other=1; {name}={right}"}
+                assert (await somebody.get(SERVER, headers=both)).status_code == 200
+
+
+async def test_a_second_host_is_one_too_many(tmp_path: Path) -> None:
+    async with served(tmp_path) as home:
+        ours = httpx.URL(home.address).netloc
+        for hosts in ((ours, b"evil.example"), (b"evil.example", ours), (ours, ours)):
+            named = b"".join(b"host: %b\r\n" % one for one in hosts)
+            head = b"GET %b HTTP/1.1\r\n%bauthorization: Bearer %b\r\n\r\n"
+            url = httpx.URL(home.address)
+            async with await anyio.connect_tcp(url.host, url.port or 0) as somebody:
+                await somebody.send(head % (SERVER.encode(), named, TOKEN.encode()))
+                assert (await somebody.receive()).split()[1] in {b"400", b"403"}
+
+
 @asynccontextmanager
 async def entered(home: Served) -> AsyncGenerator[httpx.AsyncClient]:
     """A browser that brought the token in the address."""
