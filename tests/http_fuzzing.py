@@ -1,10 +1,10 @@
 """Whatever the document of the HTTP API allows, and more, is asked of a server: seeded, bounded."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings, strategies
@@ -38,7 +38,7 @@ class Fuzzed(msgspec.Struct):
     address: str
     token: str
     names: Mapping[str, Sequence[str]]
-    """What there is of each name in a path."""
+    """What there is of each name in a path, a query or a body."""
     until: float
     asked: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """How often each operation was asked."""
@@ -68,9 +68,8 @@ def _fuzz(cases: Any, target: Fuzzed, name: str, examples: int) -> None:
     def ask(case: Any, dice: Any) -> None:
         if time.monotonic() > target.until:
             return
-        for one in list(case.path_parameters or {}):
-            if target.names.get(one) and dice.random() < _KNOWN:
-                case.path_parameters[one] = dice.choice(target.names[one])
+        for part in (case.path_parameters, case.query, case.body):
+            _name_known(part, target.names, dice)
         target.asked[name] += 1
         headers = {"authorization": f"Bearer {target.token}"}
         answer = case.call(base_url=target.address, headers=headers, timeout=10)
@@ -83,3 +82,13 @@ def _fuzz(cases: Any, target: Fuzzed, name: str, examples: int) -> None:
             target.wrong.append(f"{sent[:500]} -> {told} {said}")
 
     ask()
+
+
+def _name_known(part: Any, names: Mapping[str, Sequence[str]], dice: Any) -> None:
+    """Name something that is there, often: what is not there is refused before anything else."""
+    if not isinstance(part, MutableMapping):
+        return  # a body that is none, as it was made wrong
+    found = cast("MutableMapping[str, object]", part)
+    for one in list(found):
+        if names.get(one) and dice.random() < _KNOWN:
+            found[one] = dice.choice(names[one])

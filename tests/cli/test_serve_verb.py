@@ -94,6 +94,23 @@ def test_what_keeps_it_from_beginning_is_told(
     assert "Traceback" not in answer.err
 
 
+def test_a_store_that_is_damaged_is_told(home: Path, work: Path) -> None:
+    (home / "data").mkdir(mode=0o700)
+    (home / "data" / "holdfast.db").write_bytes(b"this is no database, and never was" * 99)
+    answer = start("serve", "--port", "0", "--workspace", str(work), home=home)
+    assert (answer.status, answer.out) == (1, "")
+    assert "it is damaged" in answer.err
+    assert "unexpected" not in answer.err
+
+
+def test_the_address_of_all_addresses_is_told_as_one_that_can_be_opened(
+    home: Path, work: Path
+) -> None:
+    with serving(home, work, "--port", "0.0.0.0:0", "--expose", "box.example") as server:
+        assert server.told["address"].startswith("http://127.0.0.1:")
+        assert server.get("/server")
+
+
 def test_a_short_token_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_SERVE_TOKEN", "short")
     answer = cli("serve", "--port", "0")

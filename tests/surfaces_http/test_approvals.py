@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
-from agents_at_work import calls
+from agents_at_work import calls, home_of
 from served_home import PATIENCE, Served, served
 
 from holdfast import Agent, tool
@@ -167,6 +168,21 @@ async def test_the_change_of_an_edit_is_shown(tmp_path: Path) -> None:
         await answer(home, question, allow=True)
         await home.at_rest(session)
         assert (home.workspace / "a.txt").read_text("utf-8") == "two\nthree\n"
+
+
+async def test_no_secret_of_a_file_is_shown_beside_its_change(tmp_path: Path) -> None:
+    rule = Rule(permission="edit", pattern="**", action="ask", scope="project", source="test")
+    edits = calls(("edit", '{"path": "a.txt", "old_string": "one", "new_string": "two"}'))
+    reads = calls(("read", '{"path": "a.txt"}'))
+    secret = "hunter2-hunter2-hunter2"
+    around = msgspec.structs.replace(home_of(tmp_path), secrets=(secret,))
+    options: dict[str, Any] = {"rules": [rule], "surroundings": around}
+    async with served(tmp_path, [reads, edits, "Done."], **options) as home:
+        (home.workspace / "a.txt").write_text(f"key = {secret}\none\n", "utf-8")
+        session = await home.begun("Edit.")
+        (question,) = await asked(home, session)
+        assert {"-one", "+two"} < set(question["change"])
+        assert secret not in str(question)
 
 
 async def test_a_question_of_a_subagent_is_listed_once(tmp_path: Path) -> None:

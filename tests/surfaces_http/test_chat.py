@@ -185,7 +185,7 @@ async def test_a_client_that_hangs_up_stops_the_run(tmp_path: Path) -> None:
         await stream.close()
         await home.until(row["id"], lambda row: row["reported"] == "idle")
         (stopped,) = await home.events(row["id"], "user.interrupt")
-        assert stopped["note"] == "the client hung up"
+        assert stopped.get("note") is None  # it would be what to do instead
 
 
 @pytest.mark.parametrize(

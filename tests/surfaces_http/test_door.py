@@ -1,13 +1,16 @@
 """Who may come in: the token, the pass that a browser gets for it, hosts, origins, and how much."""
 
+import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
+import anyio
 import httpx
 import pytest
 from served_home import TOKEN, Served, served
 
+from holdfast.app.http_door import connections
 from holdfast.surfaces.http import guard
 
 pytestmark = pytest.mark.anyio
@@ -72,6 +75,29 @@ async def test_a_name_that_was_exposed_is_let_in(tmp_path: Path) -> None:
         for host in ("box.example", "localhost", "[::1]:9"):
             answer = await home.client.get(SERVER, headers={"host": host})
             assert answer.status_code == 200
+
+
+async def test_a_pass_has_to_be_the_right_one(tmp_path: Path) -> None:
+    async with served(tmp_path) as home, entered(home) as browser:
+        ((name, right),) = browser.cookies.items()
+        for wrong in ("", "0", right[:-1], f"{right}0", right.upper(), TOKEN):
+            async with stranger(home) as somebody:
+                answer = await somebody.get(SERVER, headers={"cookie": f"{name}={wrong}"})
+                assert answer.status_code == 401, wrong
+                both = {"cookie": f"{name}={wrong}; other=1; {name}={right}"}
+                assert (await somebody.get(SERVER, headers=both)).status_code == 200
+
+
+async def test_a_second_host_is_one_too_many(tmp_path: Path) -> None:
+    async with served(tmp_path) as home:
+        ours = httpx.URL(home.address).netloc
+        for hosts in ((ours, b"evil.example"), (b"evil.example", ours), (ours, ours)):
+            named = b"".join(b"host: %b\r\n" % one for one in hosts)
+            head = b"GET %b HTTP/1.1\r\n%bauthorization: Bearer %b\r\n\r\n"
+            url = httpx.URL(home.address)
+            async with await anyio.connect_tcp(url.host, url.port or 0) as somebody:
+                await somebody.send(head % (SERVER.encode(), named, TOKEN.encode()))
+                assert (await somebody.receive()).split()[1] in {b"400", b"403"}
 
 
 @asynccontextmanager
@@ -172,6 +198,43 @@ async def test_a_flood_is_told_to_come_again(
     async with served(tmp_path) as home:
         told = {(await home.client.get(SERVER)).status_code for _ in range(40)}
         assert told == {200, 429}
+
+
+async def test_a_flood_of_strangers_keeps_nobody_out_who_has_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_A_SECOND", 5)
+    monkeypatch.setattr(guard, "MOST_STRANGE_A_SECOND", 5)
+    foreign = {"origin": "http://localhost:3000"}
+    async with served(tmp_path) as home, entered(home) as browser, stranger(home) as somebody:
+        told = {(await somebody.get(SERVER)).status_code for _ in range(40)}
+        told |= {(await browser.get(SERVER, headers=foreign)).status_code for _ in range(40)}
+        assert told == {401, 429}
+        assert (await home.client.get(SERVER)).status_code == 200
+        assert (await browser.get(SERVER)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/enter", "/api/v1/sessions"])
+async def test_bodies_that_are_held_back_keep_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Whoever can reach the port may send the beginning of a request, and no more of it."""
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 4)
+    with ExitStack() as sockets:
+        async with served(tmp_path) as home:
+            await held_back(home, path, sockets)
+            assert (await home.client.get(SERVER)).status_code == 200
+
+
+async def held_back(home: Served, path: str, sockets: ExitStack) -> None:
+    """Many who send the beginning of a request."""
+    url = httpx.URL(home.address)
+    head = f"POST {path} HTTP/1.1\r\nhost: {url.netloc.decode()}\r\ncontent-length: 9\r\n\r\n"
+    for _ in range(8):
+        one = sockets.enter_context(socket.socket())
+        one.connect((url.host, url.port or 0))
+        one.sendall(head.encode())
+        await anyio.sleep(0.02)
 
 
 @pytest.mark.parametrize("chunked", [True, False])

@@ -146,7 +146,7 @@ async def test_a_divergence_names_the_first_event_that_is_another_one(tmp_path: 
         assert told["divergence"]["sequence"] > 0
 
 
-async def test_sessions_of_other_projects_run_under_their_own_rules(tmp_path: Path) -> None:
+async def test_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path) as home:
         for place in ("relative", "", "\0", f"{tmp_path}/a\0b"):
             await home.post("/sessions", 422, workspace=place)

@@ -59,6 +59,7 @@ async def test_what_a_tool_drew_does_nothing_but_be_seen(tmp_path: Path) -> None
         path = f"/api/v1/sessions/{session}/files/artifacts"
         picture = await home.client.get(f"{path}/chart.svg")
         assert picture.headers["content-type"] == "image/svg+xml"
+        assert "content-disposition" not in picture.headers
         policy = picture.headers["content-security-policy"]
         assert "sandbox" in policy
         assert "script" not in policy.replace("default-src 'none'", "")

@@ -63,6 +63,19 @@ async def test_the_same_key_is_answered_the_same_and_nothing_is_done_twice(tmp_p
             assert answer.headers.get("idempotent-replayed") == replayed
 
 
+async def test_other_words_of_an_event_are_another_request(tmp_path: Path) -> None:
+    async with served(tmp_path, ["One."]) as home:
+        session = await home.begun(None)
+        path = f"/sessions/{session}/events"
+        one = {"type": "user.message", "message": "One."}
+        await written(home, path, "k1", **one)
+        again = await written(home, path, "k1", **dict(reversed(one.items())))
+        assert again.headers["idempotent-replayed"] == "true"
+        await written(home, path, "k1", 422, type="user.message", message="Two.")
+        said = await home.events(session, "user.message")
+        assert [event["message"] for event in said] == ["One."]
+
+
 async def test_a_key_holds_over_a_restart_and_its_file_is_private(tmp_path: Path) -> None:
     async with served(tmp_path, ["One."]) as home:
         first = await written(home, "/sessions", "k1", 201, message="Go.")

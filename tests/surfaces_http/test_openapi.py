@@ -30,6 +30,12 @@ def add(a: int, b: int = 1) -> dict[str, int]:
     return {"sum": a + b}
 
 
+@tool(permission_policy="always_ask")
+def deploy() -> str:
+    """Deploy."""
+    return "deployed"
+
+
 def test_the_document_is_valid() -> None:
     plain = msgspec.json.decode(msgspec.json.encode(DOCUMENT))
     jsonschema_rs.validator_for(OPENAPI_31).validate(plain)
@@ -67,17 +73,31 @@ async def a_home_with_something_in_it(home: Served) -> dict[str, list[str]]:
     session = await home.begun("Go.")
     await home.at_rest(session)
     (call,) = (await home.get(f"/sessions/{session}/calls"))["calls"]
-    return {"id": [session], "call": [call["call_id"]], "name": ["add"]}
+    asks = await home.begun("Go.")
+    await home.until(asks, lambda row: row["waiting"]["approvals"])
+    (waits,) = (await home.get("/approvals"))["approvals"]
+    known = [session, asks]
+    return {
+        "id": known,
+        "session": known,
+        "session_id": [asks],
+        "parent": known,
+        "call": [call["call_id"], waits["call_id"]],
+        "name": ["add"],
+        "tool": ["add"],
+        "approval": [waits["approval_id"]],
+    }
 
 
 @pytest.mark.timeout(120)
 async def test_whatever_it_allows_is_answered_as_it_says(tmp_path: Path) -> None:
-    turns = [calls(("add", '{"a": 1}')), "Done."]
-    async with served(tmp_path, turns, tools=[add], profile="locked") as home:
+    turns = [calls(("add", '{"a": 1}')), "Done.", calls(("deploy", "{}"))]
+    async with served(tmp_path, turns, tools=[add, deploy], profile="locked") as home:
         names = await a_home_with_something_in_it(home)
         target = Fuzzed(home.address, TOKEN, names, time.monotonic() + 25)
         with anyio.fail_after(100):
-            await anyio.to_thread.run_sync(fuzz, DOCUMENT, target, 4)
+            await anyio.to_thread.run_sync(fuzz, DOCUMENT, target, 10)
         assert target.wrong == []
         assert set(target.asked) == {one.name for one in ROUTES if one.media != "text/event-stream"}
+        assert min(target.asked.values()) > 0, target.asked
         assert sum(target.asked.values()) > 100

@@ -150,3 +150,25 @@ async def test_what_does_not_fit_is_refused_with_the_next_step(tmp_path: Path) -
 
 
 _JSON = {"content-type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("before", "status"),
+    [
+        ("2026-01-01T00:00:00", 422),
+        ("2026-01-01T00:00:00Z", 200),
+        ("0001-01-01T00:00:00+23:00", 200),
+        ("9999-12-31T23:59:59-23:00", 200),
+    ],
+)
+async def test_a_moment_has_its_zone(tmp_path: Path, before: str, status: int) -> None:
+    async with served(tmp_path) as home:
+        await home.begun(None)
+        await home.get("/sessions", status, before=before)
+
+
+async def test_a_model_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    async with served(tmp_path) as home:
+        told = await home.post("/sessions", 422, message="Go.", model="scripted:a\0b")
+        assert "no name has" in told["error"]["message"]
+        assert (await home.get("/sessions"))["sessions"] == []

@@ -83,7 +83,9 @@ def embedder_named(settings: Settings, around: Surroundings, name: str) -> "vect
 
 
 def remembered(name: str) -> str:
-    """The name of a model as it means the same from any folder."""
+    """The name of a model as it means the same from any folder; ConfigurationError."""
+    if "\0" in name:
+        raise ConfigurationError(f"the model's name {name!r} holds a character that no name has")
     kind, colon, rest = name.partition(":")
     return f"{kind}:{Path(rest).resolve()}" if colon and kind == "scripted" else name
 

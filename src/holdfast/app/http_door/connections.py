@@ -38,6 +38,8 @@ class Connection(HttpToolsProtocol):
 
     due = math.inf
     """When the request that is awaited has to be there."""
+    waits_since = 0.0
+    """From when on it, or the rest of it, is awaited."""
     is_idle = True
     """Whether no request of it is being answered."""
     _is_whole = True
@@ -56,14 +58,19 @@ class Connection(HttpToolsProtocol):
         self._expect(HEAD_SECONDS)
         if len(self.connections) > MOST_CONNECTIONS:
             everybody = cast("set[Connection]", self.connections)
-            first = min((one for one in everybody if one.is_waiting), key=lambda one: one.due)
+            waiting = (one for one in everybody if one.is_waiting)
+            first = min(waiting, key=lambda one: one.waits_since)
             self.connections.discard(first)
             first.refuse(_NO_ROOM if first is self else b"")
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is there for nothing but a request to come."""
-        return self.is_idle and not self.transport.get_write_buffer_size()
+        """Whether it is there for nothing but a request to come, or the rest of one.
+
+        Whoever holds a body back has others wait as much as one who says nothing.
+        """
+        owes = self.is_idle or not self._is_whole
+        return owes and not self.transport.get_write_buffer_size()
 
     def refuse(self, words: bytes = b"") -> None:
         """End it."""
@@ -124,7 +131,8 @@ class Connection(HttpToolsProtocol):
             self._expect(HEAD_SECONDS)
 
     def _expect(self, seconds: float) -> None:
-        self.due = self.loop.time() + seconds
+        self.waits_since = self.loop.time()
+        self.due = self.waits_since + seconds
 
 
 def end_all(connections: Iterable[object]) -> None:

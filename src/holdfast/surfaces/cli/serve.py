@@ -1,13 +1,14 @@
 """`holdfast serve`: the console in a browser, and the HTTP API.
 
 It runs what is due, as `holdfast worker` does, and shows and answers every session of this home,
-wherever it runs. Exit status: 0 it was told to end, 2 it could not begin.
+wherever it runs. Exit status: 0 it was told to end, 1 its store cannot be used, 2 it
+could not begin otherwise.
 """
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import anyio
 from anyio import sleep_forever
@@ -85,10 +86,22 @@ def run(arguments: Namespace, screen: Screen) -> int:
         anyio.run(partial(_served, server, opened, listening, arguments, screen))
     except BROKEN as problem:
         return worded(problem, screen, as_json=False)
+    except ExceptionGroup as group:
+        if not isinstance(problem := _lone(group), BROKEN):
+            raise
+        return worded(problem, screen, as_json=False)
     except OSError as problem:
         reason = problem.strerror or problem
         raise UsageError(f"--port {arguments.port}: {reason}; choose another port") from None
     return 0
+
+
+def _lone(problem: Exception) -> Exception:
+    """What went wrong, where that is one thing: it came out of tasks within tasks."""
+    if not isinstance(problem, ExceptionGroup):
+        return problem
+    group = cast("ExceptionGroup[Exception]", problem)
+    return _lone(group.exceptions[0]) if len(group.exceptions) == 1 else group
 
 
 async def _served(

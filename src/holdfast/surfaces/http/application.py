@@ -63,7 +63,8 @@ def _answering(house: House, route: Route, receipts: Receipts) -> Callable[[Requ
             async def written() -> Response:
                 return _told(route, await route.answer(asked))
 
-            return await receipts.once(request, asked.body, written)
+            sent = b"" if route.body is None else await request.body()
+            return await receipts.once(request, sent, written)
         except ClientDisconnect:
             return Response(status_code=400)
         except TooLarge:

@@ -6,6 +6,7 @@ that the agent says. A conversation that is sent again goes on in the session it
 
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 
 import msgspec
 from anyio import CancelScope, get_cancelled_exc_class
@@ -14,7 +15,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from holdfast.app import ingress
-from holdfast.contract.journal import Journal, UnknownSession
+from holdfast.contract.events import Event
+from holdfast.contract.journal import Journal, JournalError, UnknownSession
 from holdfast.surfaces.http.chat_requests import (
     Answered,
     ChatChunk,
@@ -34,8 +36,9 @@ from holdfast.surfaces.http.chat_requests import (
 from holdfast.surfaces.http.chat_run import Answering
 from holdfast.surfaces.http.guard import TooLarge
 from holdfast.surfaces.http.house import House
-from holdfast.surfaces.http.live.frames import STILL_HERE, streamed
+from holdfast.surfaces.http.live.frames import streamed
 from holdfast.surfaces.http.problems import Problem, TroubleAnswer, worded
+from holdfast.surfaces.http.speaking import refuse_unspoken
 
 SESSION_HEADER = "x-holdfast-session"
 WAIT_HEADER = "x-holdfast-wait"
@@ -88,35 +91,37 @@ class Chats:
             asked = await _read(request)
             wanted = wanted_of(asked)
             patience = _patience(request)
-            session_id, after = await self._said(asked, wanted, request)
+            said = await self._said(asked, wanted, request)
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as problem:  # noqa: BLE001 - whatever it is, the client is told in its form
             return _refused(problem)
-        answering = Answering(self._house, session_id, after)
+        session_id = said.session_id
+        answering = Answering(self._house, session_id, said)
         answer = _Answer(asked, session_id, int(self._house.clock.now().timestamp()))
         if asked.stream:
             pieces = self._streamed(answer, answering, patience)
-            response: Response = streamed(pieces)
+            response: Response = streamed(pieces, shows_life=True)
         else:
             response = await self._whole(answer, answering, patience)
         response.headers[SESSION_HEADER] = session_id
         return response
 
-    async def _said(self, asked: Completion, wanted: Wanted, request: Request) -> tuple[str, int]:
-        """Say it to the session it belongs to; which that is, and what was there before."""
+    async def _said(self, asked: Completion, wanted: Wanted, request: Request) -> Event:
+        """Say it to the session it belongs to."""
         house = self._house
         named = request.headers.get(SESSION_HEADER) or (asked.metadata or {}).get("session")
-        known = self._known.get(wanted.known_by or "")
+        # Whoever goes on with a conversation has it alone: another one may have begun the same.
+        known = self._known.pop(wanted.known_by or "", None)
         if named is None and (known is None or not await _is_there(house.journal, known)):
             return await self._begun(asked.model, wanted.whole)
         session_id = named or known or ""
-        after = (await house.journal.session(session_id)).sequence
-        await ingress.send_message(house.journal, session_id, wanted.words, house.redactor)
+        refuse_unspoken(house, await house.journal.session(session_id))
+        said = await ingress.send_message(house.journal, session_id, wanted.words, house.redactor)
         await house.written(session_id)
-        return session_id, after
+        return said
 
-    async def _begun(self, model: str, words: str) -> tuple[str, int]:
+    async def _begun(self, model: str, words: str) -> Event:
         settings, runner = self._house.settings, self._house.opened.runner
         is_agent = model == self._house.default_agent or model in settings.agent
         if not is_agent and model not in settings.model and ":" not in model:
@@ -124,11 +129,11 @@ class Chats:
         agent = self._house.agent_called(model) if is_agent else None
         session = await runner.new_session(agent=agent, model=None if is_agent else model)
         try:
-            await session.send(words)
+            said = await session.send(words)
         finally:
             await session.close()
         await self._house.written(session.id)
-        return session.id, 0
+        return said
 
     async def _whole(self, answer: "_Answer", answering: Answering, patience: float) -> Response:
         try:
@@ -157,16 +162,20 @@ class Chats:
     ) -> AsyncGenerator[bytes]:
         yield answer.chunk(Delta(role="assistant", content=""))
         try:
-            async for piece in answering.pieces(patience):
-                answer.add(piece)
-                yield answer.chunk(Delta(content=piece)) if piece else STILL_HERE
+            async with aclosing(answering.pieces(patience)) as pieces:
+                async for piece in pieces:
+                    answer.add(piece)
+                    yield answer.chunk(Delta(content=piece))
         except (GeneratorExit, get_cancelled_exc_class()):
             with CancelScope(shield=True):
                 await self._hung_up(answer.session_id)
             raise
+        except JournalError as problem:  # as where somebody takes the session away
+            yield _told_trouble(problem)
+            return
         end = answering.end
         if end.problem is not None:
-            yield b"data: %b\n\n" % _encode(_trouble(Problem(502, end.problem))[1])
+            yield _told_trouble(Problem(502, end.problem))
             return
         if end.waits:
             words = _WAITS.format(answer.session_id)
@@ -181,9 +190,10 @@ class Chats:
         house = self._house
         if house.leaving.aborted:
             return  # it is the server that ends: the session goes on with the next one
-        note = "the client hung up"
-        await ingress.interrupt(house.journal, session_id, house.redactor, note)
-        await house.written(session_id)
+        with suppress(JournalError):  # it is gone, or over: nothing of it runs
+            # Without a note: that would be what to do instead, and have the model asked again.
+            await ingress.interrupt(house.journal, session_id, house.redactor)
+            await house.written(session_id)
 
     def _remember(self, answer: "_Answer") -> None:
         """The client sends all of this again with its next words."""
@@ -287,6 +297,11 @@ def _trouble(problem: Exception) -> tuple[int, dict[str, _Trouble]]:
     kind = "invalid_request_error" if answer.status_code < 500 else "api_error"
     trouble = _Trouble(message=told.message, type=kind, code=told.code)
     return answer.status_code, {"error": trouble}
+
+
+def _told_trouble(problem: Exception) -> bytes:
+    """As a piece of a stream."""
+    return b"data: %b\n\n" % _encode(_trouble(problem)[1])
 
 
 def _refused(problem: Exception) -> Response:

@@ -8,13 +8,15 @@ from contextlib import aclosing
 
 import msgspec
 from anyio import Event as Happening
-from anyio import move_on_after
+from anyio import current_time, move_on_after
 
 from holdfast.app.control.following import Followed, Following
 from holdfast.contract.events import (
     Event,
+    EventsProcessed,
     ModelReplied,
     ModelRequested,
+    SpanStarted,
     StatusChanged,
     StatusIdle,
 )
@@ -26,6 +28,8 @@ from holdfast.surfaces.http.house import House
 _BETWEEN = "\n\n"
 _LIMITS = ("iteration", "budget", "limit")
 _LOOK_SECONDS = 1.0
+_SOON_SECONDS = 5.0
+"""A run that is due so soon belongs to the answer."""
 
 
 class End(msgspec.Struct, kw_only=True):
@@ -40,22 +44,26 @@ class End(msgspec.Struct, kw_only=True):
 
 
 class Answering:
-    """What a session says behind an event."""
+    """What a session says to a message."""
 
-    def __init__(self, house: House, session_id: str, after: int) -> None:
+    def __init__(self, house: House, session_id: str, said: Event) -> None:
         self._house = house
         self._session_id = session_id
-        self._after = after
+        self._said = said
         self._reply = ""
         """What was told of the reply under way."""
         self._said_before = False
-        self._summing = False
+        self._speaks = False
+        """Whether the reply under way is to the message, and no summary."""
+        self._is_heard = False
+        """A run took the message into account, or began behind it."""
         self._failed: str | None = None
+        self._waits_until = 0.0
         self._new = Happening()
         self.end = End()
 
     async def pieces(self, patience: float) -> AsyncGenerator[str]:
-        """The words, as they come; an empty one while it waits for a person. JournalError.
+        """The words, as they come; JournalError.
 
         ``patience``: how many seconds a person may take to answer what the session asks.
         """
@@ -64,42 +72,58 @@ class Answering:
             self._session_id,
             house.journal,
             house.around,
-            self._after,
+            self._said.sequence,
             until_new=self._until_new,
         )
-        house.pulse.watch(self._session_id, self._after, self._wake)
+        house.pulse.watch(self._session_id, self._said.sequence, self._wake)
         try:
             async with aclosing(following(stays=True)) as told:
-                while (one := await self._next(told, patience)) is not None:
+                while (one := await self._next(told)) is not None:
                     for piece in self._heard(one):
                         yield piece
-                    if self._is_over(one):
+                    waited = self.end.waits
+                    if self._is_over(one) or await self._sleeps(one):
                         return
-                    if self.end.waits:
-                        yield ""
+                    if self.end.waits and not waited:
+                        self._waits_until = current_time() + patience
         finally:
             house.pulse.leave(self._session_id, self._wake)
 
-    async def _next(self, told: AsyncGenerator[Followed], patience: float) -> Followed | None:
+    async def _next(self, told: AsyncGenerator[Followed]) -> Followed | None:
         """What is told next; None: nobody answered what it waits for."""
-        with move_on_after(patience if self.end.waits else None):
+        left = max(0.0, self._waits_until - current_time())
+        with move_on_after(left if self.end.waits else None):
             return await anext(told, None)
         return None
 
-    def _heard(self, one: Followed) -> list[str]:
-        """What is new to say."""
+    async def _sleeps(self, one: Followed) -> bool:
+        """Whether it goes on by itself, but only later."""
         match one:
-            case TextDelta(text) if not self._summing:
+            case Event(payload=StatusChanged(to_status="rescheduling")) if self._is_heard:
+                state = (await self._house.journal.session(self._session_id)).state
+                due = min((wake.due_micros for wake in state.wakes), default=0) / 1e6
+                return due > self._house.clock.now().timestamp() + _SOON_SECONDS
+            case _:
+                return False
+
+    def _heard(self, one: Followed) -> list[str]:
+        """What is new to say. A run under way may still speak of what was said before."""
+        match one:
+            case TextDelta(text) if self._speaks:
                 return [self._piece(text)]
-            case Event(payload=ModelRequested(purpose=purpose)):
-                self._summing = purpose == "summary"
+            case Event(payload=ModelRequested() as asked):
                 self._said_before = self._said_before or bool(self._reply)
                 self._reply = ""
-                self.end.waits = False
-            case Event(payload=ModelReplied() as said):
+                knows = asked.through >= self._said.sequence
+                self._speaks = asked.purpose == "turn" and knows
+                self._is_heard = self._is_heard or self._speaks
+            case Event(payload=SpanStarted(span_kind="wake")):
+                self._is_heard = True
+            case Event(payload=EventsProcessed(event_ids=names)) if self._said.id in names:
+                self._is_heard = True
+            case Event(payload=ModelReplied() as said) if self._speaks:
                 self._count(said)
-                if not self._summing:
-                    return self._rest(said)
+                return self._rest(said)
             case Event(payload=ModelFailed(message=message)):
                 self._failed = message
             case _:
@@ -135,7 +159,12 @@ class Answering:
             case StatusIdle(reason="requires_action"):
                 self.end.waits = True
                 return False
+            case StatusChanged(to_status="running"):
+                self.end.waits = False
+                return False
             case StatusIdle(reason=reason, summary=summary):
+                if not self._is_heard and reason != "failed":
+                    return False  # of a run that knew nothing of the message: it is heard next
                 if reason == "failed":
                     self.end.problem = self._failed or summary
                 elif any(word in summary.casefold() for word in _LIMITS):

@@ -32,7 +32,9 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY_BYTES = 8 * 1024 * 1024
 MOST_A_SECOND = 2_000
-"""Requests of everybody together: more of them are told to come again."""
+"""Requests of all who may come in, together: more of them are told to come again."""
+MOST_STRANGE_A_SECOND = 500
+"""Requests of everybody else: they must not use up what the others may ask."""
 MOST_WRONG_A_MINUTE = 60
 """Requests with a wrong token: after so many, all such are told to wait."""
 _OWN_PAGES = frozenset({"same-origin", "none"})
@@ -79,7 +81,8 @@ class Guard:
         self._cookie = f"holdfast-{port}"
         """Cookies are for a host, whatever its port."""
         self._pass = _pass_for(door.token)
-        self._all = Bucket(MOST_A_SECOND, 1.0)
+        self._known = Bucket(MOST_A_SECOND, 1.0)
+        self._strange = Bucket(MOST_STRANGE_A_SECOND, 1.0)
         self._wrong = Bucket(MOST_WRONG_A_MINUTE, 60.0)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,19 +103,25 @@ class Guard:
         headers = headers_of(scope["headers"])
         if (reason := stranger(self._door, headers)) is not None:
             return refusal(403, reason)
-        if (seconds := self._all.take()) > 0:
+        may_come, foreign = self._may_come(headers)
+        bucket = self._known if may_come else self._strange
+        if (seconds := bucket.take()) > 0:
             return _later(seconds, "there are too many requests")
         length = one(headers, "content-length")
-        if length is not None and length.isdigit() and int(length) > MOST_BODY_BYTES:
+        if length is not None and length.isdecimal() and int(length) > MOST_BODY_BYTES:
             return refusal(413, f"a request has {MOST_BODY_BYTES:,} bytes at most")
-        if scope["path"] == ENTER or _token_in_query(scope) is not None:
-            return None  # it is there to bring the token
+        if may_come or scope["path"] == ENTER or _token_in_query(scope) is not None:
+            return None  # the last two are there to bring the token
+        return self._unknown(headers) if foreign is None else refusal(403, foreign)
+
+    def _may_come(self, headers: Headers) -> tuple[bool, str | None]:
+        """Whether it shows the token or a pass; and why a pass does not count."""
         if has_token(self._door, headers):
-            return None
-        if self._has_pass(headers):
-            reason = _foreign(headers)
-            return None if reason is None else refusal(403, reason)
-        return self._unknown(headers)
+            return True, None
+        if not self._has_pass(headers):
+            return False, None
+        foreign = _foreign(headers)
+        return foreign is None, foreign
 
     def _unknown(self, headers: Headers) -> Response:
         sent = one(headers, "authorization") is not None

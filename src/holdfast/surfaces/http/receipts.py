@@ -53,16 +53,20 @@ class Receipts:
         self._lock = threading.Lock()
 
     async def once(
-        self, request: Request, body: object, write: Callable[[], Awaitable[Response]]
+        self, request: Request, sent: bytes, write: Callable[[], Awaitable[Response]]
     ) -> Response:
-        """Do it, unless it was done under its key; Problem."""
+        """Do it, unless it was done under its key; Problem. ``sent``: JSON, all of it, or nothing.
+
+        What a route does not name is compared as well: the words of an event are such.
+        """
         key = request.headers.get(HEADER)
         if key is None:
             return await write()
         if not _KEY.fullmatch(key):
             raise Problem(422, f"an {HEADER} has 1 to {MOST_KEY} plain characters, without spaces")
         told = hashlib.sha256(
-            f"{request.method} {request.url.path}\n".encode() + _encode(body)
+            f"{request.method} {request.url.path}\n".encode()
+            + _encode(msgspec.json.decode(sent) if sent else None)
         ).hexdigest()
         known = await to_thread.run_sync(self._begin, key, told)
         if known is not None:

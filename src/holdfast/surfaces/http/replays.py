@@ -8,6 +8,7 @@ from holdfast.app.diverged import without_secrets
 from holdfast.app.replaying import Now, recording, replay_strictly
 from holdfast.app.run_replaying import replay_run
 from holdfast.app.store import known_key
+from holdfast.contract.events import SessionCreated
 from holdfast.record.codec import Chain
 from holdfast.record.divergence import Divergence
 from holdfast.surfaces.http.problems import Problem
@@ -19,7 +20,7 @@ class Replay(Body, frozen=True, kw_only=True):
 
     what: Literal["run", "calls"] = "run"
     """`run`: the agent's runs once more, with the model and the answers of the recording.
-    `calls`: its calls once more, with the tools and rules of now."""
+    `calls`: its calls once more, with the tools and rules of now, where it ran."""
 
 
 class ReplayedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,10 +46,11 @@ async def replay(asked: Asked[Query, Replay]) -> ReplayedRow:
         found = await replay_run(events, chain)
         compared, divergence = found.events_compared, found.divergence
     else:
-        bench = house.opened.workbench
+        created = events[0].payload
+        place = await house.at(created.workspace if isinstance(created, SessionCreated) else None)
         now = Now(
-            tools=bench.parts.wanted.tools,
-            configuration=house.configuration,
+            tools=place.parts.wanted.tools,
+            configuration=place.parts.configuration,
             surroundings=house.around,
             chain=chain,
         )

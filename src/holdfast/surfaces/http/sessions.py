@@ -1,7 +1,5 @@
 """Sessions: listed, begun, looked at, spoken to, taken away."""
 
-from datetime import datetime
-
 import msgspec
 
 from holdfast.app import ingress, session_store
@@ -12,11 +10,13 @@ from holdfast.contract.envelope import Repair
 from holdfast.contract.events import SessionStatus
 from holdfast.contract.journal import Session, UnknownSession
 from holdfast.contract.json_value import JsonObject
-from holdfast.contract.session_state import ReportedStatus, is_bound
+from holdfast.contract.session_state import ReportedStatus
+from holdfast.contract.wake_events import Moment
 from holdfast.surfaces.http.house import House
 from holdfast.surfaces.http.problems import Problem
 from holdfast.surfaces.http.routes import Asked, Body, Plain, Query, Route
 from holdfast.surfaces.http.rows import SessionRow, row_of
+from holdfast.surfaces.http.speaking import refuse_single_calls, refuse_unspoken
 
 MOST_ROWS = 500
 _LOOKED_THROUGH = 5_000
@@ -32,7 +32,7 @@ class SessionsAsked(Query, frozen=True, kw_only=True):
     q: str | None = None
     """Words of its title, id, agent or place."""
     limit: int = 50
-    before: datetime | None = None
+    before: Moment | None = None
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,8 +126,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 async def say(asked: Asked[Query, Message]) -> Said:
     """Say something to a session; it runs, or the run under way takes it into account."""
     house, name = asked.house, asked.names["id"]
-    session = await house.journal.session(name)
-    _refuse_bound(session)
+    refuse_unspoken(house, await house.journal.session(name))
     event = await ingress.send_message(house.journal, name, asked.body.message, house.redactor)
     await house.written(name)
     return Said(sequence=event.sequence, event_id=event.id)
@@ -151,11 +150,13 @@ class Did(msgspec.Struct, frozen=True, kw_only=True):
 async def interrupt(asked: Asked[Query, Interrupt]) -> Did:
     """Stop what runs, is blocked or scheduled; or only the calls that run now."""
     house, name = asked.house, asked.names["id"]
+    session = await house.journal.session(name)
+    refuse_single_calls(house, session)
     if not asked.body.only_calls:
         await ingress.interrupt(house.journal, name, house.redactor, asked.body.note)
         await house.written(name)
         return Did(did=True)
-    lease = (await house.journal.session(name)).lease
+    lease = session.lease
     if lease is None:
         return Did(did=False)
     try:
@@ -170,10 +171,7 @@ async def interrupt(asked: Asked[Query, Interrupt]) -> Did:
 async def resume(asked: Plain) -> Did:
     """Have a session go on that stopped in the middle: after a crash, a limit or an interrupt."""
     house, name = asked.house, asked.names["id"]
-    session = await house.journal.session(name)
-    _refuse_bound(session)
-    if session.state.agent_id is None:
-        raise Problem(409, f"session {name} is no agent's: it holds single calls")
+    refuse_unspoken(house, await house.journal.session(name))
     wanted = ingress.LaterRun(
         due_at=house.clock.now(), reason="resumed by a person", dedupe_key="resume", priority="high"
     )
@@ -190,6 +188,10 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
     repairs: tuple[Repair, ...]
 
 
+_SPOKEN = ("user.message", "user.define_outcome")
+"""Words that nobody hears but an agent that may be spoken to."""
+
+
 class AnyWord(Body, frozen=True, kw_only=True, forbid_unknown_fields=False):
     """Any word of a person, as an event on the wire."""
 
@@ -199,6 +201,8 @@ class AnyWord(Body, frozen=True, kw_only=True, forbid_unknown_fields=False):
 async def send_word(asked: Asked[Query, AnyWord]) -> Word:
     """Give a session any word of a person: a message, an interrupt, an outcome, a result."""
     house, name = asked.house, asked.names["id"]
+    if asked.body.type in _SPOKEN:
+        refuse_unspoken(house, await house.journal.session(name))
     sent: JsonObject = msgspec.json.decode(await asked.request.body())
     read = await take_user_event(house.journal, name, sent, house.redactor)
     await house.written(name)
@@ -247,15 +251,6 @@ async def _tree(house: House, session: Session, depth: int) -> Tree:
 
 async def _row(house: House, name: str) -> SessionRow:
     return row_of(await house.journal.session(name), house.clock)
-
-
-def _refuse_bound(session: Session) -> None:
-    if is_bound(session.state):
-        raise Problem(
-            409,
-            f"session {session.id} works for session {session.state.parent_id} alone;"
-            " speak to that one",
-        )
 
 
 ROUTES = (

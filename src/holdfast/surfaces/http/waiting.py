@@ -100,18 +100,24 @@ async def _approval(house: House, question: Question) -> Approval:
         asked_at=question.asked_at,
         session_title=state.title,
         workspace=state.workspace,
-        change=await to_thread.run_sync(_change, question, state.workspace),
+        change=await to_thread.run_sync(_change, house, question, state.workspace),
     )
 
 
-def _change(question: Question, workspace: str | None) -> list[str]:
+def _change(house: House, question: Question, workspace: str | None) -> list[str]:
     try:
         arguments = decode_json(question.arguments)
     except ValueError:
         return []
     if workspace is None or not isinstance(arguments, dict):
         return []
-    return change_lines(question.tool, arguments, files_below(workspace), _SHOWN_LINES)
+    look = files_below(workspace)
+
+    def before(path: str) -> str | None:
+        text = look(path)
+        return house.redactor.text(text) if text is not None and house.redactor.active else text
+
+    return change_lines(question.tool, arguments, before, _SHOWN_LINES)
 
 
 class Leave(Body, frozen=True, kw_only=True):
