@@ -84,8 +84,10 @@ async def test_a_profile_decides_which_tools_exist() -> None:
     assert envelope.failure.kind is FailureKind.TOOL_NOT_FOUND
 
 
-def test_an_unknown_profile_names_the_known_ones() -> None:
+def test_an_unknown_profile_names_the_one_that_was_meant_or_all_there_are() -> None:
     settings = Settings(profile={"night": ProfileSettings()})
-    known = "bare, code, host, locked, managed, night, readonly"
-    with pytest.raises(ConfigurationError, match=rf"no profile 'nihgt'; known: {known}; add a"):
+    with pytest.raises(ConfigurationError, match=r"no profile 'nihgt'; did you mean 'night'\?"):
         Holdfast(profile="nihgt", settings=settings)
+    known = "bare, code, host, locked, managed, night, readonly"
+    with pytest.raises(ConfigurationError, match=rf"no profile 'xyz'; known: {known} \(or add a"):
+        Holdfast(profile="xyz", settings=settings)

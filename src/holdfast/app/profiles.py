@@ -114,7 +114,7 @@ def profile_settings(configured: Mapping[str, ProfileSettings], name: str) -> Pr
     if shipped is None and own is None:
         near = advice(name, {*PROFILES, *configured})
         raise ConfigurationError(
-            f"there is no profile {name!r}; {near}; add a [profile.{name}] table"
+            f"there is no profile {name!r}; {near} (or add a [profile.{name}] table)"
         )
     shipped, own = shipped or ProfileSettings(), own or ProfileSettings()
     return ProfileSettings(
