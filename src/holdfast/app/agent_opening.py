@@ -72,8 +72,9 @@ class Models:
 
     def is_played(self, model: str | ChatModel | None) -> bool:
         """Whether it plays turns of a file, which each session begins anew; ConfigurationError."""
-        named = model is None or isinstance(model, str)
-        return named and chosen_model(self._settings, model)[1].kind == "scripted"
+        if model is not None and not isinstance(model, str):
+            return False
+        return chosen_model(self._settings, model)[1].kind == "scripted"
 
     def of_session(self, session_id: str | None) -> "SessionModels":
         """The models as a session has them, and those below it. None: one that has no id yet."""
