@@ -1,0 +1,43 @@
+"""A bus between processes: bytes to a subject, for whoever listens there at that moment.
+
+Nothing is kept: what nobody hears is lost, and so is what is said while a connection is down. What
+one process says to one subject is heard in its order. Who may say and hear anything at all is
+decided by whoever runs the bus.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+Heard = Callable[[str, bytes], None]
+"""Told the subject and what was said there, on the event loop that listens. Never waits."""
+
+
+class BusUnavailable(Exception):
+    """It cannot be said, or listened to, now; says why."""
+
+
+class Listening(Protocol):
+    """Somebody who listens."""
+
+    async def close(self) -> None:
+        """Listen no longer; harmless when the bus is gone."""
+        ...
+
+
+class Bus(Protocol):
+    """A connection to a bus. Used on one event loop."""
+
+    @property
+    def most_bytes(self) -> int:
+        """How much can be said at once."""
+        ...
+
+    async def publish(self, subject: str, data: bytes, /, *, unheard: str | None = None) -> None:
+        """Say something; BusUnavailable. ``unheard``: where nothing is said, an empty message, if
+        nobody listens to the subject now."""
+        ...
+
+    async def subscribe(self, subject: str, heard: Heard, /) -> Listening:
+        """Hear what is said from here on; BusUnavailable. ``*`` stands for one word of a subject,
+        between dots."""
+        ...

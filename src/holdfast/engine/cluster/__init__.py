@@ -1,0 +1,1 @@
+"""Sessions on many machines: who runs them is told by PostgreSQL, and everybody is told by NATS."""
