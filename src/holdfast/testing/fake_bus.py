@@ -49,8 +49,8 @@ class FakeBus:
             raise BusUnavailable(f"a message has at most {MOST_BYTES} bytes")
         self.said.append(Said(subject, data))
         arriving = data if self.tamper is None else self.tamper(subject, data)
-        if arriving is not None and not self._tell(subject, arriving) and unheard is not None:
-            self._tell(unheard, b"")
+        if arriving is not None and not self.say(subject, arriving) and unheard is not None:
+            self.say(unheard, b"")
 
     async def subscribe(self, subject: str, heard: Heard, /) -> "_FakeListening":
         """Hear what is said from here on; BusUnavailable."""
@@ -60,7 +60,12 @@ class FakeBus:
         self._listening.append(listening)
         return listening
 
-    def _tell(self, subject: str, data: bytes) -> bool:
+    def cut(self, subject: str) -> None:
+        """Whoever listens there is gone, as if their process had been killed."""
+        self._listening[:] = [one for one in self._listening if one.subject != subject]
+
+    def say(self, subject: str, data: bytes) -> bool:
+        """The same, without waiting, and whatever becomes of others; whether somebody listens."""
         hearing = [one for one in self._listening if _fits(one.subject, subject)]
         for one in hearing:
             one.heard(subject, data)

@@ -169,6 +169,7 @@ class _End:
         other = self._lines.addresses.stream(token)
         self._tell = partial(self._lines.bus.publish, other, unheard=own)
         self.stream.begin(self._tell, room)
+        self._answered.set()  # from here on, that nobody is there ends the stream
 
     async def take(self) -> None:
         """Tell the other end where this one listens; BusUnavailable."""
@@ -188,7 +189,6 @@ class _End:
         if frame is not None and frame.kind is Kind.TAKEN and not self._answered.is_set():
             self._answer = frame
             self.begin(token_in(frame), frame.granted)
-            self._answered.set()
         elif not message and not self._answered.is_set():
             self._answered.set()
         else:
