@@ -53,8 +53,10 @@ class NatsBus:
             subscription = await self._client.subscribe(  # pyright: ignore[reportUnknownMemberType] - of a future that is not given
                 subject, cb=hear, pending_bytes_limit=_MOST_UNHEARD_BYTES
             )
-            # Who says something from here on is heard: the server knows of it.
-            await self._client.flush(int(_ANSWER_SECONDS))
+            # Who says something from here on is heard: the server knows of it. Twice, as the client
+            # sends the first question at once, and what was said before it may still wait there.
+            for _ in range(2):
+                await self._client.flush(int(_ANSWER_SECONDS))
         except (Error, OSError, TimeoutError) as problem:
             raise _unavailable(problem) from None
         return _NatsListening(subscription)
