@@ -51,6 +51,7 @@ NAMES = frozenset(
         "holdfast.app.telemetry",
         "holdfast.app.undo",
         "holdfast.app.vault_places",
+        "holdfast.contract.bus",
         "holdfast.contract.kept_report",
         "holdfast.contract.vectors",
         "holdfast.execution.artifacts",

@@ -22,6 +22,12 @@ def new_holder() -> str:
     return f"{this_process()}-{secrets.token_hex(4)}"
 
 
+def process_name(holder: str) -> str:
+    """The name of the process that a holder is, wherever it runs."""
+    machine, between, process = holder.rpartition("/")
+    return machine + between + "-".join(process.split("-")[:2])
+
+
 def process_of(holder: str) -> str | None:
     """The name of the process that a holder is, where it is one of this machine; None."""
     machine, _, process = holder.rpartition("/")

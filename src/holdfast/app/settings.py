@@ -14,6 +14,7 @@ from holdfast.app.agent_settings import AgentSettings, RuleSettings
 from holdfast.app.model_settings import ModelSettings
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.source_settings import ManifestSettings, McpSettings, PluginSettings, Seconds
+from holdfast.contract import bus as buses
 from holdfast.contract.agents import Visibility
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.file_bounds import FILE_BYTES
@@ -360,6 +361,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """By variable, the keys of search providers."""
     model_keys: tuple[str, ...] = ()
     """Values of the variables that hold a model's key: however short, no audit log shows them."""
+    bus: "buses.BusPlace | None" = None
+    """How processes of other machines are reached; None: they are not."""
 
     def __repr__(self) -> str:
         """Where things are, and no value of any variable."""

@@ -5,8 +5,8 @@ one process says to one subject is heard in its order. Who may say and hear anyt
 decided by whoever runs the bus.
 """
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, Protocol
 
 Heard = Callable[[str, bytes], None]
 """Told the subject and what was said there, on the event loop that listens. Never waits."""
@@ -27,13 +27,8 @@ class Listening(Protocol):
 class Bus(Protocol):
     """A connection to a bus. Used on one event loop."""
 
-    @property
-    def most_bytes(self) -> int:
-        """How much can be said at once."""
-        ...
-
     async def publish(self, subject: str, data: bytes, /, *, unheard: str | None = None) -> None:
-        """Say something; BusUnavailable. ``unheard``: where nothing is said, an empty message, if
+        """Say something, up to 64 KiB; BusUnavailable. ``unheard``: where an empty message is said if
         nobody listens to the subject now."""
         ...
 
@@ -41,3 +36,22 @@ class Bus(Protocol):
         """Hear what is said from here on; BusUnavailable. ``*`` stands for one word of a subject,
         between dots."""
         ...
+
+
+class OpenedBus(NamedTuple):
+    """A bus, and how to leave it."""
+
+    bus: Bus
+    close: Callable[[], Awaitable[None]]
+    """Leave it: once, and not always in the task that opened it."""
+
+
+class BusPlace(NamedTuple):
+    """Where processes of other machines are reached."""
+
+    name: str
+    """What makes two of them the same bus."""
+    namespace: str
+    """What the subjects of everybody who works together begin with."""
+    opened: Callable[[], Awaitable[OpenedBus]]
+    """Join it; BusUnavailable."""

@@ -7,7 +7,7 @@ from anyio.lowlevel import checkpoint
 
 from holdfast.contract.bus import BusUnavailable, Heard
 
-MOST_BYTES = 1024 * 1024
+MOST_BYTES = 64 * 1024
 
 Tamper = Callable[[str, bytes], bytes | None]
 """What becomes of a message on its way; None: it is lost."""
@@ -30,11 +30,6 @@ class FakeBus:
         self.down = False
         """Nothing can be said or listened to."""
         self.tamper: Tamper | None = None
-
-    @property
-    def most_bytes(self) -> int:
-        """How much can be said at once."""
-        return MOST_BYTES
 
     @property
     def subjects(self) -> list[str]:

@@ -5,13 +5,14 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from engine.cluster.connected import PATIENCE, both_ends, lines_over
-from nats.aio.client import Client
-from nats_server import NatsServers, running_nats
+from engine.lines.connected import PATIENCE, both_ends, lines_over
+from nats_server import NatsServers as Running
+from nats_server import running_nats
 
-from holdfast.contract.bus import BusUnavailable
-from holdfast.engine.cluster.bus import NatsBus
-from holdfast.engine.cluster.frames import MOST_PIECE_BYTES
+from holdfast.contract.bus import Bus, BusUnavailable, OpenedBus
+from holdfast.engine.cluster.bus import bus_place
+from holdfast.engine.cluster.door import NatsServers
+from holdfast.engine.lines.frames import MOST_PIECE_BYTES
 from holdfast.testing.bus_kit import check_bus
 from holdfast.testing.fake_bus import FakeBus
 
@@ -19,22 +20,19 @@ pytestmark = pytest.mark.xdist_group("nats")
 
 
 @pytest.fixture(scope="module")
-def server() -> Generator[NatsServers]:
+def server() -> Generator[Running]:
     with running_nats() as servers:
         yield servers
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncGenerator[Client]:
-    async def unheard(_problem: Exception) -> None:
-        """A server that a test ends is no news."""
-
-    client = Client()
-    await client.connect(url, error_cb=unheard, max_reconnect_attempts=-1)  # pyright: ignore[reportUnknownMemberType] - of callbacks that are not given
+async def connected(url: str) -> AsyncGenerator[OpenedBus]:
+    place = bus_place(NatsServers(servers=(url,), namespace="tests"))
+    opened = await place.opened()
     try:
-        yield client
+        yield opened
     finally:
-        await client.close()
+        await opened.close()
 
 
 async def test_the_fake_bus_is_a_bus() -> None:
@@ -42,50 +40,47 @@ async def test_the_fake_bus_is_a_bus() -> None:
     await check_bus(bus, bus, "kit")
 
 
-async def test_one_server_is_a_bus(server: NatsServers) -> None:
+async def test_one_server_is_a_bus(server: Running) -> None:
     (url,) = server.urls
     async with connected(url) as one, connected(url) as other:
-        await check_bus(NatsBus(one), NatsBus(other), "kit")
+        await check_bus(one.bus, other.bus, "kit")
 
 
 async def test_three_servers_are_one_bus_and_connections_cross_them() -> None:
     with running_nats(3) as servers:
         first, second, _ = servers.urls
         async with connected(first) as one, connected(second) as other:
-            await _joined(one, other)
-            await check_bus(NatsBus(one), NatsBus(other), "kit")
-            await check_bus(NatsBus(other), NatsBus(one), "kit")
+            await _joined(one.bus, other.bus)
+            await check_bus(one.bus, other.bus, "kit")
+            await check_bus(other.bus, one.bus, "kit")
             async with (
-                lines_over(NatsBus(one)) as here,
-                lines_over(NatsBus(other)) as there,
+                lines_over(one.bus) as here,
+                lines_over(other.bus) as there,
                 both_ends(here, there) as (asked, taken),
             ):
                 await asked.send(b"across")
                 assert await taken.receive() == b"across"
 
 
-async def _joined(one: Client, other: Client) -> None:
+async def _joined(one: Bus, other: Bus) -> None:
     """The servers have found each other."""
     heard = anyio.Event()
-
-    async def hear(_message: object) -> None:
-        heard.set()
-
-    await other.subscribe("joined", cb=hear)  # pyright: ignore[reportUnknownMemberType] - of a future that is not given
+    listening = await other.subscribe("joined", lambda _subject, _data: heard.set())
     with anyio.fail_after(PATIENCE):
         while not heard.is_set():
             await one.publish("joined", b"")
             await anyio.sleep(0.02)
+    await listening.close()
 
 
-async def test_a_long_stream_crosses_a_server_whole(server: NatsServers) -> None:
+async def test_a_long_stream_crosses_a_server_whole(server: Running) -> None:
     (url,) = server.urls
     item = bytes(range(256)) * (MOST_PIECE_BYTES // 256) * 50 + b"tail"
     async with (
         connected(url) as one,
         connected(url) as other,
-        lines_over(NatsBus(one)) as here,
-        lines_over(NatsBus(other)) as there,
+        lines_over(one.bus) as here,
+        lines_over(other.bus) as there,
         both_ends(here, there) as (asked, taken),
         anyio.create_task_group() as group,
     ):
@@ -96,13 +91,13 @@ async def test_a_long_stream_crosses_a_server_whole(server: NatsServers) -> None
         assert bytes(heard) == item
 
 
-async def test_somebody_whose_connection_is_cut_is_noticed_at_once(server: NatsServers) -> None:
+async def test_somebody_whose_connection_is_cut_is_noticed_at_once(server: Running) -> None:
     (url,) = server.urls
     async with (
         connected(url) as one,
         connected(url) as other,
-        lines_over(NatsBus(one)) as here,
-        lines_over(NatsBus(other)) as there,
+        lines_over(one.bus) as here,
+        lines_over(other.bus) as there,
         both_ends(here, there) as (asked, _),
     ):
         await other.close()
@@ -111,14 +106,18 @@ async def test_somebody_whose_connection_is_cut_is_noticed_at_once(server: NatsS
             await asked.receive()
 
 
-async def test_a_connection_that_is_closed_says_so(server: NatsServers) -> None:
+async def test_a_connection_that_is_closed_says_so(server: Running) -> None:
     (url,) = server.urls
-    async with connected(url) as client:
-        bus = NatsBus(client)
-        listening = await bus.subscribe("somewhere", lambda _subject, _data: None)
-        await client.close()
+    async with connected(url) as opened:
+        listening = await opened.bus.subscribe("somewhere", lambda _subject, _data: None)
+        await opened.close()
         with pytest.raises(BusUnavailable, match="NATS"):
-            await bus.publish("somewhere", b"x")
+            await opened.bus.publish("somewhere", b"x")
         with pytest.raises(BusUnavailable, match="NATS"):
-            await bus.subscribe("somewhere", lambda _subject, _data: None)
+            await opened.bus.subscribe("somewhere", lambda _subject, _data: None)
         await listening.close()
+
+
+async def test_where_no_server_is_that_is_said(server: Running) -> None:
+    with pytest.raises(BusUnavailable, match="no NATS server can be reached"):
+        await bus_place(NatsServers(servers=("nats://127.0.0.1:1",))).opened()

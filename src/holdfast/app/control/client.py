@@ -5,19 +5,23 @@ session, and all that was written down of it, stands there.
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TypeVar
 
 from anyio import CancelScope, DelimiterNotFound, fail_after, move_on_after
+from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from holdfast.app.control import places, wire
 from holdfast.app.control.connection import GONE
+from holdfast.app.control.exchange import lines_of, say_look
+from holdfast.app.holders import process_name
 from holdfast.app.settings import Surroundings
+from holdfast.contract.bus import BusPlace, BusUnavailable
 from holdfast.contract.journal import Journal
 from holdfast.contract.shell import LiveCommand
+from holdfast.engine.lines.connecting import NobodyThere
 from holdfast.execution.local_sockets import SocketFolder, may_be_reached, peer_of
-from holdfast.execution.local_streams import LocalStream
 from holdfast.runtime.clock import SystemClock
 
 CONNECT_SECONDS = 2.0
@@ -49,7 +53,7 @@ class RefusedRequest(Exception):
 class Owner:
     """The process that runs a session, as another window reaches it."""
 
-    def __init__(self, stream: LocalStream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
         self._read = BufferedByteReceiveStream(stream)
         self._last_id = 0
@@ -58,8 +62,6 @@ class Owner:
 
     async def greet(self, session_id: str) -> None:
         """Say hello to one who can be believed, and runs it; Unreachable, RefusedRequest."""
-        if not may_be_reached(peer_of(self._stream).uid):
-            raise Unreachable("somebody else listens there")
         welcome = await self._ask(wire.Hello(id=self._next(), version=wire.VERSION), wire.Welcome)
         self.process = welcome.process
         if all(one.session_id != session_id for one in await self.sessions()):
@@ -140,8 +142,11 @@ class Owner:
 
 @asynccontextmanager
 async def owner_of(session_id: str, holder: str, around: Surroundings) -> AsyncGenerator[Owner]:
-    """The process that holds a session's lease; Unreachable where it does not answer for it."""
-    problem = NoSocket(f"{holder} has no socket for session {session_id}")
+    """The process that holds a session's lease; Unreachable where it does not answer for it.
+
+    By its socket, where it has one here, else over the bus.
+    """
+    problem: Unreachable = NoSocket(f"{holder} has no socket for session {session_id}")
     with places.open_folders(around) as folders:
         for folder in folders:
             for name in places.sockets_of(folder, holder):
@@ -156,7 +161,31 @@ async def owner_of(session_id: str, holder: str, around: Surroundings) -> AsyncG
                     await owner.close()
                 return
             await places.remove_stale(folder, SystemClock())
-    raise problem
+    if around.bus is None:
+        raise problem
+    async with _over(around.bus, session_id, holder) as owner:
+        yield owner
+
+
+@asynccontextmanager
+async def _over(place: BusPlace, session_id: str, holder: str) -> AsyncGenerator[Owner]:
+    """The same over a bus; Unreachable."""
+    async with AsyncExitStack() as stack:
+        try:
+            lines = await stack.enter_async_context(lines_of(place))
+            subject = lines.addresses.process(process_name(holder), session_id)
+            stream = await lines.connect(subject, CONNECT_SECONDS)
+        except NobodyThere as problem:
+            raise NoSocket(
+                f"{holder} does not answer for session {session_id}: {problem}"
+            ) from None
+        except BusUnavailable as problem:
+            raise Unreachable(str(problem)) from None
+        owner = await _greeted(stream, session_id)
+        stack.push_async_callback(owner.close)
+        if owner.process != process_name(holder):
+            raise Unreachable("somebody else answers there")
+        yield owner
 
 
 async def poke(session_id: str, journal: Journal, around: Surroundings) -> bool:
@@ -165,6 +194,7 @@ async def poke(session_id: str, journal: Journal, around: Surroundings) -> bool:
     Whether they heard; otherwise they find it when they look by themselves. JournalError.
     """
     lease = (await journal.session(session_id)).lease
+    await say_look(session_id, around)
     if lease is None:
         return False
     heard = False
@@ -182,6 +212,14 @@ async def _connected(folder: SocketFolder, name: str, session_id: str) -> Owner:
             stream = await folder.connect(name)
     except (OSError, TimeoutError):
         raise NoSocket("nobody listens there any more") from None
+    if not may_be_reached(peer_of(stream).uid):
+        await stream.aclose()
+        raise Unreachable("somebody else listens there")
+    return await _greeted(stream, session_id)
+
+
+async def _greeted(stream: ByteStream, session_id: str) -> Owner:
+    """Whoever is at the other end, if they run the session; Unreachable."""
     owner = Owner(stream)
     try:
         await owner.greet(session_id)

@@ -1,4 +1,4 @@
-"""One client of a control socket: greeted, answered line by line, and let go when it misbehaves.
+"""One client, at a socket or on the bus: greeted, answered line by line, let go if it misbehaves.
 
 Lines, requests, waiting and sending have bounds, so that no client costs the sessions here more
 than a little. Who may connect at all is decided before.
@@ -22,7 +22,7 @@ from anyio import (
     move_on_after,
     sleep,
 )
-from anyio.abc import TaskGroup
+from anyio.abc import ByteStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from holdfast.app.control import wire
@@ -31,7 +31,6 @@ from holdfast.app.control.window import Window
 from holdfast.app.holders import this_process
 from holdfast.contract.journal import JournalError
 from holdfast.contract.shell import LiveCommand
-from holdfast.execution.local_streams import LocalStream
 
 GREETING_SECONDS = 5.0
 IDLE_SECONDS = 60.0
@@ -55,7 +54,7 @@ GONE = (
 class Connection:
     """Answers one client."""
 
-    def __init__(self, stream: LocalStream, windows: Mapping[str, Window]) -> None:
+    def __init__(self, stream: ByteStream, windows: Mapping[str, Window]) -> None:
         self._stream = stream
         self._read = BufferedByteReceiveStream(stream)
         self._windows = windows
@@ -216,7 +215,7 @@ def _without_output(one: LiveCommand) -> LiveCommand:
 
 
 @asynccontextmanager
-async def _closing(stream: LocalStream) -> AsyncGenerator[None]:
+async def _closing(stream: ByteStream) -> AsyncGenerator[None]:
     """Close it at the end; that the other side has left is no problem of anybody."""
     try:
         yield

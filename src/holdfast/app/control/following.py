@@ -13,6 +13,7 @@ from anyio import sleep
 from holdfast.app.control import wire
 from holdfast.app.control.beside import Beside
 from holdfast.app.control.client import NoSocket, Owner, RefusedRequest, Unreachable, owner_of
+from holdfast.app.control.exchange import joined
 from holdfast.app.control.serving import window_here
 from holdfast.app.control.window import Window
 from holdfast.app.session_store import runner_of
@@ -79,6 +80,11 @@ class Following:
 
     async def __call__(self, *, stays: bool = False) -> AsyncGenerator[Followed]:
         """Until the session rests; ``stays``: until it is closed. JournalError."""
+        async with joined(self._around), aclosing(self._followed(stays=stays)) as followed:
+            async for one in followed:
+                yield one
+
+    async def _followed(self, *, stays: bool) -> AsyncGenerator[Followed]:
         while True:
             session = await self._journal.session(self._session_id)
             lease = session.lease

@@ -1,7 +1,8 @@
 """The sessions that run in this process, reachable for other windows of the same person.
 
-Each event loop that runs sessions listens at a socket of its own as long as it runs any. It keeps
-no process alive and nobody waiting: where there can be no socket, others look into the journal.
+Each event loop that runs sessions listens at a socket of its own as long as it runs any, and on the
+bus where there is one. It keeps no process alive and nobody waiting: where neither can be, others
+look into the journal.
 """
 
 import logging
@@ -10,10 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anyio import CancelScope, create_task_group, move_on_after
+from anyio.abc import ByteStream
 from anyio.lowlevel import RunVar
 
 from holdfast.app.control import places
 from holdfast.app.control.connection import Connection
+from holdfast.app.control.on_bus import OnBus
 from holdfast.app.control.window import Window
 from holdfast.app.settings import Surroundings
 from holdfast.execution.drive import Delayed
@@ -75,12 +78,15 @@ class Serving:
         self._counts: dict[str, int] = {}
         self._connections: set[Connection] = set()
         self._ended, self._all_left = Abort(), Abort()
+        bus = around.bus
+        self._bus = None if bus is None else OnBus(bus, self._windows, self._connect)
         self._serving = Delayed(FIRST_SECONDS, self._serve)
 
     def enter(self, window: Window) -> None:
         """A session runs from here on; also more than once, one inside of the other."""
         self._windows[window.session_id] = window
         self._counts[window.session_id] = self._counts.get(window.session_id, 0) + 1
+        self._change()
 
     def leave(self, window: Window) -> bool:
         """It does not any more; whether that was the last one."""
@@ -88,6 +94,7 @@ class Serving:
         if not self._counts[window.session_id]:
             del self._windows[window.session_id], self._counts[window.session_id]
             window.rests()
+            self._change()
         if not self._windows:
             self._serving.call_off()
             self._ended.set()
@@ -97,7 +104,28 @@ class Serving:
         """One that runs here; None: it does not."""
         return self._windows.get(session_id)
 
+    def _change(self) -> None:
+        if self._bus is not None:
+            self._bus.change()
+
     async def _serve(self) -> None:
+        async with create_task_group() as group:
+            group.start_soon(self._at_socket)
+            if self._bus is not None:
+                group.start_soon(self._bus)
+                await self._rested()
+                group.cancel_scope.cancel()
+
+    async def _rested(self) -> None:
+        """Nothing runs here any more, and whoever watches was told the rest."""
+        await self._ended.wait()
+        for connection in self._connections:
+            connection.finish()
+        if self._connections:
+            with move_on_after(REST_SECONDS):
+                await self._all_left.wait()
+
+    async def _at_socket(self) -> None:
         problem: OSError | None = None
         for _ in range(_TRIES):
             try:
@@ -128,11 +156,7 @@ class Serving:
                 group.start_soon(self._accept, listener)
                 await self._ended.wait()
                 folder.remove(name)
-                for connection in self._connections:
-                    connection.finish()
-                if self._connections:
-                    with move_on_after(REST_SECONDS):
-                        await self._all_left.wait()
+                await self._rested()
                 group.cancel_scope.cancel()
         finally:
             folder.remove(name)
@@ -144,11 +168,16 @@ class Serving:
         await listener.serve(self._take)
 
     async def _take(self, stream: LocalStream) -> None:
-        connection = Connection(stream, self._windows)
         peer = peer_of(stream)
         if not is_same_user(peer) or is_confined(peer):
-            await connection.refuse("peer", "only windows of the user who runs it may ask here")
+            told = "only windows of the user who runs it may ask here"
+            await Connection(stream, self._windows).refuse("peer", told)
             return
+        await self._connect(stream)
+
+    async def _connect(self, stream: ByteStream) -> None:
+        """Somebody who may ask: over the bus they have its credentials."""
+        connection = Connection(stream, self._windows)
         if len(self._connections) >= MOST_CONNECTIONS:
             told = f"{MOST_CONNECTIONS} windows are connected already; close one"
             await connection.refuse("busy", told)

@@ -15,6 +15,7 @@ from holdfast.app.agent_places import substrate_of
 from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
+from holdfast.app.control.exchange import hear_looks
 from holdfast.app.control.serving import window_here
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.http_door.listening import Ends
@@ -174,6 +175,7 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
         group.start_soon(run)
         group.start_soon(pulse.run)
         group.start_soon(home.run)
+        group.start_soon(hear_looks, around, pulse.look)
         try:
             yield house
         finally:

@@ -8,7 +8,7 @@ import struct
 from enum import IntEnum
 from typing import NamedTuple
 
-from holdfast.engine.cluster.addresses import is_token
+from holdfast.engine.lines.addresses import is_token
 
 _VERSION = 1
 _HEAD = struct.Struct("!BBQQ")

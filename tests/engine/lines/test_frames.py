@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine.cluster.addresses import Addresses, new_token, word_of
-from holdfast.engine.cluster.frames import (
+from holdfast.engine.lines.addresses import Addresses, new_token, word_of
+from holdfast.engine.lines.frames import (
     MOST_PIECE_BYTES,
     Frame,
     Kind,

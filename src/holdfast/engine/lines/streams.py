@@ -23,7 +23,7 @@ from anyio.abc import ByteStream
 from anyio.lowlevel import checkpoint
 
 from holdfast.contract.bus import BusUnavailable
-from holdfast.engine.cluster.frames import MOST_PIECE_BYTES, Frame, Kind, bytes_of, frame_in
+from holdfast.engine.lines.frames import MOST_PIECE_BYTES, Frame, Kind, bytes_of, frame_in
 
 MOST_WAITING = 16
 """So many pieces may be under way to somebody who does not read them."""

@@ -3,7 +3,7 @@
 Both ends show at times that they are there. What is said over a connection is not known here.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
@@ -12,17 +12,15 @@ from anyio import (
     Event,
     WouldBlock,
     create_memory_object_stream,
-    create_task_group,
     fail_after,
     sleep,
 )
-from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 
 from holdfast.contract.bus import Bus, BusUnavailable, Listening
-from holdfast.engine.cluster.addresses import Addresses, new_token
-from holdfast.engine.cluster.frames import Frame, Kind, bytes_of, frame_in, token_in
-from holdfast.engine.cluster.streams import MOST_WAITING, BusStream, Tell, to_nobody
+from holdfast.engine.lines.addresses import Addresses, new_token
+from holdfast.engine.lines.frames import Frame, Kind, bytes_of, frame_in, token_in
+from holdfast.engine.lines.streams import MOST_WAITING, BusStream, Tell, to_nobody
 from holdfast.execution.drive import Delayed
 
 BEAT_SECONDS = 3.0
@@ -34,7 +32,8 @@ MOST_KNOCKING = 64
 """So many may wait to be let in; others are not heard, and try again."""
 _END_SECONDS = 2.0
 
-Take = Callable[[BusStream], Coroutine[object, object, None]]
+Take = Callable[[BusStream], object]
+"""Somebody wants a connection: whoever takes it closes it. Never waits."""
 
 
 class NobodyThere(Exception):
@@ -95,14 +94,13 @@ class Lines:
         with knocks, waiting:
             listening = await self.bus.subscribe(subject, knock)
             try:
-                async with create_task_group() as group:
-                    async for frame in waiting:
-                        await self._let_in(frame, take, group)
+                async for frame in waiting:
+                    await self._let_in(frame, take)
             finally:
                 with CancelScope(shield=True):
                     await listening.close()
 
-    async def _let_in(self, frame: Frame, take: Take, group: TaskGroup) -> None:
+    async def _let_in(self, frame: Frame, take: Take) -> None:
         end = _End(self, new_token())
         try:
             await end.listen()
@@ -115,13 +113,7 @@ class Lines:
             raise
         else:
             self._streams.add(end.stream)
-            group.start_soon(self._taken, end.stream, take)
-
-    async def _taken(self, stream: BusStream, take: Take) -> None:
-        try:
-            await take(stream)
-        finally:
-            await stream.aclose()
+            take(end.stream)
 
     async def _opened(self, end: "_End", subject: str) -> None:
         own = self.addresses.stream(end.token)

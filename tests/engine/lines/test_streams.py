@@ -2,14 +2,14 @@
 
 import anyio
 import pytest
-from engine.cluster.connected import FOR_EVER, PATIENCE, both_ends, lines_over
+from engine.lines.connected import FOR_EVER, PATIENCE, both_ends, lines_over
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import until
 
 from holdfast.contract.bus import BusUnavailable
-from holdfast.engine.cluster.frames import MOST_PIECE_BYTES, Frame, Kind, bytes_of, frame_in
-from holdfast.engine.cluster.streams import (
+from holdfast.engine.lines.frames import MOST_PIECE_BYTES, Frame, Kind, bytes_of, frame_in
+from holdfast.engine.lines.streams import (
     MOST_ROOM,
     MOST_WAITING,
     BusStream,

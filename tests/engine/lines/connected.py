@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import anyio
 
 from holdfast.contract.bus import Bus
-from holdfast.engine.cluster.addresses import Addresses
-from holdfast.engine.cluster.lines import Lines, NobodyThere
-from holdfast.engine.cluster.streams import BusStream
+from holdfast.engine.lines.addresses import Addresses
+from holdfast.engine.lines.connecting import Lines, NobodyThere
+from holdfast.engine.lines.streams import BusStream
 
 PATIENCE = 10.0
 FOR_EVER = 3600.0
@@ -31,12 +31,11 @@ async def lines_over(
 async def both_ends(here: Lines, there: Lines) -> AsyncGenerator[tuple[BusStream, BusStream]]:
     """The end that asked for it, and the one that was taken."""
     taken: list[BusStream] = []
-    came, over = anyio.Event(), anyio.Event()
+    came = anyio.Event()
 
-    async def take(stream: BusStream) -> None:
+    def take(stream: BusStream) -> None:
         taken.append(stream)
         came.set()
-        await over.wait()
 
     with anyio.fail_after(PATIENCE):
         async with anyio.create_task_group() as group:
@@ -46,8 +45,8 @@ async def both_ends(here: Lines, there: Lines) -> AsyncGenerator[tuple[BusStream
             try:
                 yield asked, taken[0]
             finally:
-                over.set()
                 await asked.aclose()
+                await taken[0].aclose()
                 group.cancel_scope.cancel()
 
 

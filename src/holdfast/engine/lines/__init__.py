@@ -1,0 +1,1 @@
+"""Connections between processes over a bus, as if there were a wire between them."""
