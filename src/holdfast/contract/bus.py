@@ -28,8 +28,8 @@ class Bus(Protocol):
     """A connection to a bus. Used on one event loop."""
 
     async def publish(self, subject: str, data: bytes, /, *, unheard: str | None = None) -> None:
-        """Say something, up to 64 KiB; BusUnavailable. ``unheard``: where an empty message is said if
-        nobody listens to the subject now."""
+        """Say something, up to 64 KiB; BusUnavailable. ``unheard``: where an empty message is said
+        if nobody listens to the subject now."""
         ...
 
     async def subscribe(self, subject: str, heard: Heard, /) -> Listening:

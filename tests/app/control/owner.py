@@ -1,7 +1,8 @@
-"""A process that runs a session of an agent, in a window of its own: `owner.py FOLDER SCRIPT`.
+"""A process that runs a session of an agent, in a window of its own: `owner.py FOLDER SCRIPT BUS`.
 
 It says the session's id in its first line, and how the run ended in its last. What its model does
 is written in the script, a JSON list of turns; it waits where it is told to until a file is there.
+Without the address of a bus it is reached by its socket alone.
 """
 
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 from interrupts import until
 
 from holdfast import Holdfast, Runtime, tool
@@ -23,6 +25,8 @@ from holdfast.contract.chunks import AskedCall
 from holdfast.contract.model import Heard, ModelReply, ModelRequest, TextDelta
 from holdfast.contract.person import Person, PersonQuestion
 from holdfast.contract.runtime import Progress
+from holdfast.engine.cluster.bus import bus_place
+from holdfast.engine.cluster.door import NatsServers
 from holdfast.runtime import hearing, people
 
 FOLDER = Path(sys.argv[1])
@@ -103,6 +107,8 @@ async def main() -> None:
     run_watch.LOOK_SECONDS = hearing.LOOK_SECONDS = people.LOOK_SECONDS = 3600
     settings = Settings()
     around = surroundings_of_this_process(settings)
+    if len(sys.argv) > 3:
+        around = msgspec.structs.replace(around, bus=bus_place(NatsServers(servers=(sys.argv[3],))))
     workspace = FOLDER / "ws"
     workspace.mkdir(exist_ok=True)
     async with Holdfast(

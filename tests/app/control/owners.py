@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 from interrupts import until
 from this_tree import this_tree
 
@@ -21,6 +22,8 @@ from holdfast.app.store import open_store
 from holdfast.app.surroundings import surroundings_of_this_process
 from holdfast.contract.events import Event
 from holdfast.contract.journal import Journal
+from holdfast.engine.cluster.bus import bus_place
+from holdfast.engine.cluster.door import NatsServers
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -90,8 +93,10 @@ def lines(replies: Iterable[wire.Reply]) -> list[dict[str, Any]]:
 class Place:
     """A home, in which processes run sessions."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, bus: str | None = None) -> None:
+        """``bus``: the address of a NATS by which its processes are reached, too."""
         self.folder = folder
+        self.bus = bus
         self.home, self.runtime = folder / "home", folder / "run"
         for one in (self.home, self.runtime):
             one.mkdir(mode=0o700, parents=True)
@@ -104,6 +109,13 @@ class Place:
     @property
     def around(self) -> Surroundings:
         return surroundings_of_this_process(Settings(), environment=self.variables)
+
+    @property
+    def elsewhere(self) -> Surroundings:
+        """As a machine sees it that has the store and the bus, and no folder of sockets."""
+        assert self.bus is not None
+        place = bus_place(NatsServers(servers=(self.bus,)))
+        return msgspec.structs.replace(self.around, runtime_homes=(), bus=place)
 
     @property
     def socket_folder(self) -> Path:
@@ -120,7 +132,10 @@ class Place:
     @contextmanager
     def running(self, turns: Turns) -> Generator[Running]:
         process = subprocess.Popen(
-            [sys.executable, str(PROGRAM), str(self.folder), json.dumps(turns)],
+            [
+                *(sys.executable, str(PROGRAM), str(self.folder), json.dumps(turns)),
+                *([] if self.bus is None else [self.bus]),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -194,14 +194,13 @@ async def poke(session_id: str, journal: Journal, around: Surroundings) -> bool:
     Whether they heard; otherwise they find it when they look by themselves. JournalError.
     """
     lease = (await journal.session(session_id)).lease
-    await say_look(session_id, around)
-    if lease is None:
-        return False
     heard = False
-    with suppress(Unreachable, RefusedRequest), move_on_after(POKE_SECONDS):
-        async with owner_of(session_id, lease.holder, around) as owner:
-            await owner.look(session_id)
-            heard = True
+    if lease is not None:
+        with suppress(Unreachable, RefusedRequest), move_on_after(POKE_SECONDS):
+            async with owner_of(session_id, lease.holder, around) as owner:
+                await owner.look(session_id)
+                heard = True
+    await say_look(session_id, around)
     return heard
 
 
