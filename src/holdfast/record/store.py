@@ -6,6 +6,7 @@ import msgspec
 
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalUnavailable
+from holdfast.contract.outbox import Outbox
 from holdfast.contract.upkeep import Upkeep
 from holdfast.contract.versions import VersionedStore
 from holdfast.record.archive import Index, StoreArchive
@@ -22,6 +23,8 @@ class Store(NamedTuple):
     upkeep: Upkeep
     versions: VersionedStore
     """Opened when they are first asked for."""
+    outbox: Outbox | None = None
+    """None: many machines cannot share it."""
 
 
 class StoreHealth(msgspec.Struct, frozen=True):
