@@ -52,6 +52,7 @@ NAMES = frozenset(
         "holdfast.app.undo",
         "holdfast.app.vault_places",
         "holdfast.contract.kept_report",
+        "holdfast.contract.outbox",
         "holdfast.contract.vectors",
         "holdfast.execution.artifacts",
         "holdfast.execution.extraction.parsers",

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from holdfast.contract import outbox as outboxes
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalUnavailable
-from holdfast.contract.outbox import Outbox
 from holdfast.contract.upkeep import Upkeep
 from holdfast.contract.versions import VersionedStore
 from holdfast.record.archive import Index, StoreArchive
@@ -23,7 +23,7 @@ class Store(NamedTuple):
     upkeep: Upkeep
     versions: VersionedStore
     """Opened when they are first asked for."""
-    outbox: Outbox | None = None
+    outbox: "outboxes.Outbox | None" = None
     """None: many machines cannot share it."""
 
 

@@ -9,6 +9,7 @@ from record.store_places import StorePlace
 
 from holdfast.contract.events import Payload, SessionCreated, UserMessage
 from holdfast.contract.journal import Journal
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.outbox import Outbox
 from holdfast.contract.ports import Clock
 from holdfast.contract.wake_events import Priority, WakeQueued
@@ -81,7 +82,7 @@ class Fleet:
         return make
 
     async def made(self, name: str, *payloads: Payload, label: str | None = None) -> None:
-        metadata = {} if label is None else {"runs_on": label}
+        metadata: JsonObject = {} if label is None else {"runs_on": label}
         created = SessionCreated(agent_id="kit", metadata=metadata)
         await self.journal.create(name, [created, *payloads])
 
