@@ -53,6 +53,7 @@ NAMES = frozenset(
         "holdfast.app.vault_places",
         "holdfast.contract.bus",
         "holdfast.contract.kept_report",
+        "holdfast.contract.outbox",
         "holdfast.contract.vectors",
         "holdfast.execution.artifacts",
         "holdfast.execution.extraction.parsers",

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from holdfast.contract import outbox as outboxes
 from holdfast.contract.archive import Archive
 from holdfast.contract.journal import Journal, JournalUnavailable
 from holdfast.contract.upkeep import Upkeep
@@ -22,6 +23,8 @@ class Store(NamedTuple):
     upkeep: Upkeep
     versions: VersionedStore
     """Opened when they are first asked for."""
+    outbox: "outboxes.Outbox | None" = None
+    """None: many machines cannot share it."""
 
 
 class StoreHealth(msgspec.Struct, frozen=True):

@@ -1,1 +1,1 @@
-"""Sessions on many machines: who runs them is told by PostgreSQL, and everybody is told by NATS."""
+"""Who runs which session when, on many machines: PostgreSQL is the truth, NATS carries hints."""

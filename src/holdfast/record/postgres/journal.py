@@ -12,6 +12,7 @@ from holdfast.record.journal import StoreParts
 from holdfast.record.owner import Owner
 from holdfast.record.postgres.committing import PostgresCommitter
 from holdfast.record.postgres.connection import PostgresConnections
+from holdfast.record.postgres.outbox import PostgresOutbox
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.schema import check_up_to_date
 from holdfast.record.postgres.search import PostgresIndex
@@ -35,7 +36,8 @@ def open_postgres(
     reader = PostgresReader(connections)
     parts = StoreParts(committer, reader, chain, clock, ids, quick=False, anchors=anchors)
     versions = partial(_versions, url, clock, ids)
-    return store_of(parts, PostgresIndex(connections), PostgresBroom(connections), versions)
+    store = store_of(parts, PostgresIndex(connections), PostgresBroom(connections), versions)
+    return store._replace(outbox=PostgresOutbox(connections))
 
 
 def _versions(url: str, clock: Clock, ids: IdSource) -> Versions:

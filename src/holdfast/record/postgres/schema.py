@@ -7,6 +7,7 @@ from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres.brief_tables import add_briefs
 from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
+from holdfast.record.postgres.outbox_tables import OUTBOX
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.place_tables import PLACES
 from holdfast.record.postgres.search_tables import SEARCH, SEARCH_OF_AGENTS
@@ -24,7 +25,7 @@ _OF_LEARNED: LiteralString = (
 
 MIGRATIONS: tuple[Step, ...] = (
     *(JOURNAL, VERSIONS, SEARCH, PLACES, add_due, add_briefs),
-    *(_OF_LEARNED, SEARCH_OF_AGENTS),
+    *(_OF_LEARNED, SEARCH_OF_AGENTS, OUTBOX),
 )
 """Each brings the schema from the version before to the next; what was published never changes."""
 
