@@ -33,8 +33,8 @@ class Bus(Protocol):
         ...
 
     async def subscribe(self, subject: str, heard: Heard, /) -> Listening:
-        """Hear what is said from here on; BusUnavailable. ``*`` stands for one word of a subject,
-        between dots."""
+        """Hear what is said from here on: by whoever is told so on this bus, at least, as it may
+        take others a moment to know. BusUnavailable. ``*`` stands for one word of a subject."""
         ...
 
 
