@@ -117,7 +117,7 @@ class Watched:
 
 def test_one_that_is_made_while_the_session_closes_is_closed(tmp_path: Path) -> None:
     hand = hand_of(opened(tmp_path))
-    lock, make = Watched(), hand._make  # pyright: ignore[reportPrivateUsage] - the moment is inside
+    lock, make = Watched(), hand.make
 
     def close() -> None:
         anyio.run(hand.close)
@@ -130,7 +130,7 @@ def test_one_that_is_made_while_the_session_closes_is_closed(tmp_path: Path) -> 
         assert lock.came.wait(20)
         return make(closed=closed)
 
-    vars(hand).update(_making=lock, _make=make_meanwhile)
+    vars(hand).update(_making=lock, make=make_meanwhile)
     assert hand.commands.all() == ()
     closing_thread.join(20)
     found = made(hand)

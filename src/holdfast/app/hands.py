@@ -19,6 +19,7 @@ from holdfast.contract.tool import Alone, Tool
 from holdfast.envelope.redact import Redactor
 from holdfast.execution.path_facts import DiskPaths
 from holdfast.execution.processes import aftermath, hand
+from holdfast.execution.processes import tenure as tenures
 from holdfast.execution.sidecars import SidecarFiles
 from holdfast.policy import command_gate, containment, denied_places, sandbox_policy
 from holdfast.policy.bounds import Bounds
@@ -83,7 +84,9 @@ def hand_for(setup: HandSetup) -> LaterHand:
     return LaterHand(partial(_made, setup))
 
 
-def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
+def _made(
+    setup: HandSetup, *, closed: bool, tenure: "tenures.Tenure | None" = None
+) -> "hand.SessionHand":
     around = setup.surroundings
     return hand.SessionHand(
         hand.HandParts(
@@ -101,6 +104,7 @@ def _made(setup: HandSetup, *, closed: bool) -> "hand.SessionHand":
             audit=setup.audit,
             scrubber=setup.redactor.stream if setup.redactor.active else None,
             confinement=setup.settings.confinement,
+            tenure=tenure,
         ),
         closed=closed,
     )

@@ -9,7 +9,7 @@ from typing import Self, Unpack
 
 from anyio import CancelScope, Lock, move_on_after
 
-from holdfast.app import agent_session, agent_sessions, restoring
+from holdfast.app import agent_session, agent_sessions, restoring, tenures
 from holdfast.app.assembly import assembled
 from holdfast.app.hands import moved_remark
 from holdfast.app.holders import is_gone, lives_elsewhere
@@ -81,6 +81,8 @@ class Holdfast(SessionAnswers):
         whole.own.below.opener = self._open_child
         if whole.own.managed is not None:
             whole.own.managed.explain = self.explain
+        if whole.configuration.settings.store.kind == "postgres":
+            tenures.hold_processes(whole)
         self._open = False
 
     async def __aenter__(self) -> Self:

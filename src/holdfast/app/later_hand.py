@@ -13,6 +13,7 @@ from holdfast.contract.net import Net
 from holdfast.contract.runtime import Runtime
 from holdfast.contract.shell import LiveCommands, PersistentFacts
 from holdfast.execution.processes import call_programs, call_shell, hand, views
+from holdfast.execution.processes import tenure as tenures
 
 _T = TypeVar("_T")
 
@@ -20,8 +21,11 @@ _T = TypeVar("_T")
 class Make(Protocol):
     """Makes the hand of a session."""
 
-    def __call__(self, *, closed: bool) -> "hand.SessionHand":
-        """``closed``: nothing may be started before it is opened."""
+    def __call__(
+        self, *, closed: bool, tenure: "tenures.Tenure | None" = None
+    ) -> "hand.SessionHand":
+        """``closed``: nothing may be started before it is opened. ``tenure``: how long its
+        processes may run; None: as long as this one."""
         ...
 
 
@@ -29,7 +33,7 @@ class LaterHand:
     """Stands for a hand. Tools that run in threads may reach for it at the same time."""
 
     def __init__(self, make: "Make") -> None:
-        self._make = make
+        self.make = make
         self._making = threading.Lock()
         self._hand: hand.SessionHand | None = None
         self._closed = False
@@ -103,5 +107,5 @@ class LaterHand:
     def _made(self) -> "hand.SessionHand":
         with self._making:
             if self._hand is None:
-                self._hand = self._make(closed=self._closed)
+                self._hand = self.make(closed=self._closed)
             return self._hand

@@ -18,6 +18,8 @@ from holdfast.contract.ports import Clock
 
 LEASE_SECONDS = 600.0
 
+Kept = Callable[[int, float], None]
+
 
 class LeaseTimes(msgspec.Struct, frozen=True, kw_only=True):
     """How long the right to run a session lasts, and after how long it is renewed."""
@@ -46,6 +48,13 @@ class HeldLease:
         """From when on it has to be renewed, in nanoseconds since 1970."""
         self.in_doubt = False
         """It was asked for, and nobody has heard what became of it."""
+        self.kept: Kept | None = None
+        """Told when it was asked for, in ticks, and how many seconds from then on it lasts."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it has to be renewed."""
+        return self._clock.unix_ns() > self.renew_at
 
     @property
     def has_run_out(self) -> bool:
@@ -56,17 +65,19 @@ class HeldLease:
     async def take(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
         """Take the right to run it; LeaseHeld, unless whoever has it is gone."""
         self.in_doubt = True
+        asked = self._clock.ticks()
         try:
             lease = await self._taken(journal, is_gone)
         except JournalError as refusal:
             self.in_doubt = isinstance(refusal, JournalUnavailable)
             raise
         self.in_doubt = False
-        return self._keep(lease)
+        return self._keep(lease, asked)
 
     async def renew(self, journal: Journal, lease: Lease) -> Lease:
         """Keep it for longer; StaleEpoch when it was lost."""
-        return self._keep(await journal.renew(lease, self.times.lease_seconds))
+        asked = self._clock.ticks()
+        return self._keep(await journal.renew(lease, self.times.lease_seconds), asked)
 
     def doubt(self) -> None:
         """Hold nothing: whoever tries again begins with taking it."""
@@ -82,7 +93,9 @@ class HeldLease:
                 raise
             return await journal.take_over(held.lease, self._holder, self.times.lease_seconds)
 
-    def _keep(self, lease: Lease) -> Lease:
+    def _keep(self, lease: Lease, asked: int) -> Lease:
         self.lease = lease
+        if self.kept is not None:
+            self.kept(asked, self.times.lease_seconds)
         self.renew_at = self._clock.unix_ns() + int(self.times.heartbeat_seconds * 1e9)
         return lease

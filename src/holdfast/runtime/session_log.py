@@ -49,8 +49,8 @@ class SessionLog:
         self._created = created
         self.session_id = session_id
         """Whose journal it is."""
-        self._clock = clock
-        self._right = HeldLease(session_id, holder, clock, times)
+        self.right = HeldLease(session_id, holder, clock, times)
+        """To run it."""
         self._lock = Lock()
         self._journal: Journal | None = None
         self._closed = False
@@ -106,9 +106,9 @@ class SessionLog:
             await self.append(())
 
     async def _append(self, payloads: Sequence[Payload], run: str | None) -> tuple[Event, ...]:
-        journal, right = self._journal, self._right
+        journal, right = self._journal, self.right
         lease = right.lease
-        if journal is None or lease is None or self._clock.unix_ns() > right.renew_at:
+        if journal is None or lease is None or right.is_due:
             journal, lease = await self._running()
         events = await journal.append(self.session_id, payloads, epoch=lease.epoch, wake_id=run)
         if self.listeners:
@@ -120,17 +120,17 @@ class SessionLog:
 
         Whoever had the session in between is done with it, and what they wrote is in the journal.
         """
-        if self._right.has_run_out:
+        if self.right.has_run_out:
             async with self._lock:
-                if self._right.has_run_out:
-                    self._right.lease = None
+                if self.right.has_run_out:
+                    self.right.lease = None
 
     async def heartbeat(self) -> None:
         """Keep the right to run it, where it is held; StaleEpoch when it was lost."""
         async with self._lock:
-            lease = self._right.lease
+            lease = self.right.lease
             if self._journal is not None and lease is not None:
-                await self._right.renew(self._journal, lease)
+                await self.right.renew(self._journal, lease)
 
     async def beating(self) -> JournalError:
         """Renew it again and again, as long as that is possible; then why it is not.
@@ -138,18 +138,18 @@ class SessionLog:
         A store that cannot be reached is tried until the lease is over.
         """
         while True:
-            await sleep(self._right.times.heartbeat_seconds)
+            await sleep(self.right.times.heartbeat_seconds)
             try:
                 await self.heartbeat()
             except JournalUnavailable as problem:
-                if self._right.lease is None or self._right.has_run_out:
+                if self.right.lease is None or self.right.has_run_out:
                     return problem
             except JournalError as problem:
                 return problem
 
     async def journal(self) -> Journal:
         """The journal, with the session in it."""
-        if self._journal is None or self._right.lease is None:
+        if self._journal is None or self.right.lease is None:
             return (await self._running())[0]
         return self._journal
 
@@ -178,14 +178,14 @@ class SessionLog:
         """
         async with self._lock:
             self._closed = True
-            journal, lease = self._journal, self._right.lease
-            self._journal = self._right.lease = None
+            journal, lease = self._journal, self.right.lease
+            self._journal = self.right.lease = None
             if journal is None:
                 return
             try:
-                if lease is None and self._right.in_doubt:
-                    lease = await self._right.take(journal, _nobody_is_gone)
-                    self._right.lease = None
+                if lease is None and self.right.in_doubt:
+                    lease = await self.right.take(journal, _nobody_is_gone)
+                    self.right.lease = None
                 if lease is not None:
                     if ends and (self._reopened or not self._taken_up):
                         closed = SessionClosed(reason="closed")
@@ -217,19 +217,19 @@ class SessionLog:
                 raise JournalUnavailable(f"session {self.session_id} was closed meanwhile")
             if self._journal is None:
                 self._journal = await self._opening()
-            lease = self._right.lease
+            lease = self.right.lease
             if lease is None and self._was_begun:
                 lease = await self._resumed(self._journal, _nobody_is_gone)
             elif lease is None:
                 await self._begin(self._journal)
-                lease = await self._right.take(self._journal, _nobody_is_gone)
-            if self._clock.unix_ns() > self._right.renew_at:
-                lease = await self._right.renew(self._journal, lease)
+                lease = await self.right.take(self._journal, _nobody_is_gone)
+            if self.right.is_due:
+                lease = await self.right.renew(self._journal, lease)
             return self._journal, lease
 
     async def _resumed(self, journal: Journal, is_gone: Callable[[str], bool]) -> Lease:
         """Take the right to run a session of before; one that was closed is open from here on."""
-        lease = await self._right.take(journal, is_gone)
+        lease = await self.right.take(journal, is_gone)
         try:
             status = (await journal.session(self.session_id)).state.status
             if status == "terminated":
@@ -237,7 +237,7 @@ class SessionLog:
                 again = StatusChanged(from_status=status, to_status="idle", reason=TAKEN_UP)
                 await journal.append(self.session_id, [again], epoch=lease.epoch)
         except BaseException:
-            self._right.doubt()
+            self.right.doubt()
             raise
         return lease
 

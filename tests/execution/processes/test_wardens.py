@@ -94,8 +94,8 @@ async def test_a_lease_that_runs_out_ends_all(tmp_path: Path, kind: str) -> None
         running = asyncio.create_task(ground.run("touch begun; setsid sleep 60 & sleep 60"))
         while not (ground.workspace / "begun").exists():
             await asyncio.sleep(0.005)
-        ground.warden.lease(30)
-        ground.warden.lease(0.05)
+        ground.warden.live_until(time.monotonic() + 30)
+        ground.warden.live_until(time.monotonic() + 0.05)
         assert (await running).killed_by == "lost"
         await until_empty(ground.workspace)
 
@@ -291,7 +291,7 @@ async def test_a_warden_that_died_over_a_message_is_lost(tmp_path: Path, kind: s
             await asyncio.sleep(0.005)
         os.kill(keeper, signal.SIGSTOP)
         os.kill(own, signal.SIGSTOP)
-        ground.warden.lease(60)
+        ground.warden.live_until(time.monotonic() + 60)
         assert not ground.warden.lost
         os.kill(own, signal.SIGKILL)
         while not ground.warden.lost:

@@ -44,6 +44,7 @@ from holdfast.execution.processes.register import LiveRegister
 from holdfast.execution.processes.sandbox import Sandbox, Spools
 from holdfast.execution.processes.sandbox_maker import SandboxMaker, Shared
 from holdfast.execution.processes.spawners import SandboxUnavailable
+from holdfast.execution.processes.tenure import Tenure
 from holdfast.execution.processes.views import View, Views
 from holdfast.execution.threads import wait_in_thread
 
@@ -76,6 +77,8 @@ class HandParts(NamedTuple):
     """Where the programs of its calls are written down."""
     scrubber: Callable[[], Scrubber] | None = None
     confinement: Confinement | None = None
+    tenure: Tenure | None = None
+    """How long processes may run; None: as long as this one."""
 
 
 def _tool(parts: HandParts, runtime: Runtime) -> Tool:
@@ -107,7 +110,8 @@ class SessionHand:
         self._attempts = SessionAttempts()
         self._web = Web(SystemResolver(), Attempts(parts.clock, self._attempts))
         shared = Shared(
-            parts.session, parts.environment, parts.spools, parts.scrubber, parts.confinement
+            *(parts.session, parts.environment, parts.spools, parts.scrubber),
+            *(parts.confinement, parts.tenure),
         )
         self._maker = SandboxMaker(shared, parts.folder)
         self._views = Views(self._maker)
@@ -208,6 +212,8 @@ class SessionHand:
                 await _closed(end)
             _look_once_more(processes)
         await _closed(self._views)
+        if self._parts.tenure is not None:
+            await self._parts.tenure.close()
         await to_thread.run_sync(self._maker.remove)
 
     def _processes(self, policy: SandboxPolicy, tool: Tool) -> Processes:

@@ -17,6 +17,7 @@ from holdfast.execution.processes.appearances import Appearances
 from holdfast.execution.processes.capture import Capture, Scrubber
 from holdfast.execution.processes.confinement import Scratch, temporary_of
 from holdfast.execution.processes.spawners import SandboxRefused, SandboxUnavailable
+from holdfast.execution.processes.tenure import Tenure
 from holdfast.execution.processes.tiers import STRONGEST_FIRST, UNCONFINED, Tier, start_in
 from holdfast.execution.processes.wardens import Warden
 from holdfast.execution.spool import Spool
@@ -53,6 +54,8 @@ class SandboxParts(NamedTuple):
     """How granted hosts are reached; None: no host is."""
     files_only: bool = False
     """A file system of its own is enough, where there is one: see `views`."""
+    tenure: Tenure | None = None
+    """How long its processes may run; None: as long as the runtime."""
 
 
 class Sandbox:
@@ -104,6 +107,8 @@ class Sandbox:
                 self._opened = await open_strongest(self.parts, self._candidates())
                 # Once known it stays: what was not asked about must not run in a weaker one later.
                 self._tier = self._opened[0]
+                if self.parts.tenure is not None:
+                    self.parts.tenure.include(self._opened[1])
                 self._open_door(self._opened[1])
         return self._opened[1]
 

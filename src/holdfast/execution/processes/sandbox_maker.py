@@ -21,6 +21,7 @@ from holdfast.execution.processes.claims import SCRATCH, Claim, remove_abandoned
 from holdfast.execution.processes.confinement import Scratch
 from holdfast.execution.processes.sandbox import Sandbox, SandboxParts, Spools
 from holdfast.execution.processes.scratch import make_scratch
+from holdfast.execution.processes.tenure import Tenure
 from holdfast.execution.sidecars import make_private
 
 
@@ -32,6 +33,7 @@ class Shared(NamedTuple):
     spools: Spools
     scrubber: Callable[[], Scrubber] | None
     confinement: Confinement | None
+    tenure: Tenure | None = None
 
 
 class SandboxMaker:
@@ -91,6 +93,7 @@ class SandboxMaker:
             variables=variables,
             confinement=shared.confinement,
             ways=ways,
+            tenure=shared.tenure,
         )
 
 

@@ -84,10 +84,11 @@ class Warden:
         """One of its lines is dead: whatever the reason, it is not to be relied on any more."""
         self._hung_up = True
 
-    def lease(self, seconds: float) -> None:
-        """It ends all and itself unless it hears again within so many seconds."""
+    def live_until(self, moment: float) -> None:
+        """It ends all and itself then, unless it hears of a later moment before: in seconds of the
+        monotonic clock, which is the same for all processes, however late this is heard."""
         with suppress(Hungup, OSError):
-            wire.send(self._line, {"lease": seconds})
+            wire.send(self._line, {"until": moment})
 
     @property
     def lost(self) -> bool:

@@ -164,7 +164,7 @@ class Warden:
         if "spawner" in message:
             self._open(socket.socket(fileno=files.pop()))
         else:
-            self._deadline = time.monotonic() + cast("float", message["lease"])
+            self._deadline = cast("float", message["until"])
 
     def _open(self, line: socket.socket) -> None:
         try:
