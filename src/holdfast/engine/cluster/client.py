@@ -42,6 +42,7 @@ class NatsClient:
         self._came_back = came_back
         self._nats = Nats()
         self._problem = ""
+        self._is_closing = False
 
     async def connect(self, servers: NatsServers) -> None:
         """For the first time; LinkError."""
@@ -110,6 +111,7 @@ class NatsClient:
 
     async def close(self) -> None:
         """Say what was to be said, and go."""
+        self._is_closing = True
         with suppress(*_GONE):
             with fail_after(_CLOSE_SECONDS):
                 await self._nats.flush()
@@ -139,6 +141,8 @@ class NatsClient:
         self._problem = _words(problem)
 
     async def _on_loss(self) -> None:
+        if self._is_closing:
+            return
         _log.warning("the connection to NATS is lost; it is made again as soon as that can be")
 
     async def _on_return(self) -> None:
