@@ -213,13 +213,13 @@ async def test_a_session_that_ends_its_workers_goes_to_the_dead(fleet: Fleet) ->
             await anyio.sleep(0.01)
     await lanes.close()
     pace = replace(pace, most_in_vain=3)
-    async with fleet.working(runner, pace) as engine:
-        engine.poke(S)
+    async with fleet.working(runner, pace):
         dead = Dead(fleet.link)
         with anyio.fail_after(8):
             while (found := await dead.of("one", S)) is None:  # noqa: ASYNC110
                 await anyio.sleep(0.05)
     assert found.why == "its worker was gone before it ended"
+    assert runner.order == []
 
 
 async def test_labels_are_run_where_they_are_at_home(fleet: Fleet) -> None:

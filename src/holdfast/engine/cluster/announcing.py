@@ -100,8 +100,8 @@ class Announcer:
         """Tell of those that are due now, also where that was said before. LinkError."""
         now = self._now()
         by = f":{self._who}-{next(self._times)}"
-        due = [one for one in sessions if _is_due(one, now)]
-        await self._send(now_told(self._names, self._tenant.name, one, now, by) for one in due)
+        due = (self._told_of(one, now, by) for one in sessions if _is_due(one, now))
+        await self._send(told for told in due if told is not None)
 
     async def tell_asked(self, told: frozenset[str]) -> None:
         """Tell once more of those that somebody asked for, unless somebody runs them now.
@@ -119,13 +119,14 @@ class Announcer:
             self._asked.extend(asked)
             raise
 
-    def _told_of(self, session: Session, now: int) -> Told | None:
+    def _told_of(self, session: Session, now: int, by: str = "") -> Told | None:
+        """None: nothing is to be said of it, or nothing can."""
         due = due_micros(session.state)
         if due is None:
             return None
         try:
             if due <= now:
-                return now_told(self._names, self._tenant.name, session, now)
+                return now_told(self._names, self._tenant.name, session, now, by)
             return later_told(self._names, self._tenant.name, session, due)
         except UnusableName as problem:
             _log.warning("session %s cannot be told of: %s", session.id, problem)
