@@ -49,6 +49,11 @@ class NatsClient:
         try:
             with fail_after(CONNECT_SECONDS):
                 await self._nats.connect(**self._options(servers))
+        except ImportError as problem:
+            raise LinkError(
+                f"a credentials file needs a package more ({problem});"
+                " install it with: pip install 'nats-py[nkeys]'"
+            ) from None
         except (*_GONE, ValueError) as problem:
             with suppress(Exception):  # it was never open: nothing is lost
                 await self._nats.close()
