@@ -18,6 +18,7 @@ from holdfast.contract.session_state import due_micros
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.hints import SECOND, Told, later_told, now_told
 from holdfast.engine.cluster.link import Link
+from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import UnusableName
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
 from holdfast.runtime.abort import Abort
@@ -38,6 +39,7 @@ class Announcer:
     def __init__(self, link: Link, tenant: Tenant, clock: Clock, pace: ClusterPace) -> None:
         self._link = link
         self._names = link.names
+        self._streams = Streams(link.names, link.replicas)
         self._tenant = tenant
         self._clock = clock
         self._pace = pace
@@ -66,8 +68,7 @@ class Announcer:
             poked = self._poked = Abort()
             seconds = self._pace.look_seconds
             try:
-                await self.tell_untold()
-                await self.tell_asked()
+                await self.tell_asked(await self.tell_untold())
                 pause = _FIRST_SECONDS
             except (JournalError, LinkError) as problem:
                 seconds, pause = pause, min(2 * pause, _MOST_SECONDS)
@@ -99,13 +100,15 @@ class Announcer:
         """Tell of those that are due now, also where that was said before. LinkError."""
         now = self._now()
         by = f":{self._who}-{next(self._times)}"
-        due = [one for one in sessions if _is_due(one, now)]
-        await self._send(now_told(self._names, self._tenant.name, one, now, by) for one in due)
+        due = (self._told_of(one, now, by) for one in sessions if _is_due(one, now))
+        await self._send(told for told in due if told is not None)
 
-    async def tell_asked(self) -> None:
+    async def tell_asked(self, told: frozenset[str]) -> None:
         """Tell once more of those that somebody asked for, unless somebody runs them now.
-        JournalError, LinkError."""
-        asked = {self._asked.popleft() for _ in range(len(self._asked))}
+
+        ``told``: those that were told at this moment. JournalError, LinkError.
+        """
+        asked = {self._asked.popleft() for _ in range(len(self._asked))} - told
         if not asked:
             return
         try:
@@ -116,19 +119,21 @@ class Announcer:
             self._asked.extend(asked)
             raise
 
-    def _told_of(self, session: Session, now: int) -> Told | None:
+    def _told_of(self, session: Session, now: int, by: str = "") -> Told | None:
+        """None: nothing is to be said of it, or nothing can."""
         due = due_micros(session.state)
         if due is None:
             return None
         try:
             if due <= now:
-                return now_told(self._names, self._tenant.name, session, now)
+                return now_told(self._names, self._tenant.name, session, now, by)
             return later_told(self._names, self._tenant.name, session, due)
         except UnusableName as problem:
             _log.warning("session %s cannot be told of: %s", session.id, problem)
             return None
 
     async def _send(self, messages: Iterable[Told]) -> None:
+        await self._link.have(self._streams)
         failed: list[LinkError] = []
 
         async def send(message: Told) -> None:

@@ -42,12 +42,18 @@ class NatsClient:
         self._came_back = came_back
         self._nats = Nats()
         self._problem = ""
+        self._is_closing = False
 
     async def connect(self, servers: NatsServers) -> None:
         """For the first time; LinkError."""
         try:
             with fail_after(CONNECT_SECONDS):
                 await self._nats.connect(**self._options(servers))
+        except ImportError as problem:
+            raise LinkError(
+                f"a credentials file needs a package more ({problem});"
+                " install it with: pip install 'nats-py[nkeys]'"
+            ) from None
         except (*_GONE, ValueError) as problem:
             with suppress(Exception):  # it was never open: nothing is lost
                 await self._nats.close()
@@ -110,6 +116,7 @@ class NatsClient:
 
     async def close(self) -> None:
         """Say what was to be said, and go."""
+        self._is_closing = True
         with suppress(*_GONE):
             with fail_after(_CLOSE_SECONDS):
                 await self._nats.flush()
@@ -139,6 +146,8 @@ class NatsClient:
         self._problem = _words(problem)
 
     async def _on_loss(self) -> None:
+        if self._is_closing:
+            return
         _log.warning("the connection to NATS is lost; it is made again as soon as that can be")
 
     async def _on_return(self) -> None:

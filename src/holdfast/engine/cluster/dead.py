@@ -40,7 +40,7 @@ class Dead:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._names = link.names
-        self._streams = Streams(link.names, link.replicas)
+        self.streams = Streams(link.names, link.replicas)
 
     async def bury(self, to: WakeSubject, session: Session, why: str, times: int, at: int) -> None:
         """Put one there, in place of what was said of it before."""
@@ -60,7 +60,7 @@ class Dead:
 
     async def all(self) -> AsyncIterator[DeadSession]:
         """Each, the one that was given up first before the others."""
-        await self._link.have(self._streams)
+        await self._link.have(self.streams)
         after = 0
         while kept := await self._link.next(self._names.dead, self._names.of_dead, after):
             after = kept.seq
@@ -93,7 +93,7 @@ class Dead:
             await self._link.remove(self._names.dead, kept.seq)
 
     async def _kept(self, tenant: str, session_id: str) -> Kept | None:
-        await self._link.have(self._streams)
+        await self._link.have(self.streams)
         return await self._link.last(self._names.dead, self._names.dead_one(tenant, session_id))
 
 

@@ -118,7 +118,7 @@ class ClusterEngine:
         await self._lanes.open()
         for tenant, announcer in zip(self._tenants, self._announcers, strict=True):
             told = await announcer.tell_untold()
-            await announcer.tell_asked()
+            await announcer.tell_asked(told)
             await self._tell_due(tenant, announcer, told)
         while not self._stopping:
             was_empty = self._hands.is_empty

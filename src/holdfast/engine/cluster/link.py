@@ -117,6 +117,7 @@ class Link:
                     return
                 await sleep(pause)
                 pause = min(2 * pause, _MOST_PAUSE_SECONDS)
+        self._forget()
         raise LinkError(f"NATS keeps no message ({problem}); see its log, then try again")
 
     async def last(self, stream: str, subject: str) -> Kept | None:

@@ -20,7 +20,8 @@ from holdfast.engine.cluster.tenants import ClusterPace, Tenant
 from holdfast.runtime.abort import Abort
 
 _log = logging.getLogger("holdfast")
-_PAGE = 200
+PAGE = 200
+"""Sessions that one look takes."""
 
 
 class Sweeper:
@@ -56,8 +57,8 @@ class Sweeper:
         """Look at the next page; how many were told again. JournalError, LinkError."""
         now = self._clock.unix_ns() // 1000
         old = now - int(old_seconds * SECOND)
-        found = await self._tenant.outbox.overdue(now, old, after=self._after, limit=_PAGE)
-        self._after = found[-1].id if len(found) == _PAGE else ""
+        found = await self._tenant.outbox.overdue(now, old, after=self._after, limit=PAGE)
+        self._after = found[-1].id if len(found) == PAGE else ""
         lost = [one for one in found if await self._is_lost(one)]
         await self._announcer.tell_again(lost)
         return len(lost)
