@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from agents_at_work import Desk, at_work, home_of
+from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 from interrupts import until
 
@@ -16,7 +17,6 @@ from holdfast.app.control import places, wire
 from holdfast.contract.journal import Journal
 from holdfast.contract.model import Heard, ModelReply, ModelRequest, TextDelta
 from holdfast.execution.local_sockets import SocketFolder
-from holdfast.execution.local_streams import LocalStream
 
 PATIENCE = 10.0
 LEFT = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError)
@@ -49,7 +49,7 @@ class Held:
 class Client:
     """Somebody at the other end, who may write whatever they like."""
 
-    def __init__(self, stream: LocalStream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self.stream = stream
         self._read = BufferedByteReceiveStream(stream)
 
