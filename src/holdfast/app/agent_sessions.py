@@ -17,6 +17,7 @@ from holdfast.app.agent_opening import (
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.agent_settings import DEFAULT_AGENT
 from holdfast.app.assembly import Whole
+from holdfast.app.control.exchange import stay_joined
 from holdfast.app.holders import may_run
 from holdfast.app.options import Options, Wanted
 from holdfast.app.other_projects import OtherProjects, is_of_another, refuse_other_project
@@ -220,6 +221,7 @@ class OpenedAgents:
         executed = 0
         self._engines.append(engine)
         async with create_task_group() as group:
+            group.start_soon(stay_joined, self._parts.surroundings)
             if until is not None:
                 group.start_soon(_stopped_by, engine, until)
             try:

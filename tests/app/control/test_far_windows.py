@@ -222,6 +222,44 @@ async def test_when_the_process_is_killed_another_machine_reads_on_in_the_journa
         assert not any(isinstance(one, TextDelta) for one in seen)
 
 
+async def test_a_bus_that_was_gone_for_a_while_is_used_again(tmp_path: Path) -> None:
+    """Every event is seen once, whatever becomes of the bus; live again when it is back."""
+    turns = [{**LAUNCH, "before": "one"}, {"pieces": ["do", "ne"], "before": "two"}]
+    with running_nats() as servers:
+        place = Place(tmp_path, servers.urls[0])
+        with place.running(turns) as running, anyio.fail_after(PATIENCE):
+            async with far_owner(running):
+                pass
+            seen: list[Followed] = []
+            async with place.journal() as journal:
+                following = Following(running.session_id, journal, place.elsewhere)
+                async with aclosing(following()) as told:
+                    async for one in told:
+                        seen.append(one)
+                        if isinstance(one, Event) and one.type == "model.requested":
+                            if one.sequence < 8:
+                                servers.nodes[0].kill()
+                                place.release("one")
+                            else:
+                                servers.nodes[0].start()
+                                servers.nodes[0].wait()
+                                place.release("two")
+                        if isinstance(one, Event) and isinstance(one.payload, ApprovalAsked):
+                            await answer_question(
+                                running.session_id,
+                                one.payload.approval_id,
+                                Answer(allowed=True, by="ada"),
+                                settings=Settings(),
+                                surroundings=place.around,
+                            )
+                written = await journal.events(running.session_id)
+            assert running.ended()["response"] == "done"
+    assert any(isinstance(one, Lost) for one in seen)
+    numbers = [one.sequence for one in seen if isinstance(one, Event)]
+    assert numbers == list(range(1, numbers[-1] + 1))
+    assert len(written) - numbers[-1] in (0, 1)  # it may be closed before that is told
+
+
 async def test_a_process_that_stands_still_keeps_no_other_machine_waiting(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

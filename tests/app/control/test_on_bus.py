@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,7 +14,7 @@ from interrupts import until
 
 from holdfast.app.control import client, connection, exchange, wire
 from holdfast.app.control.client import NoSocket, Unreachable, owner_of, poke
-from holdfast.app.control.exchange import hear_looks, joined, lines_of, say_look
+from holdfast.app.control.exchange import hear_looks, joined, lines_of, say_look, stay_joined
 from holdfast.app.control.serving import served
 from holdfast.app.holders import process_name, this_process
 from holdfast.app.settings import Surroundings
@@ -237,7 +238,26 @@ async def test_what_was_written_elsewhere_is_looked_at_at_once(tmp_path: Path) -
         await buses.bus.publish(f"hf.look.{far.session}", b"\xff")
         assert heard == [far.session, "ses_unknown"]
         group.cancel_scope.cancel()
-    await hear_looks(home_of(tmp_path), heard.append)  # there is no bus: nothing to wait for
+    for work in (hear_looks(home_of(tmp_path), heard.append), stay_joined(home_of(tmp_path))):
+        await work  # there is no bus: nothing to wait for
+
+
+async def test_whoever_runs_one_session_after_the_other_stays_on_the_bus(tmp_path: Path) -> None:
+    buses = Buses()
+    buses.bus.down = True
+    around = buses.around(tmp_path)
+    async with at_work(tmp_path, ["done"], surroundings=around) as desk:
+        await desk.told("go")
+        with anyio.fail_after(PATIENCE):
+            async with anyio.create_task_group() as group:
+                group.start_soon(partial(desk.holdfast.run_due, forever=True))
+                await anyio.lowlevel.checkpoint()
+                assert buses.joined == 0
+                buses.bus.down = False
+                await until(lambda: buses.joined == 1)
+                assert buses.left == 0
+                group.cancel_scope.cancel()
+    assert buses.left == 1
 
 
 async def test_whoever_writes_garbage_is_told_and_let_go(tmp_path: Path) -> None:

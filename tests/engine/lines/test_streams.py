@@ -43,7 +43,7 @@ def test_what_came_in_order_is_read_in_order(pieces: list[bytes], sizes: list[in
         read += found
         at += 1
     assert read == b"".join(pieces)
-    assert incoming.granted == len(pieces) + MOST_WAITING
+    assert incoming.grant() == len(pieces) + MOST_WAITING
 
 
 @given(st.lists(st.sampled_from(range(6)), max_size=12))

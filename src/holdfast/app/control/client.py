@@ -20,7 +20,7 @@ from holdfast.app.settings import Surroundings
 from holdfast.contract.bus import BusPlace, BusUnavailable
 from holdfast.contract.journal import Journal
 from holdfast.contract.shell import LiveCommand
-from holdfast.engine.lines.connecting import NobodyThere
+from holdfast.engine.lines.connecting import NobodyAnswers, NobodyThere
 from holdfast.execution.local_sockets import SocketFolder, may_be_reached, peer_of
 from holdfast.runtime.clock import SystemClock
 
@@ -175,12 +175,12 @@ async def _over(place: BusPlace, session_id: str, holder: str) -> AsyncGenerator
             lines = await stack.enter_async_context(lines_of(place))
             subject = lines.addresses.process(process_name(holder), session_id)
             stream = await lines.connect(subject, CONNECT_SECONDS)
+        except (NobodyAnswers, BusUnavailable) as problem:
+            raise Unreachable(str(problem)) from None
         except NobodyThere as problem:
             raise NoSocket(
                 f"{holder} does not answer for session {session_id}: {problem}"
             ) from None
-        except BusUnavailable as problem:
-            raise Unreachable(str(problem)) from None
         owner = await _greeted(stream, session_id)
         stack.push_async_callback(owner.close)
         if owner.process != process_name(holder):

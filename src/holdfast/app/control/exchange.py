@@ -62,6 +62,18 @@ async def say_look(session_id: str, around: Surroundings) -> None:
                 await _say(session_id, lines)
 
 
+async def stay_joined(around: Surroundings) -> None:
+    """Stay on the bus, and join it again; never ends, where there is one.
+
+    For those who run or follow one session after the other.
+    """
+    while around.bus is not None:
+        with suppress(BusUnavailable):
+            async with lines_of(around.bus):
+                await sleep_forever()
+        await sleep(AGAIN_SECONDS)
+
+
 async def hear_looks(around: Surroundings, looked: Callable[[str], object]) -> None:
     """Be told which sessions somebody has written something down for; never ends, where there is a
     bus. ``looked`` never waits."""

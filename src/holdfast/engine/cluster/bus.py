@@ -23,6 +23,7 @@ class NatsBus:
 
     async def publish(self, subject: str, data: bytes, /, *, unheard: str | None = None) -> None:
         """Say something; BusUnavailable."""
+        self._check()
         try:
             await self._client.publish(subject, data, reply=unheard or "", headers={})
         except door.LinkError as problem:
@@ -34,6 +35,7 @@ class NatsBus:
         def hear(message: door.Heard) -> None:
             heard(message.subject, message.body)
 
+        self._check()
         try:
             listening = _NatsListening(await self._client.subscribe(subject, hear))
             try:
@@ -46,6 +48,11 @@ class NatsBus:
         except door.LinkError as problem:
             raise BusUnavailable(str(problem)) from None
         return listening
+
+    def _check(self) -> None:
+        """What waits for a lost connection is too late when there is one again."""
+        if not self._client.is_connected:
+            raise BusUnavailable("the connection to NATS is lost")
 
     async def _wait_until_known(self) -> None:
         """The server knows what was asked of it before: it has passed on a message behind that."""

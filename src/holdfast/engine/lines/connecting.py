@@ -40,6 +40,10 @@ class NobodyThere(Exception):
     """Nobody takes the connection."""
 
 
+class NobodyAnswers(NobodyThere):
+    """Somebody listens there, and says nothing."""
+
+
 class Lines:
     """The connections of one event loop over one bus. Close it."""
 
@@ -74,7 +78,7 @@ class Lines:
                 await self._opened(end, subject)
         except TimeoutError:
             await end.leave()
-            raise NobodyThere("nobody answers there in time") from None
+            raise NobodyAnswers("nobody answers there in time") from None
         except BaseException:
             await end.leave()
             raise

@@ -52,9 +52,8 @@ class Incoming:
         self.over = False
         """Nothing comes any more."""
 
-    @property
-    def granted(self) -> int:
-        """How many pieces may be sent, from the beginning. To be told whenever it is asked."""
+    def grant(self) -> int:
+        """How many pieces may be sent, from the beginning. It has to be told."""
         self._told = self._read + MOST_WAITING
         return self._told
 
@@ -208,7 +207,7 @@ class BusStream(ByteStream):
 
     async def _say(self, kind: Kind, data: bytes = b"") -> None:
         async with self._telling:
-            frame = Frame(kind, self._sent, self._incoming.granted, data)
+            frame = Frame(kind, self._sent, self._incoming.grant(), data)
             # Counted before: should it be lost while it is said, the other end notices.
             self._sent += 1 if kind is Kind.PIECE else 0
             try:
