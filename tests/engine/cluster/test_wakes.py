@@ -157,9 +157,8 @@ async def test_what_is_run_in_vain_goes_to_the_dead_and_can_be_sent_back(fleet: 
     async def listed() -> list[DeadSession]:
         return [one async for one in dead.all()]
 
-    async with fleet.working(runner, pace) as engine:
-        await fleet.made(S, WORD)
-        engine.poke(S)
+    await fleet.made(S, WORD)
+    async with fleet.working(runner, pace):
         with anyio.fail_after(12):
             while not await listed():  # noqa: ASYNC110
                 await anyio.sleep(0.05)

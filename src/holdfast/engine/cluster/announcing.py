@@ -39,7 +39,7 @@ class Announcer:
     def __init__(self, link: Link, tenant: Tenant, clock: Clock, pace: ClusterPace) -> None:
         self._link = link
         self._names = link.names
-        self._streams = Streams(link.names, link.replicas)
+        self.streams = Streams(link.names, link.replicas)
         self._tenant = tenant
         self._clock = clock
         self._pace = pace
@@ -133,7 +133,7 @@ class Announcer:
             return None
 
     async def _send(self, messages: Iterable[Told]) -> None:
-        await self._link.have(self._streams)
+        await self._link.have(self.streams)
         failed: list[LinkError] = []
 
         async def send(message: Told) -> None:

@@ -105,6 +105,12 @@ class ClusterEngine:
         for announcer in self._announcers:
             announcer.poke(session_id)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is connected, and everything it looked at was empty: its next hint comes by
+        itself. For whoever tells that a worker is ready."""
+        return self._link.client.is_connected and self._lanes.all_wait
+
     async def stop(self) -> None:
         """Begin nothing more, and wait for what runs."""
         self._stopping = True

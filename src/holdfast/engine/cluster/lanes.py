@@ -78,6 +78,12 @@ class Lanes:
         for lane in self.all:
             lane.waits_until = 0
 
+    @property
+    def all_wait(self) -> bool:
+        """Whether the next hint of each comes by itself."""
+        ticks = self._clock.ticks()
+        return all(lane.waits_until > ticks for lane in self.all)
+
     def rest(self, tenant: str, seconds: float) -> None:
         """Ask for nothing of it for a while."""
         self._resting[tenant] = self._clock.ticks() + int(seconds * _SECOND)
