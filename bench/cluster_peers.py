@@ -3,7 +3,7 @@
 import time
 
 import procrastinate
-from dbos import DBOS, Queue
+from dbos import DBOS
 from postgres_server import PostgresServer
 
 CONCURRENCY = 64
@@ -14,16 +14,19 @@ async def dbos_jobs(server: PostgresServer, jobs: int) -> float:
     with server.database() as url:
         config = {"name": "bench", "system_database_url": url, "log_level": "ERROR"}
         DBOS(config=config)
-        queue = Queue("bench", concurrency=None, polling_interval_sec=0.1)
 
         @DBOS.workflow()
         async def nothing(number: int) -> int:
             return number
 
         DBOS.launch()
+        await DBOS.register_queue_async("bench", polling_interval_sec=0.1)
         try:
             begun = time.perf_counter()
-            handles = [await queue.enqueue_async(nothing, number) for number in range(jobs)]
+            handles = [
+                await DBOS.enqueue_workflow_async("bench", nothing, number)
+                for number in range(jobs)
+            ]
             for handle in handles:
                 await handle.get_result()
             return jobs / (time.perf_counter() - begun)
