@@ -36,7 +36,7 @@ from postgres_server import PostgresServer, running_server
 
 WAKES, QUICK_WAKES = 10_000, 1_000
 ROUNDS, QUICK_ROUNDS = 3, 1
-CONCURRENCY = 64
+CONCURRENCY = 256
 CLOCK = SystemClock()
 Rate = Callable[[PostgresServer, int], Awaitable[float]]
 

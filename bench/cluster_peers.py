@@ -6,7 +6,7 @@ import procrastinate
 from dbos import DBOS
 from postgres_server import PostgresServer
 
-CONCURRENCY = 64
+CONCURRENCY = 256
 
 
 async def dbos_jobs(server: PostgresServer, jobs: int) -> float:
