@@ -145,5 +145,5 @@ async def test_by_another_clock_than_the_machines_nothing_is_ended(
 
 
 def test_there_is_time_to_end_everything() -> None:
-    assert ending_seconds(15) == 1.0
-    assert ending_seconds(1) == 0.1
+    assert ending_seconds(15) == 2.0
+    assert ending_seconds(1) == 0.2
