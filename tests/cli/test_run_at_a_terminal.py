@@ -40,6 +40,25 @@ def test_an_edit_is_shown_before_it_is_asked_for(home: Path, work: Path) -> None
     assert "Done" in seen.shown.rpartition("# Done")[2]  # as it was meant to look
 
 
+@pytest.mark.parametrize("view", [(), ("--screen",)])
+def test_no_secret_of_a_file_is_shown_beside_its_change(
+    view: tuple[str, ...], home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "hunter2-hunter2"
+    monkeypatch.setenv("PROBE_TOKEN", secret)
+    (work / "a.txt").write_text(f"key = {secret}\ntwo\nthree\n", "utf-8")
+    model = script(work.parent, EDIT, says("Done."))
+    at_the_question = Typed("yes, once" if view else "[y/N]", "y" if view else "y\n")
+    seen = at_a_terminal(
+        *("run", "x", *view, "--workspace", str(work), "--model", model, *ASKS_ABOUT_EDITS),
+        home=home,
+        typed=[at_the_question],
+    )
+    assert "key = ***REDACTED***" in seen.shown
+    assert "hunter2" not in seen.shown
+    assert (work / "a.txt").read_text("utf-8") == f"key = {secret}\n2\nthree\n"
+
+
 @pytest.mark.parametrize(
     "view", [pytest.param((), marks=pytest.mark.measured), ("--quiet",), ("--json",)]
 )
