@@ -6,6 +6,7 @@ from support import make_call, make_tool
 from holdfast.app.changed_texts import ChangedText
 from holdfast.app.shown_asks import looking_without_secrets, without_secrets
 from holdfast.contract.call import Ask, Prepared
+from holdfast.contract.json_value import JsonObject
 from holdfast.contract.rules import Use
 from holdfast.envelope.redact import Redactor
 
@@ -13,7 +14,7 @@ SECRET = "hunter2-hunter2"
 
 
 def _ask() -> Ask:
-    arguments = {"command": f"curl -H {SECRET}", "list": [{SECRET: 1}]}
+    arguments: JsonObject = {"command": f"curl -H {SECRET}", "list": [{SECRET: 1}]}
     prepared = Prepared(call=make_call(), tool=make_tool(), checked=arguments, values={})
     use = Use(
         capability="shell.run",

@@ -5,10 +5,11 @@ It composes what the rooms below give. What is asked over HTTP is not known here
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
-from anyio import CancelScope, Event, create_task_group, move_on_after, to_thread
+from anyio import CancelScope, Event, create_task_group, current_time, to_thread
 
 from holdfast.app import session_store
 from holdfast.app.agent_places import substrate_of
@@ -34,7 +35,8 @@ from holdfast.surfaces.http.problems import Problem
 BY = "console"
 """Who answers, where a request does not say."""
 DRAIN_SECONDS = 15.0
-"""How long runs under way may take to end when the server does; then they are stopped, and due."""
+"""How long runs and answers under way may take to end when the server does; then they are stopped,
+and runs are due again."""
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +165,9 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             ends=Ends(leaving=Abort()),
         )
         drained = Event()
+        draining = CancelScope(shield=True)
         house.leaving.subscribe(feeds.close)
+        house.leaving.subscribe(partial(_has_time, draining))
 
         async def run() -> None:
             try:
@@ -178,11 +182,16 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             yield house
         finally:
             house.leaving.set()
-            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS) as draining:
+            with draining:
                 forget = house.ends.hurrying.subscribe(draining.cancel)
                 await drained.wait()
                 forget()
             group.cancel_scope.cancel()
+
+
+def _has_time(draining: CancelScope) -> None:
+    """From the signal on: answers under way are waited for within the same time."""
+    draining.deadline = current_time() + DRAIN_SECONDS
 
 
 def _same(one: str, other: str) -> bool:
