@@ -216,7 +216,7 @@ def test_answers_under_way_are_given_while_runs_may_end(home: Path, work: Path) 
         call.join(10)
     assert [one.status_code for one in (*said, *given)] == [200, 200]
     assert said[0].json()["choices"][0]["message"]["content"] == "Took its time."
-    assert given[0].json()["result"] == "marked"
+    assert given[0].json()["result"] == {"text": "marked"}
 
 
 def test_a_second_signal_waits_for_no_answer(home: Path, work: Path) -> None:

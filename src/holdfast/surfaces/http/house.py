@@ -114,15 +114,20 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
             named = substrate_of(agent_of(agent, table), self.around, Path(self.opened.workspace))
         return Path(named or self.around.data_home / "agents" / agent / "substrate")
 
-    async def at(self, workspace: str | None) -> Holdfast:
-        """What sessions of a place are begun in; Problem, ConfigurationError."""
+    @asynccontextmanager
+    async def at(self, workspace: str | None) -> AsyncGenerator[Holdfast]:
+        """What sessions of a place are begun in, open until this is left; Problem,
+        ConfigurationError."""
         if workspace is None:
-            return self.opened.runner
+            yield self.opened.runner
+            return
         if not Path(workspace).is_absolute() or "\0" in workspace:
             raise Problem(422, "workspace is a whole path, from the root")
         if await to_thread.run_sync(_same, workspace, self.opened.workspace):
-            return self.opened.runner
-        return await self.opened.runner.agents.place(workspace)
+            yield self.opened.runner
+            return
+        async with self.opened.runner.agents.place(workspace) as there:
+            yield there
 
     async def written(self, session_id: str) -> None:
         """Something was written down for a session: have whoever runs it look now."""
