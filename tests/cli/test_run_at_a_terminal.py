@@ -7,7 +7,7 @@ from agent_scripts import Typed, asks, at_a_terminal, says, script
 
 ASKS_ABOUT_EDITS = (
     "--set",
-    "profile.code.rules=[{permission='edit',pattern='*',action='ask'}]",
+    "profile.code.rules=[{permission='edit',pattern='*',action='ask',reason='Ask Ada'}]",
 )
 EDIT = asks("edit", path="a.txt", old_string="two", new_string="2")
 
@@ -33,6 +33,7 @@ def test_an_edit_is_shown_before_it_is_asked_for(home: Path, work: Path) -> None
     for part in ("   one", "  -two", "  +2", "   three", "y = once"):
         assert part in before
     assert before.count("a.txt") == 1 + before.count("'a.txt'")  # the call, and why it is asked
+    assert ": Ask Ada." in before
     assert "old_string" not in before  # the lines tell it
     after = seen.shown.partition("Run it? [y/N]")[2]
     assert "-two" not in after  # it was shown, and is not again

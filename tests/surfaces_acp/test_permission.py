@@ -206,6 +206,14 @@ async def test_no_secret_of_a_file_is_shown_with_a_change(
     assert (place.work / "a.txt").read_text("utf-8") == f"key = {secret}\n2\n"
 
 
+async def test_the_reason_of_the_rule_is_told_first(place: Place, asks: str) -> None:
+    place.rules(f'{ASKS_ABOUT_BASH}reason = "Files are made by hand"\n')
+    async with editing(place, asks) as desk:
+        assert await _asked(desk, kind("allow_once")) == "end_turn"
+        told = desk.editor.asked[0][0].model_dump()["content"][0]["content"]["text"]
+    assert told.split(". ")[0].endswith("on 'touch made': Files are made by hand.")
+
+
 CODER = """
 [agent.coder]
 description = "Looks at code."
