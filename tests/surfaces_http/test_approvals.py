@@ -40,10 +40,10 @@ def save(path: str) -> str:
 
 
 ASKED = Rule(permission="save", pattern="**", action="ask", scope="project", source="test")
-ASKED = msgspec.structs.replace(ASKED, reason="Notes are written by hand")
+BY_HAND = msgspec.structs.replace(ASKED, reason="Notes are written by hand")
 DEPLOYS = calls(("deploy", '{"place": "north"}'))
 SAVES = calls(("save", '{"path": "notes/a.md"}'))
-SAVING: dict[str, Any] = {"tools": [save], "rules": [ASKED], "profile": "locked"}
+SAVING: dict[str, Any] = {"tools": [save], "rules": [BY_HAND], "profile": "locked"}
 
 
 async def asked(home: Served, session: str | None = None, count: int = 1) -> list[Any]:
