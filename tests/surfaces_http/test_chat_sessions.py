@@ -72,11 +72,11 @@ async def test_two_conversations_that_begin_alike_are_not_mixed(tmp_path: Path) 
         _, first = await answered(home, "Hi.")
         _, second = await answered(home, "Hi.")
         assert first != second
-        _, own = await answered(home, "Hi.", "Hello.", "The number is 17.")
+        _, own = await answered(home, "Hi.", "Hello.", "The number is seventeen.")
         _, other = await answered(home, "Hi.", "Hello.", "What is the number?")
         assert other != own
         told = "\n".join(str(row.content) for row in home.model.requests[-1].rows)
-        assert "17" not in told
+        assert "seventeen" not in told
         assert "user: Hi.\nassistant: Hello." in told
 
 

@@ -72,7 +72,8 @@ class OpenedAgents:
         ``within``: what its runs may use at most.
         """
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
-        models = self._models.of_session(session)
+        first = None if session is None else await self._first_of(session)
+        models = self._models.of_session(first)
         runner = SubagentRunner(models)
         if settings.store.kind != "none":
             await self._all_sessions()
@@ -98,7 +99,7 @@ class OpenedAgents:
             tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options
         )
         found = agent_session(made, models, model, cast("Options", options), within)
-        self._models.keep(found.id, models)
+        self._models.keep(first or found.id, models)
         runner.usual = found.model
         await made.__aenter__()
         found.closing = made
@@ -175,6 +176,16 @@ class OpenedAgents:
         journal = await self._all_sessions()
         while is_bound(state := (await journal.session(session_id)).state):
             session_id = state.parent_id or session_id
+        return session_id
+
+    async def _first_of(self, session_id: str) -> str:
+        """The session that all of this work began with; its own, where none is above it."""
+        journal = await self._all_sessions()
+        try:
+            while above := (await journal.session(session_id)).state.parent_id:
+                session_id = above
+        except UnknownSession:  # it was taken away
+            return session_id
         return session_id
 
     async def _wake_below(self, session_id: str, top: str) -> WakeEnd:
