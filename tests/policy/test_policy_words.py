@@ -235,3 +235,14 @@ def test_a_line_of_foreign_text_is_short_and_printable(text: str, most: int) -> 
     assert one_line(told, most) == told
     if text.isprintable() and text == " ".join(text.split()) and len(text) <= most:
         assert told == text
+
+
+def test_who_is_asked_reads_the_reason_of_the_rule_and_on_one_line() -> None:
+    asking = rule("*", "*", "ask", reason="Publishing\nis for people.")
+    tool = make_tool("note")
+    asked = judged(make_judge(asking), tool)
+    assert isinstance(asked, Ask)
+    assert asked.reason.endswith(" says to ask about running it. Publishing is for people.")
+    without = judged(make_judge(rule("*", "*", "ask")), tool)
+    assert isinstance(without, Ask)
+    assert without.reason.endswith(" says to ask about running it.")

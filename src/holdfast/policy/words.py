@@ -88,19 +88,28 @@ def confirmation_denied(tool: str, note: str | None) -> str:
 
 def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
     """Why a person is asked: each reason once, with a few of what it is about."""
-    told: dict[str, list[str]] = {}
+    told: dict[tuple[str, str], list[str]] = {}
     doubts: dict[str, None] = {}
     for one in asked[:_MOST_QUESTIONS]:
         if one.use.doubt is not None:
-            doubts[f"{described(one.use)} cannot be judged: {one.use.doubt}"] = None
+            doubts[f"{described(one.use)} cannot be judged: {one.use.doubt}."] = None
         else:
-            rule = one.rule
-            why = "no rule speaks of" if rule is None else f"{cited(rule)} says to ask about"
-            told.setdefault(why, []).append(described(one.use))
-    reasons = [*(f"{why} {', '.join(dict.fromkeys(uses))}" for why, uses in told.items()), *doubts]
+            told.setdefault(_asking(one.rule), []).append(described(one.use))
+    reasons = [
+        *(f"{why} {', '.join(dict.fromkeys(uses))}.{words}" for (why, words), uses in told.items()),
+        *doubts,
+    ]
     left = len(asked) - _MOST_QUESTIONS
     more = [f"{left} more are in question."] if left > 0 else []
-    return [*(f"Tool '{tool}': {reason}." for reason in reasons), *more]
+    return [*(f"Tool '{tool}': {reason}" for reason in reasons), *more]
+
+
+def _asking(rule: Rule | None) -> tuple[str, str]:
+    """Who asks, and in which words of the rule."""
+    if rule is None:
+        return "no rule speaks of", ""
+    words = f" {one_line(rule.reason, LONGEST_REASON)}" if rule.reason else ""
+    return f"{cited(rule)} says to ask about", words
 
 
 def confined(setting: str) -> str:
