@@ -239,7 +239,7 @@ def test_a_line_of_foreign_text_is_short_and_printable(text: str, most: int) -> 
 
 def test_who_is_asked_reads_the_reason_of_the_rule_and_on_one_line() -> None:
     asking = rule("*", "*", "ask", reason="Publishing\nis for people.")
-    tool = make_tool("note")
+    tool = make_tool()
     asked = judged(make_judge(asking), tool)
     assert isinstance(asked, Ask)
     assert asked.reason.endswith(" says to ask about running it. Publishing is for people.")
