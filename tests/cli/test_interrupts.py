@@ -31,7 +31,8 @@ def interrupts() -> Generator[None]:
 @pytest.mark.usefixtures("interrupts")
 async def test_once_nobody_heeds_signals_an_interrupt_is_no_exception() -> None:
     """As one, it would break off the closing of the event loop, and the program would hang."""
-    stops = Stops(say=lambda _: None, end_now=lambda: None, hang_up=lambda: None)
+    said: list[str] = []
+    stops = Stops(say=said.append, end_now=lambda: None, hang_up=lambda: None)
     async with anyio.create_task_group() as group:
         group.start_soon(heed_signals, Nobody(), Ladder(), stops)
         await anyio.wait_all_tasks_blocked()
