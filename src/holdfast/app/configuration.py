@@ -17,7 +17,7 @@ from typing import cast
 import msgspec
 
 from holdfast.app import server_words, telemetry, vault_places
-from holdfast.app.engine_settings import check_cluster
+from holdfast.app.agent_settings import check_cluster
 from holdfast.app.environment import (
     DEBUG_VARIABLE,
     MCP_TOKEN_VARIABLE,

@@ -11,15 +11,12 @@ from typing import Any
 import msgspec
 
 from holdfast.app.assembly import Whole
-from holdfast.app.fleet import check_fleet, is_clustered, servers_of
+from holdfast.app.fleet import check_fleet, is_clustered, opened_link
 from holdfast.app.meter import Meter, metered
 from holdfast.app.other_projects import OpenProject
 from holdfast.app.settings import Settings
-from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
-from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.link import Link, linked
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 from holdfast.record.store import Store
@@ -75,10 +72,7 @@ async def opened_engine(runs: Runs) -> AsyncGenerator[Engine]:
 async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
     check_fleet(settings)
     async with AsyncExitStack() as stack:
-        try:
-            link: Link = await stack.enter_async_context(linked(servers_of(settings)))
-        except LinkError as problem:
-            raise JournalUnavailable(str(problem)) from None
+        link = await stack.enter_async_context(opened_link(settings))
         tenants = [_tenant(runs, settings.cluster.own, runs.store, runs.wake)]
         for name in settings.cluster.tenant:
             opened = await stack.enter_async_context(of_tenant(runs.parts, runs.make, name))

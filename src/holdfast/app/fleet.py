@@ -3,7 +3,8 @@
 How an engine runs sessions is not known here.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from anyio import move_on_after
@@ -11,13 +12,13 @@ from anyio import move_on_after
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.contract.bus import BusPlace
-from holdfast.contract.journal import Session
+from holdfast.contract.journal import JournalUnavailable, Session
 from holdfast.contract.session_state import due_micros
 from holdfast.engine.cluster.announcing import HORIZON_MICROS, is_leased
 from holdfast.engine.cluster.bus import bus_place
 from holdfast.engine.cluster.door import LinkError, NatsServers
 from holdfast.engine.cluster.hints import later_told, now_told
-from holdfast.engine.cluster.link import linked
+from holdfast.engine.cluster.link import Link, linked
 from holdfast.engine.cluster.subjects import UnusableName
 from holdfast.runtime.clock import SystemClock
 
@@ -65,6 +66,17 @@ def servers_of(settings: Settings) -> NatsServers:
         password=cluster.password,
         replicas=cluster.replicas,
     )
+
+
+@asynccontextmanager
+async def opened_link(settings: Settings) -> AsyncGenerator[Link]:
+    """A connection to NATS; ConfigurationError, JournalUnavailable where none can be had."""
+    async with AsyncExitStack() as stack:
+        try:
+            link = await stack.enter_async_context(linked(servers_of(settings)))
+        except LinkError as problem:
+            raise JournalUnavailable(str(problem)) from None
+        yield link
 
 
 def bus_of(settings: Settings) -> BusPlace | None:

@@ -23,6 +23,10 @@ class Meter:
         self.waits = 0
         self.waited_seconds = 0.0
 
+    def drain(self) -> None:
+        """It begins nothing more."""
+        self.draining = True
+
     @property
     def is_ready(self) -> bool:
         """Whether it takes what is due."""

@@ -10,8 +10,12 @@ from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
-from holdfast.app.agent_settings import AgentSettings, RuleSettings
-from holdfast.app.engine_settings import ClusterSettings, EngineSettings
+from holdfast.app.agent_settings import (
+    AgentSettings,
+    ClusterSettings,
+    EngineSettings,
+    RuleSettings,
+)
 from holdfast.app.model_settings import ModelSettings
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.source_settings import ManifestSettings, McpSettings, PluginSettings, Seconds
