@@ -21,7 +21,6 @@ program=$!
 reader=$!
 wait $program
 status=$?
-[ $status -gt 128 ] && wait $program
 kill $reader 2>/dev/null
 exit $status
 """

@@ -51,7 +51,7 @@ async def _up(worker: list[str], screen: Screen, *, as_json: bool) -> int:
 
 
 async def _first_end(trial: Trial) -> str:
-    while (name := trial.ended()) is None:
+    while (name := trial.ended()) is None:  # noqa: ASYNC110 - a program that ends tells nobody
         await anyio.sleep(_LOOK_SECONDS)
     return name
 
