@@ -28,11 +28,11 @@ ANNOUNCE_SECONDS = 3.0
 Announce = Callable[[Session], Awaitable[bool]]
 
 _NO_SERVERS = (
-    "engine.kind is cluster and cluster.servers is missing; write for example"
+    "no cluster is configured: cluster.servers is missing; write for example"
     ' servers = ["nats://10.0.0.1:4222"] below [cluster], or try one with: holdfast cluster up'
 )
 _NO_POSTGRES = (
-    "engine.kind is cluster and store.kind is {}: many machines share a PostgreSQL alone; set"
+    "store.kind is {}: many machines share a PostgreSQL alone; set"
     " store.kind = 'postgres' and HOLDFAST_STORE__URL"
 )
 

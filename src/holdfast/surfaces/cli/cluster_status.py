@@ -8,7 +8,7 @@ import anyio
 import msgspec
 from anyio import to_thread
 
-from holdfast.app.fleet import opened_link
+from holdfast.app.fleet import check_fleet, opened_link
 from holdfast.app.settings import Settings
 from holdfast.app.store import store_url
 from holdfast.contract.journal import JournalUnavailable
@@ -48,6 +48,7 @@ class _Standing(msgspec.Struct, frozen=True, kw_only=True):
 def status(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
     settings = configured(arguments, screen).settings
+    check_fleet(settings)
     found = anyio.run(_found, settings)
     if arguments.json:
         document = plain(found)

@@ -37,15 +37,22 @@ def up(arguments: Namespace, screen: Screen) -> int:
 async def _up(worker: list[str], screen: Screen, *, as_json: bool) -> int:
     if not as_json:
         screen.remark("starting PostgreSQL, three servers of NATS and two workers")
+    unusable: ConfigurationError | None = None
     with anyio.CancelScope() as scope:
         async with anyio.create_task_group() as group:
             group.start_soon(_heed_signals, scope, screen)
-            async with trial_in(data_home(variables()), worker) as trial:
-                _tell(trial, screen, as_json=as_json)
-                ended = await _first_end(trial)
-                screen.remark(f"{ended} ended by itself; see {trial.folder / ended}.log")
+            try:
+                async with trial_in(data_home(variables()), worker) as trial:
+                    _tell(trial, screen, as_json=as_json)
+                    ended = await _first_end(trial)
+                    screen.remark(f"{ended} ended by itself; see {trial.folder / ended}.log")
+            except ConfigurationError as problem:
+                unusable = problem
             group.cancel_scope.cancel()
-            return _FAILED
+    if unusable is not None:
+        raise unusable
+    if not scope.cancelled_caught:
+        return _FAILED
     screen.remark("all of it has ended; what it kept is there when it is started again")
     return 0
 
