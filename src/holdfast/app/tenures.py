@@ -13,13 +13,13 @@ from holdfast.execution.processes.tenure import Tenure
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.session_log import SessionLog
 
-_MOST_ENDING_SECONDS = 1.0
-"""In which all that runs is ended once the moment has come."""
+_MOST_ENDING_SECONDS = 2.0
+"""In which all that runs is ended once the moment has come, also where a machine has much to do."""
 
 
 def ending_seconds(lease_seconds: float) -> float:
     """How long before the end of a lease the processes that it was for are ended."""
-    return min(_MOST_ENDING_SECONDS, lease_seconds / 10)
+    return min(_MOST_ENDING_SECONDS, lease_seconds / 5)
 
 
 def hold_processes(parts: Whole) -> None:

@@ -96,6 +96,23 @@ async def test_what_is_there_otherwise_stays_so_and_what_cannot_be_made_is_told(
         await link.have(Streams(NAMES))
 
 
+async def test_servers_that_have_just_begun_are_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.engine.cluster.link._MOST_PAUSE_SECONDS", 0.01)
+    link, client = scripted(LinkError("nobody answers"), refusal(10008), {})
+    await link.have(Streams(NAMES))
+    assert len(client.asked) == 4
+
+
+async def test_servers_that_never_answer_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.engine.cluster.link.TELL_SECONDS", 0.05)
+    monkeypatch.setattr("holdfast.engine.cluster.link._MOST_PAUSE_SECONDS", 0.01)
+    link, _ = scripted(LinkError("nobody answers"))
+    with pytest.raises(LinkError, match=r"makes no stream or consumer \(nobody answers\)"):
+        await link.have(Streams(NAMES))
+
+
 async def test_streams_are_looked_for_again_when_the_servers_may_be_others() -> None:
     news = News()
     client = Scripted({})
@@ -179,7 +196,7 @@ _USER = 'authorization { user: "runner", password: "s3cret" }\n'
 
 
 async def test_a_user_and_a_password_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 2.0)
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 1.0)
     with running_nats(more=_USER) as nats:
         right = NatsServers(servers=nats.urls, user="runner", password="s3cret")
         async with linked(right) as link:
@@ -209,7 +226,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 async def test_who_vouches_for_the_servers_is_looked_at_and_who_one_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 2.0)
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 1.0)
     made, key = certificate(tmp_path)
     more = f'tls {{ cert_file: "{made}", key_file: "{key}", ca_file: "{made}", verify: true }}\n'
     with running_nats(more=more) as nats:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import anyio
 import pytest
-from engine.cluster.fleets import SELDOM, WORD, running, until, wake
+from engine.cluster.fleets import SELDOM, WORD, running, soon, until, wake
 from msgspec.structs import replace
 
 from holdfast.contract.events import EventsProcessed, SessionCreated
@@ -42,9 +42,11 @@ class Broken(FakeOutbox):
     """A store that cannot be read at times."""
 
     is_gone = False
+    asked_in_vain = 0
 
     async def standing(self, session_ids: Collection[str], /) -> Mapping[str, Session]:
         if self.is_gone:
+            self.asked_in_vain += 1
             raise JournalUnavailable("the server went away")
         return await super().standing(session_ids)
 
@@ -130,12 +132,16 @@ async def test_room_is_shared_among_tenants(link: Link) -> None:
 
 
 async def test_a_store_that_cannot_be_read_keeps_no_other_tenant_waiting(
-    link: Link, caplog: pytest.LogCaptureFixture
+    link: Link, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for where in ("attending", "engine"):
+        monkeypatch.setattr(f"holdfast.engine.cluster.{where}.UNREAD_SECONDS", 2.0)
     async with stores(2) as (broken, well):
         runner, other = ToyRunner(well, "well"), ToyRunner(broken, "broken")
         of = [tenant("broken", broken, other), tenant("well", well, runner)]
-        await broken.create("ses_1", [CREATED, WORD])
+        names = [f"ses_{number}" for number in range(1, 9)]
+        for name in names:
+            await broken.create(name, [CREATED, WORD])
         await announcer(link, of[0]).tell_untold()
         broken.is_gone = True
         with caplog.at_level(logging.WARNING, "holdfast"):
@@ -145,8 +151,10 @@ async def test_a_store_that_cannot_be_read_keeps_no_other_tenant_waiting(
                     engine.poke(f"ses_{number}")
                     await until(lambda most=number: len(runner.order) > most)
                 assert other.order == []
+                # By one of its sessions it is known, and by one that had come before that was.
+                assert broken.asked_in_vain <= 4, "it was asked for each of its sessions"
                 broken.is_gone = False
-                await until(lambda: other.order == ["ses_1"])
+                await until(lambda: sorted(other.order) == names)
     assert any("the server went away" in one.message for one in caplog.records)
 
 
@@ -307,3 +315,23 @@ async def test_a_store_that_cannot_be_read_is_told_to_whoever_waits_for_idle(lin
         engine = ClusterEngine(link, [tenant("one", store)], CLOCK, SELDOM)
         with pytest.raises(JournalUnavailable):
             await engine.run_until_idle()
+
+
+async def test_a_run_that_queues_its_next_one_is_run_again_in_time(link: Link) -> None:
+    """Nobody looks: who ran it tells what is due later."""
+    async with stores(1) as (store,):
+        due: list[datetime] = []
+
+        class Sleeps(ToyRunner):
+            async def works(self, session_id: str) -> None:
+                if not due:
+                    due.append(soon(CLOCK, 2.2))
+                    await store.append(session_id, [wake(due[0])])
+
+        runner = Sleeps(store)
+        of = tenant("one", store, runner)
+        await store.create("ses_1", [CREATED, WORD])
+        async with running(ClusterEngine(link, [of], CLOCK, SELDOM)):
+            await until(lambda: len(runner.order) == 2)
+            assert CLOCK.now() >= due[0]
+        assert (await store.session("ses_1")).state.wakes == ()

@@ -89,14 +89,14 @@ async def test_a_hint_is_answered_when_its_run_has_ended_and_not_before(fleet: F
 
 async def test_a_hint_in_hand_is_kept_alive(fleet: Fleet) -> None:
     """It is in hand for longer than a silent worker may keep it, and nobody else is handed it."""
-    pace = replace(SELDOM, ack_seconds=1.5)
+    pace = replace(SELDOM, ack_seconds=1.0)
     mine, others = Held(fleet.journal, "mine"), ToyRunner(fleet.journal, "other")
     async with fleet.working(mine, pace) as engine:
         await fleet.made(S, WORD)
         engine.poke(S)
         await until(lambda: mine.order == [S])
         async with fleet.another() as far, far.working(others, pace):
-            await anyio.sleep(3.5)
+            await anyio.sleep(2.5)
             mine.goes.set()
             await none_left(fleet)
     assert (mine.over, others.order) == ([S], [])

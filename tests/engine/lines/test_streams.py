@@ -1,9 +1,12 @@
 """Bytes over a bus: in their order, without a hole, and whoever does not read holds nobody up."""
 
+from contextlib import suppress
+from typing import Literal, get_args
+
 import anyio
 import pytest
 from engine.lines.connected import FOR_EVER, PATIENCE, both_ends, lines_over
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import until
 
@@ -184,6 +187,17 @@ async def test_a_lost_last_piece_is_noticed_by_the_sign_of_life() -> None:
             await taken.receive()
 
 
+async def test_a_lost_end_is_told_again_by_the_sign_of_life() -> None:
+    bus = FakeBus()
+    async with lines_over(bus) as lines, both_ends(lines, lines) as (asked, taken):
+        bus.tamper = lambda _subject, _data: None
+        await asked.send_eof()
+        bus.tamper = None
+        await asked.live(FOR_EVER)
+        with pytest.raises(anyio.EndOfStream):
+            await taken.receive()
+
+
 async def test_what_cannot_be_said_ends_the_stream() -> None:
     bus = FakeBus()
     async with lines_over(bus) as lines, both_ends(lines, lines) as (asked, _):
@@ -297,6 +311,57 @@ def test_whatever_is_heard_nobody_crashes_and_nobody_hangs(messages: list[bytes]
                 pass
 
     anyio.run(hear)
+
+
+_Fate = Literal["arrives", "is lost", "comes twice", "is garbled"]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.binary(min_size=1, max_size=40), max_size=30),
+    st.lists(st.sampled_from(get_args(_Fate)), max_size=40),
+)
+def test_whatever_a_bus_does_what_is_read_is_the_beginning_of_what_was_sent(
+    items: list[bytes], fates: list[_Fate]
+) -> None:
+    async def run() -> None:
+        bus = FakeBus()
+        async with (
+            lines_over(bus, beat=0.01, silence=0.2) as lines,
+            both_ends(lines, lines) as (asked, taken),
+        ):
+            left = list(fates)
+
+            def tamper(subject: str, data: bytes) -> bytes | None:
+                fate = left.pop(0) if left else "arrives"
+                if fate == "comes twice":
+                    bus.say(subject, data)
+                return {"is lost": None, "is garbled": data[::-1]}.get(fate, data)
+
+            bus.tamper = tamper
+            read, ended = bytearray(), False
+            async with anyio.create_task_group() as group:
+                group.start_soon(_send_all, asked, items)
+                try:
+                    while True:
+                        read += await taken.receive()
+                except anyio.EndOfStream:
+                    ended = True
+                except anyio.BrokenResourceError:
+                    await taken.aclose()
+            bus.tamper = None
+            sent = b"".join(items)
+            assert sent.startswith(bytes(read))
+            assert bytes(read) == sent or not ended
+
+    anyio.run(run)
+
+
+async def _send_all(stream: BusStream, items: list[bytes]) -> None:
+    with suppress(anyio.BrokenResourceError):
+        for item in items:
+            await stream.send(item)
+    await stream.send_eof()
 
 
 async def test_a_stream_that_has_not_begun_says_nothing() -> None:

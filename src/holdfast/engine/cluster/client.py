@@ -25,6 +25,7 @@ _RECONNECT_SECONDS = 0.25
 _PING_SECONDS = 5
 """A server that stands still is noticed after two unanswered ones."""
 _CLOSE_SECONDS = 3.0
+_REFUSED = "uthorization"
 _GONE = (Error, OSError, TimeoutError)
 
 
@@ -143,7 +144,9 @@ class NatsClient:
         }
 
     async def _on_error(self, problem: Exception) -> None:
-        self._problem = _words(problem)
+        # That it is not let in says more than the connection that ends behind it.
+        if _REFUSED not in self._problem:
+            self._problem = _words(problem)
 
     async def _on_loss(self) -> None:
         if self._is_closing:

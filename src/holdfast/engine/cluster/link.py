@@ -12,7 +12,7 @@ import msgspec
 from anyio import Lock, fail_after, sleep
 
 from holdfast.engine.cluster.door import Client, LinkError, NatsServers, connected
-from holdfast.engine.cluster.streams import EXISTS, Streams
+from holdfast.engine.cluster.streams import EXISTS, NOT_YET, Streams
 from holdfast.engine.cluster.subjects import Names, UnusableName
 
 TELL_SECONDS = 20.0
@@ -151,14 +151,27 @@ class Link:
         self._made.clear()
 
     async def _make(self, subject: str, config: Mapping[str, object]) -> None:
-        try:
-            await self._api(subject, config, _Answer)
-        except _Unkept as problem:
-            if problem.problem.err_code not in EXISTS:
-                raise LinkError(
-                    f"NATS makes no stream or consumer ({problem}); see that JetStream is on and"
-                    " that its user may"
-                ) from None
+        """Asked again for a while: servers that have just begun have no leader yet."""
+        problem = "there was no time"
+        with suppress(TimeoutError), fail_after(TELL_SECONDS):
+            while True:
+                try:
+                    await self._api(subject, config, _Answer)
+                except _Unkept as found:
+                    problem = str(found)
+                    if found.problem.err_code in EXISTS:
+                        return
+                    if found.problem.err_code not in NOT_YET:
+                        break
+                except LinkError as found:
+                    problem = str(found)
+                else:
+                    return
+                await sleep(_MOST_PAUSE_SECONDS)
+        raise LinkError(
+            f"NATS makes no stream or consumer ({problem}); see that JetStream is on and that its"
+            " user may"
+        )
 
     async def _kept(self, stream: str, asked: Mapping[str, object]) -> Kept | None:
         try:

@@ -11,6 +11,8 @@ from holdfast.engine.cluster.subjects import CLASSES, Names
 
 EXISTS = frozenset({10058, 10148, 10013, 10105})
 """What the server says of a stream or consumer that is there and was made otherwise."""
+NOT_YET = frozenset({10005, 10008, 10023, 10074})
+"""What it says while there is no leader, or not as many servers as are to keep each message."""
 ACK_SECONDS = 10.0
 """How long a worker that says nothing keeps a hint."""
 _SECOND = 1_000_000_000

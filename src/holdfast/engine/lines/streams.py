@@ -137,7 +137,7 @@ class BusStream(ByteStream):
         if current_time() - self._heard_at > silence:
             self.end("the other end says nothing any more")
         elif not self._telling.locked():  # else it is being said
-            await self._say(Kind.HERE)
+            await self._say_that_it_is_there()
 
     async def receive(self, max_bytes: int = MOST_PIECE_BYTES) -> bytes:
         """What is there, once something is; EndOfStream."""
@@ -148,7 +148,7 @@ class BusStream(ByteStream):
             found = self._incoming.read(max_bytes)
             if found:
                 if self._incoming.is_due and not self._incoming.over and self._problem is None:
-                    await self._say(Kind.HERE)
+                    await self._say_that_it_is_there()
                 return found
             if self._incoming.over:
                 raise EndOfStream
@@ -204,6 +204,10 @@ class BusStream(ByteStream):
             raise ClosedResourceError
         if self._problem is not None or self._is_gone:
             raise BrokenResourceError(self._problem or "the other end has left")
+
+    async def _say_that_it_is_there(self) -> None:
+        # An end that was lost would never be noticed: nothing with a number comes behind it.
+        await self._say(Kind.END if self._ended else Kind.HERE)
 
     async def _say(self, kind: Kind, data: bytes = b"") -> None:
         async with self._telling:
