@@ -75,7 +75,7 @@ class StreamStanding(msgspec.Struct, frozen=True, kw_only=True):
     messages: int
     bytes: int
     keepers: tuple[Keeper, ...]
-    """Empty: one server that is no cluster."""
+    """The one that leads comes first."""
 
 
 class LaneStanding(msgspec.Struct, frozen=True, kw_only=True):
