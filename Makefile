@@ -25,6 +25,7 @@ setup: $(STAMP) ## make .venv with the locked packages
 
 $(STAMP): requirements-dev.lock pyproject.toml src/holdfast/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit("holdfast needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 setup") if sys.version_info < (3, 11) else None'
+	@echo "setting up $(VENV), once: some 100 packages, one to three minutes, most of them without a word"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@# The lock is complete; of one package it leaves out on purpose what that names (pyproject.toml).
 	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-dev.lock

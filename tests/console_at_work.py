@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import urllib.parse
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,6 +90,9 @@ def serving(place: Path, turns: str, *words: str, token: str | None = None) -> G
     finally:
         process.terminate()
         try:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(1)
+            process.terminate()  # a run that is still under way is not waited for
             process.wait(20)
         finally:
             process.stdout.close()

@@ -36,8 +36,8 @@ class TerminalScreen:
             elif command == "J":
                 self._rows[self._row] = self._rows[self._row][: self._column]
                 del self._rows[self._row + 1 :]
-            else:
-                assert command == "m", f"{command!r} is not known here"
+            else:  # colours, and all rows scroll again
+                assert command in {"m", "r"}, f"{command!r} is not known here"
         return self
 
     def _put(self, character: str) -> None:

@@ -41,7 +41,7 @@ async def test_every_managed_call_is_inside_a_span(tmp_path: Path) -> None:
             *(wake_id, None),
             *("wake", "session_run"),
         )
-        assert wake.summary == "1 new events"
+        assert wake.summary == "1 new event"
         assert [(one.parent_span_id, one.span_kind, one.name) for one in begun] == [
             (wake_id, "tool", "add"),
             (wake_id, "tool", "nobody"),

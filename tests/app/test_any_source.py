@@ -18,6 +18,7 @@ from holdfast.contract.requirements import NOTHING_REQUIRED, requirement_set
 from holdfast.contract.rules import Rule
 from holdfast.envelope.detect import is_error, is_success
 from holdfast.envelope.dialects import ok
+from holdfast.policy.source_grants import DEFAULT_REQUIREMENTS
 from holdfast.runtime.definitions import full_definition, openai_definition
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
@@ -118,10 +119,12 @@ async def test_every_source_answers_in_one_shape(tmp_path: Path) -> None:
     assert all("it broke" in one.message for one in broken.values() if one)
 
 
+@pytest.mark.req("SPEC-CON-27")
 async def test_what_a_source_leaves_open_has_its_documented_default(tmp_path: Path) -> None:
     async with from_everywhere(tmp_path) as hf:
         tools = {one.name: one for one in hf.tools}
     assert tools["of_manifest"].requires == requirement_set({"fs": {"read": ["{workspace}/**"]}})
+    assert tools["of_manifest"].requires == DEFAULT_REQUIREMENTS["manifest"]
     assert tools["raw_echo"].requires == NOTHING_REQUIRED
     assert tools["of_plugin"].requires == NOTHING_REQUIRED
     bare = tools["of_manifest"]

@@ -208,7 +208,7 @@ def test_the_only_model_need_not_be_named() -> None:
             "a",
             "variable MINE is not set",
         ),
-        (Settings(), "scripted:/nowhere/x.toml", "cannot be read (No such file"),
+        (Settings(), "scripted:/nowhere/x.toml", "directory); name a script that can"),
         (Settings(), "local:gpt-5", "there are no weights of 'gpt-5' here"),
     ],
 )

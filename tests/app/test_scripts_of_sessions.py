@@ -7,6 +7,7 @@ import pytest
 from agents_at_work import home_of
 
 from holdfast import Holdfast
+from holdfast.app import agent_opening
 from holdfast.app.model_settings import ModelSettings
 from holdfast.app.settings import Settings
 
@@ -59,3 +60,23 @@ async def test_a_script_that_is_configured_is_no_more_shared_than_one_that_is_na
                 pass
             assert session.last is not None
             assert session.last.response == "one"
+
+
+async def test_only_so_many_scripts_are_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_opening, "_MOST_PLAYING", 1)
+    model = script_in(tmp_path, {"text": "one"}, {"text": "two"})
+    async with Holdfast(workspace=tmp_path, surroundings=home_of(tmp_path)) as hf:
+        first = await hf.new_session(model=model)
+        await hf.new_session(model=model)
+        for _ in range(2):
+            async for _ in first.run("Go on."):
+                pass
+            await first.close()
+            first = await hf.new_session(session=first.id)
+        assert first.last is None
+        async for _ in first.run("Go on."):
+            pass
+        assert first.last is not None
+        assert first.last.response == "two"

@@ -15,6 +15,7 @@ from holdfast.contract.events import (
     ApprovalAnswered,
     Event,
     Payload,
+    SpanStarted,
     StatusChanged,
     ToolConfirmation,
     UserInterrupt,
@@ -57,7 +58,7 @@ async def test_words_that_came_too_late_for_the_beginning(tmp_path: Path, words:
         with meanwhile(desk, [WORD] * words):
             await desk.told()
         (begun, *_) = await desk.payloads(StatusChanged)
-        assert begun.reason == "1 new events"
+        assert begun.reason == "1 new event"
         events = await all_events(desk)
     found = await replay_run(events)
     assert found.divergence is None
@@ -96,5 +97,18 @@ async def test_a_run_that_nothing_explains_is_named(
     assert found is not None
     assert (found.sequence, found.field, found.after) == (
         *(begun.sequence, "$.reason"),
-        "1 new events",
+        "1 new event",
     )
+
+
+async def test_a_journal_of_before_says_why_a_run_began_in_its_own_words(tmp_path: Path) -> None:
+    async with at_work(tmp_path, ["one"]) as desk:
+        await desk.told("First.")
+        events: Sequence[Event] = await all_events(desk)
+    began = first_of(events, StatusChanged)
+    span = first_of(events, SpanStarted)
+    words = msgspec.structs.replace(began.payload, reason="1 new events")
+    told = msgspec.structs.replace(span.payload, summary="1 new events")
+    assert (words, told) != (began.payload, span.payload)
+    recorded = with_payload(with_payload(events, began.sequence, words), span.sequence, told)
+    assert (await replay_run(recorded)).divergence is None

@@ -36,20 +36,36 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 def test_a_token_comes_from_a_file_or_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    told: list[str] = []
     monkeypatch.delenv("HOLDFAST_MCP_TOKEN", raising=False)
-    assert serving_words.token_from(None, MCP_TOKEN_VARIABLE) is None
+    assert serving_words.token_from(None, MCP_TOKEN_VARIABLE, told.append) is None
     monkeypatch.setenv("HOLDFAST_MCP_TOKEN", "from-the-environment")
-    assert serving_words.token_from(None, MCP_TOKEN_VARIABLE) == "from-the-environment"
+    assert serving_words.token_from(None, MCP_TOKEN_VARIABLE, told.append) == "from-the-environment"
     path = tmp_path / "token"
     path.write_text("from-a-file-of-mine\n", "utf-8")
-    assert serving_words.token_from(str(path), MCP_TOKEN_VARIABLE) == "from-a-file-of-mine"
+    assert (
+        serving_words.token_from(str(path), MCP_TOKEN_VARIABLE, told.append)
+        == "from-a-file-of-mine"
+    )
     for weak in ("short", "with spaces in between them", "ünïcödé-is-not-plain-enough"):
         path.write_text(weak, "utf-8")
         with pytest.raises(UsageError, match="16 plain characters"):
-            serving_words.token_from(str(path), MCP_TOKEN_VARIABLE)
+            serving_words.token_from(str(path), MCP_TOKEN_VARIABLE, told.append)
     path.write_bytes(b"\xff" * 20)
     with pytest.raises(UsageError, match="--token-file"):
-        serving_words.token_from(str(path), MCP_TOKEN_VARIABLE)
+        serving_words.token_from(str(path), MCP_TOKEN_VARIABLE, told.append)
+
+
+@pytest.mark.parametrize(("mode", "others"), [(0o600, False), (0o400, False), (0o640, True)])
+def test_a_token_that_others_can_read_is_told(tmp_path: Path, mode: int, *, others: bool) -> None:
+    told: list[str] = []
+    path = tmp_path / "token"
+    path.write_text("from-a-file-of-mine\n", "utf-8")
+    path.chmod(mode)
+    token = serving_words.token_from(str(path), MCP_TOKEN_VARIABLE, told.append)
+    assert token == "from-a-file-of-mine"
+    words = f"--token-file {path} can be read by others; run: chmod 600 {path}"
+    assert told == ([words] if others else [])
 
 
 def test_the_variable_of_the_token_is_no_setting(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from agent_scripts import Typed, asks, at_a_terminal, says, script
 
 ASKS_ABOUT_EDITS = (
     "--set",
-    "profile.code.rules=[{permission='edit',pattern='*',action='ask'}]",
+    "profile.code.rules=[{permission='edit',pattern='*',action='ask',reason='Ask Ada'}]",
 )
 EDIT = asks("edit", path="a.txt", old_string="two", new_string="2")
 
@@ -33,11 +33,31 @@ def test_an_edit_is_shown_before_it_is_asked_for(home: Path, work: Path) -> None
     for part in ("   one", "  -two", "  +2", "   three", "y = once"):
         assert part in before
     assert before.count("a.txt") == 1 + before.count("'a.txt'")  # the call, and why it is asked
+    assert ": Ask Ada." in before
     assert "old_string" not in before  # the lines tell it
     after = seen.shown.partition("Run it? [y/N]")[2]
     assert "-two" not in after  # it was shown, and is not again
     assert (work / "a.txt").read_text("utf-8") == "one\n2\nthree\n"
     assert "Done" in seen.shown.rpartition("# Done")[2]  # as it was meant to look
+
+
+@pytest.mark.parametrize("view", [(), ("--screen",)])
+def test_no_secret_of_a_file_is_shown_beside_its_change(
+    view: tuple[str, ...], home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "hunter2-hunter2"
+    monkeypatch.setenv("PROBE_TOKEN", secret)
+    (work / "a.txt").write_text(f"key = {secret}\ntwo\nthree\n", "utf-8")
+    model = script(work.parent, EDIT, says("Done."))
+    at_the_question = Typed("yes, once" if view else "[y/N]", "y" if view else "y\n")
+    seen = at_a_terminal(
+        *("run", "x", *view, "--workspace", str(work), "--model", model, *ASKS_ABOUT_EDITS),
+        home=home,
+        typed=[at_the_question],
+    )
+    assert "key = ***REDACTED***" in seen.shown
+    assert "hunter2" not in seen.shown
+    assert (work / "a.txt").read_text("utf-8") == f"key = {secret}\n2\nthree\n"
 
 
 @pytest.mark.parametrize(

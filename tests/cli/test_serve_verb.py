@@ -1,14 +1,16 @@
 """`holdfast serve`: where it listens, for whom, and what keeps it from beginning."""
 
 import json
+import os
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from agent_scripts import says, script
-from command import Cli, start
+from command import HOLDFAST, Cli, start
 from http_process import serving, wait_for
 
 TOKEN = "a-token-of-twenty-four-x"
@@ -61,6 +63,30 @@ def test_a_token_that_is_given_is_not_told_again(
         assert server.get("/server")
         stranger = server.client.get("/server", headers={"authorization": "Bearer wrong"})
         assert stranger.status_code == 401
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_person_is_told_how_to_come_in(home: Path, work: Path, *, given: bool) -> None:
+    variables = {**os.environ, "HOLDFAST_HOME": str(home)}
+    variables |= {"HOLDFAST_SERVE_TOKEN": TOKEN} if given else {}
+    with subprocess.Popen(
+        [str(HOLDFAST), "serve", "--port", "0", "--workspace", str(work)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=variables,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            process.terminate()
+            _, remarks = process.communicate(timeout=15)
+        finally:
+            process.kill()
+    assert line.startswith("the console: http://127.0.0.1:")
+    assert ("/?token=" in line) is not given
+    assert ("it asks for the token that this was started with" in remarks) is given
+    assert TOKEN not in line + remarks
 
 
 def test_a_port_that_is_in_use_is_told(home: Path, work: Path) -> None:

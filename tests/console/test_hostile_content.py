@@ -64,17 +64,24 @@ def _unharmed(page: Page, width: int) -> None:
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= width
 
 
+_A_LITTLE_FURTHER = """async one => {
+    one.scrollTop += 200;
+    for (let picture = 0; picture < 3; picture += 1) await new Promise(requestAnimationFrame);
+}"""
+"""And what stands there is drawn."""
+
+
 def _found(page: Page, wanted: Locator) -> Locator:
     """What stands somewhere in a session that is long, looked for from its beginning."""
     expect(page.locator(".session-status")).to_have_text("idle", timeout=30_000)
     page.keyboard.press("g")
     page.keyboard.press("g")
     scroller = page.locator(".timeline-scroll")
-    for _ in range(60):
+    scroller.evaluate("one => { one.scrollTop = 0 }")
+    for _ in range(200):
         if wanted.count():
             break
-        scroller.evaluate("one => { one.scrollTop += 400 }")
-        page.wait_for_timeout(50)
+        scroller.evaluate(_A_LITTLE_FURTHER)
     expect(wanted).to_have_count(1)
     return wanted
 

@@ -1,9 +1,11 @@
-"""A session of ten thousand events: shown at once, scrolled, and still where a person reads."""
+"""A session of ten thousand events: shown at once, scrolled, and still where a person reads.
+
+How smooth that is, is measured in bench/console_scroll.py.
+"""
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -16,8 +18,6 @@ from playwright.sync_api import Browser, Page, Route, expect
 pytestmark = [pytest.mark.timeout(120), pytest.mark.system("chromium")]
 
 EVENTS = 10_000
-SLOWEST = 120
-"""A frame that takes longer than this many milliseconds is seen as a jerk; one in a hundred may."""
 SCROLLED = """([by, frames]) => new Promise((done) => {
   const scroller = document.querySelector(".timeline-scroll");
   const times = [];
@@ -83,10 +83,7 @@ def test_it_scrolls_from_its_end_to_its_beginning_and_back(
         page.keyboard.press("g")
         expect(page.locator(".said-text", has_text="Message 1.")).to_be_visible(timeout=30_000)
         down = page.evaluate(SCROLLED, [160, 300])
-        for way, told in (("up", up), ("down", down)):
-            sys.stdout.write(f"\n{way}: {told}\n")
-            assert told["p99"] < SLOWEST
-            assert told["median"] < 40
+        for told in (up, down):
             assert told["most"] < 80, "rows out of view are given up"
         assert down["top"] >= 160 * 300
 

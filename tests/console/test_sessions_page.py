@@ -142,3 +142,20 @@ def test_the_list_is_used_with_the_keyboard_alone(browser: Browser, tmp_path: Pa
         page.keyboard.press("Escape")
         page.keyboard.press("u")
         expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
+
+
+def test_a_session_is_begun_with_a_model_that_nobody_configured(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "another.toml").write_text('[[turn]]\ntext = "From the other script."\n', "utf-8")
+    with serving(tmp_path, WORK) as served, window(browser, served) as one:
+        page = one.page
+        page.get_by_role("button", name="New session").first.click()
+        page.get_by_label("Message").fill("Say it.")
+        model = page.get_by_label("Model")
+        offered = model.evaluate("one => [...one.list.options].map((each) => each.value)")
+        assert offered == ["played"]
+        model.fill(f"scripted:{tmp_path / 'another.toml'}")
+        page.get_by_role("button", name="Begin").click()
+        page.wait_for_url("**/console/sessions/ses_*")
+        expect(page.get_by_text("From the other script.")).to_be_visible()

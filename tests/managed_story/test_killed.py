@@ -78,7 +78,7 @@ async def test_a_question_outlives_its_program_and_its_answer_counts_once(
 ) -> None:
     job = prepared(tmp_path)
     told = Round(job, at_work)
-    for tool in ("shell_exec", "shell_run", PROMOTE, PROMOTE):
+    for tool in ("shell_exec", "shell_run", PROMOTE):
         before = (job.shared / "till.py").read_bytes()
         assert await told.killed(Moment(at="after", kind="approval.asked", tool=tool), nobody)
         (question,) = await open_questions(None, **job.store)

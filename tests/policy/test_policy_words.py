@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy.judge_kit import judged
+from policy.judge_kit import SHELL, judged
 from policy.rules_kit import rule
 from support import make_call, make_judge, make_pipeline, make_tool, settle
 
@@ -235,3 +235,19 @@ def test_a_line_of_foreign_text_is_short_and_printable(text: str, most: int) -> 
     assert one_line(told, most) == told
     if text.isprintable() and text == " ".join(text.split()) and len(text) <= most:
         assert told == text
+
+
+def test_a_person_is_told_first_what_the_deciding_rule_says_of_itself() -> None:
+    why = "Deploys are\nannounced before."
+    asks = [rule("shell", "make *", "ask", reason=why), rule("shell", "ls", "ask")]
+    judge = make_judge(*asks)
+    verdict = judged(judge, SHELL, {"command": "make deploy"})
+    assert isinstance(verdict, Ask)
+    first, *_ = verdict.reason.split(". ")
+    assert first == (
+        "Tool 'shell': the session rule shell 'make *' (test) says to ask about shell.run on"
+        " 'make deploy': Deploys are announced before."
+    )
+    verdict = judged(judge, SHELL, {"command": "ls"})
+    assert isinstance(verdict, Ask)
+    assert verdict.reason.endswith("says to ask about shell.run on 'ls'.")

@@ -32,10 +32,12 @@ from holdfast.contract.events import (
 )
 from holdfast.contract.journal import EventQuery
 from holdfast.contract.session_state import ReportedStatus, SessionState, reported
+from holdfast.contract.wake_events import PARKED_UNTIL, WakeDeferred
 
 pytestmark = pytest.mark.anyio
 
 S = "ses_1"
+LEFT_ALONE = WakeDeferred(until=PARKED_UNTIL, attempt=0, reason="imported")
 RUNS = StatusChanged(from_status="idle", to_status="running", reason="a wake")
 CONFIRM = ToolUse(
     request_id="apr_1", tool_name="t", ownership="o", permission_policy="always_ask", input={}
@@ -132,6 +134,8 @@ async def test_a_session_goes_from_state_to_state(tmp_path: Path) -> None:
         ([], "idle"),
         ([RUNS], "busy"),
         ([UserMessage(message="x")], "retrying"),
+        ([UserMessage(message="x"), LEFT_ALONE], "idle"),
+        ([UserMessage(message="x"), LEFT_ALONE, UserMessage(message="y")], "retrying"),
         ([CONFIRM, PAUSED], "waiting_on_approval"),
         ([CUSTOM, PAUSED], "waiting_on_user_input"),
         ([RUNS, ASKED, QUESTION], "waiting_on_approval"),

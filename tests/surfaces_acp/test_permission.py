@@ -186,6 +186,34 @@ async def test_who_is_asked_about_a_change_is_shown_it_before(place: Place) -> N
     ]
 
 
+async def test_no_secret_of_a_file_is_shown_with_a_change(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "hunter2-hunter2"
+    monkeypatch.setenv("PROBE_TOKEN", secret)
+    place.rules(ASKS_ABOUT_CHANGES)
+    (place.work / "a.txt").write_text(f"key = {secret}\ntwo\n", "utf-8")
+    edit = {"path": "a.txt", "old_string": "two", "new_string": "2"}
+    model = place.script(turn(("edit", edit)), {"text": "Done."})
+    async with editing(place, model) as desk:
+        assert await _asked(desk, kind("allow_once")) == "end_turn"
+        ((asked, _options),) = desk.editor.asked
+        shown = str(asked.model_dump(by_alias=True))
+        told = str(desk.editor.told)
+    assert "key = ***REDACTED***\\n2" in shown
+    assert "key = ***REDACTED***\\n2" in told  # once it has run, too
+    assert "hunter2" not in shown + told
+    assert (place.work / "a.txt").read_text("utf-8") == f"key = {secret}\n2\n"
+
+
+async def test_the_reason_of_the_rule_is_told_first(place: Place, asks: str) -> None:
+    place.rules(f'{ASKS_ABOUT_BASH}reason = "Files are made by hand"\n')
+    async with editing(place, asks) as desk:
+        assert await _asked(desk, kind("allow_once")) == "end_turn"
+        told = desk.editor.asked[0][0].model_dump()["content"][0]["content"]["text"]
+    assert told.split(". ")[0].endswith("on 'touch made': Files are made by hand.")
+
+
 CODER = """
 [agent.coder]
 description = "Looks at code."

@@ -40,9 +40,10 @@ def save(path: str) -> str:
 
 
 ASKED = Rule(permission="save", pattern="**", action="ask", scope="project", source="test")
+BY_HAND = msgspec.structs.replace(ASKED, reason="Notes are written by hand")
 DEPLOYS = calls(("deploy", '{"place": "north"}'))
 SAVES = calls(("save", '{"path": "notes/a.md"}'))
-SAVING: dict[str, Any] = {"tools": [save], "rules": [ASKED], "profile": "locked"}
+SAVING: dict[str, Any] = {"tools": [save], "rules": [BY_HAND], "profile": "locked"}
 
 
 async def asked(home: Served, session: str | None = None, count: int = 1) -> list[Any]:
@@ -105,6 +106,7 @@ async def test_what_is_allowed_for_the_session_is_not_asked_again(tmp_path: Path
         session = await home.begun("Save twice.")
         (question,) = await asked(home)
         assert question["offers"] == ["once", "session", "project"]
+        assert question["reason"].endswith("on 'notes/a.md': Notes are written by hand.")
         await answer(home, question, allow=True, remember="session")
         await home.at_rest(session)
         assert RAN == ["notes/a.md"] * 2

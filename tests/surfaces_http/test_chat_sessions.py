@@ -2,6 +2,7 @@
 
 import json
 import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,11 @@ async def test_two_conversations_that_begin_alike_are_not_mixed(tmp_path: Path) 
         _, first = await answered(home, "Hi.")
         _, second = await answered(home, "Hi.")
         assert first != second
-        _, own = await answered(home, "Hi.", "Hello.", "The number is 17.")
+        _, own = await answered(home, "Hi.", "Hello.", "The number is seventeen.")
         _, other = await answered(home, "Hi.", "Hello.", "What is the number?")
         assert other != own
         told = "\n".join(str(row.content) for row in home.model.requests[-1].rows)
-        assert "17" not in told
+        assert "seventeen" not in told
         assert "user: Hi.\nassistant: Hello." in told
 
 
@@ -269,3 +270,78 @@ async def test_an_interrupt_by_somebody_else_ends_the_answer(tmp_path: Path) -> 
             (row,) = (await home.get("/sessions"))["sessions"]
             await home.post(f"/sessions/{row['id']}/interrupt")
         assert len(told) == 1
+
+
+async def test_who_hangs_up_stops_the_run_where_nothing_is_streamed_either(tmp_path: Path) -> None:
+    turns = [calls(("bash", '{"command": "sleep 60"}')), "Never."]
+    async with served(tmp_path, turns) as home:
+        session = ""
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(home.client.post, PATH, json=asking("Sleep.")))
+            session = await begun(home)
+            await home.command(session)
+            group.cancel_scope.cancel()
+        await home.until(session, lambda row: row["reported"] == "idle")
+        await home.until(session, lambda row: row["runner"] == "nobody")
+        assert len(home.model.requests) == 1
+        assert await home.events(session, "user.interrupt")
+
+
+async def begun(home: Served) -> str:
+    """The one session there is, once there is one."""
+    with anyio.fail_after(PATIENCE):
+        while not (found := (await home.get("/sessions"))["sessions"]):
+            await anyio.sleep(0.01)
+    (row,) = found
+    return str(row["id"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_same_request_of_a_key_is_answered_again_and_runs_once(
+    stream: bool,
+    tmp_path: Path,
+) -> None:
+    turns = [calls(("bash", '{"command": "sleep 1.5"}'), text="I look."), "It is 42.", "More."]
+    key = {"idempotency-key": "k1"}
+    body = asking("What is it?", stream=stream)
+    async with served(tmp_path, turns) as home:
+        session = ""
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(home.client.post, PATH, json=body, headers=key))
+            session = await begun(home)
+            await home.command(session)
+            group.cancel_scope.cancel()  # the connection is lost, and the client tries again
+        for _ in range(2):
+            answer = await home.client.post(PATH, json=body, headers=key)
+            assert answer.status_code == 200
+            assert answer.headers["x-holdfast-session"] == session
+            assert words_of(answer) == "I look.\n\nIt is 42."
+        assert not await home.events(session, "user.interrupt")
+        (row,) = (await home.get("/sessions"))["sessions"]
+        assert (row["turns"], len(home.model.requests)) == (1, 2)
+        other = await home.client.post(PATH, json=asking("And now?"), headers=key)
+        assert other.status_code == 422
+        assert "another request" in other.json()["error"]["message"]
+
+
+def words_of(answer: httpx.Response) -> str:
+    """All that was said, however it was sent."""
+    if answer.headers["content-type"] == "application/json":
+        return str(answer.json()["choices"][0]["message"]["content"])
+    lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if "{" in line]
+    pieces = [one for line in lines for one in json.loads(line)["choices"]]
+    return "".join(one["delta"].get("content") or "" for one in pieces)
+
+
+async def test_what_was_refused_under_a_key_was_not_said(tmp_path: Path) -> None:
+    headers = {"idempotency-key": "k1", "x-holdfast-session": "ses_none"}
+    async with served(tmp_path, ["Yes."]) as home:
+        answer = await home.client.post(PATH, json=asking("Go."), headers=headers)
+        assert answer.status_code == 404
+        del headers["x-holdfast-session"]
+        answer = await home.client.post(PATH, json=asking("Go."), headers=headers)
+        assert words_of(answer) == "Yes."
+        answer = await home.client.post(
+            PATH, json=asking("Go."), headers={"idempotency-key": "a b"}
+        )
+        assert answer.status_code == 422

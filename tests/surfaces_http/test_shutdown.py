@@ -1,7 +1,9 @@
 """How a server ends: what runs is finished or due again, nothing is lost, and nothing is left."""
 
 import signal
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -177,3 +179,75 @@ def test_a_write_in_the_middle_of_which_the_server_is_killed_is_not_done_again(
         server.post("/tools/mark/calls", 422, "k1", arguments={**arguments, "seconds": 1})
         server.post("/tools/mark/calls", 200, "k2", arguments={**arguments, "seconds": 0})
         assert mark.read_text("utf-8") == "xx"
+
+
+def in_the_background(asks: Callable[[], httpx.Response]) -> tuple[Thread, list[httpx.Response]]:
+    """A request under way; what is answered stands in the list, if anything is."""
+    told: list[httpx.Response] = []
+
+    def ask() -> None:
+        with suppress(httpx.TransportError):
+            told.append(asks())
+
+    thread = Thread(target=ask)
+    thread.start()
+    return thread, told
+
+
+def completion(server: Serving, model: str) -> httpx.Response:
+    words = {"model": model, "messages": [{"role": "user", "content": "Go."}]}
+    return server.client.post(f"{server.told['address']}/v1/chat/completions", json=words)
+
+
+def test_answers_under_way_are_given_while_runs_may_end(home: Path, work: Path) -> None:
+    mark = work / "mark"
+    arguments = {"path": str(mark), "seconds": 5.0}
+    with serving(home, work, "--from", str(work.parent / "slow.py")) as server:
+        model = script(work.parent, says("Took its time.", seconds=5.0))
+        chat, said = in_the_background(lambda: completion(server, model))
+        call, given = in_the_background(
+            lambda: server.client.post("/tools/mark/calls", json={"arguments": arguments})
+        )
+        wait_for(mark.exists, bool)
+        server.until("/sessions", lambda told: "busy" in [r["reported"] for r in told["sessions"]])
+        server.signal()
+        assert server.ended() == 0
+        chat.join(10)
+        call.join(10)
+    assert [one.status_code for one in (*said, *given)] == [200, 200]
+    assert said[0].json()["choices"][0]["message"]["content"] == "Took its time."
+    assert given[0].json()["result"] == {"text": "marked"}
+
+
+def test_a_second_signal_waits_for_no_answer(home: Path, work: Path) -> None:
+    with serving(home, work, "--profile", "code") as server:
+        model = script(work.parent, asks("bash", command="sleep 62.5"))
+        chat, said = in_the_background(lambda: completion(server, model))
+        command = {"arguments": {"command": "sleep 63.5"}}
+        call, given = in_the_background(
+            lambda: server.client.post("/tools/bash/calls", json=command)
+        )
+        wait_for(lambda: sleeping("62.5") and sleeping("63.5"), bool)
+        server.signal()
+        wait_for(lambda: refuses(server), bool)
+        began = time.monotonic()
+        server.signal()
+        assert server.ended() == 0
+        assert time.monotonic() - began < 10  # the first signal alone gives them 15 seconds
+        chat.join(10)
+        call.join(10)
+    assert said == given == []
+    assert not sleeping("62.5")
+    assert not sleeping("63.5")
+
+
+def test_nobody_waits_for_a_person_when_the_server_ends(home: Path, work: Path) -> None:
+    with serving(home, work, "--from", str(work.parent / "tools.py")) as server:
+        model = script(work.parent, asks("wipe", path="x"))
+        chat, said = in_the_background(lambda: completion(server, model))
+        server.until("/approvals", lambda told: told["approvals"])
+        server.signal()
+        assert server.ended() == 0
+        chat.join(10)
+    (answer,) = said
+    assert "This session waits for a person" in answer.json()["choices"][0]["message"]["content"]

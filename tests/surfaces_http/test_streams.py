@@ -13,7 +13,8 @@ from served_home import PATIENCE, Served, StreamEvent, served, told_by
 from talking_model import TalkingModel
 
 from holdfast.contract.events import UserMessage
-from holdfast.surfaces.http.live import subscription
+from holdfast.contract.rules import Rule
+from holdfast.surfaces.http.live import feeds, pulse, subscription
 
 pytestmark = pytest.mark.anyio
 
@@ -227,3 +228,45 @@ async def test_a_stream_ends_with_its_session(tmp_path: Path) -> None:
                 await heard.wait()
                 await home.delete(f"/sessions/{session}")
         await home.get(f"/sessions/{session}/stream", 404)
+
+
+@pytest.fixture
+def nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told is told, and not found by looking now and then."""
+    monkeypatch.setattr(pulse, "LOOK_SECONDS", 600.0)
+    monkeypatch.setattr(feeds, "_LOOK_SECONDS", 600.0)
+    monkeypatch.setattr(feeds, "_ASK_SECONDS", 600.0)
+
+
+@pytest.mark.usefixtures("nobody_looks")
+async def test_a_call_of_the_workbench_is_told_as_it_happens(tmp_path: Path) -> None:
+    async with served(tmp_path) as home:
+        bench = (await home.get("/server"))["workbench"]
+        await home.post("/tools/todo/calls", 200, arguments={"todos": []})
+        ears = Ears(home, bench, "call.settled", after=2**31)
+        async with anyio.create_task_group() as group:
+            with anyio.fail_after(PATIENCE):
+                group.start_soon(ears)
+                await anyio.sleep(0.1)  # it listens, and has looked for the last time
+                await home.post("/tools/todo/calls", 200, arguments={"todos": []})
+        assert ears.found[-1].data["tool"] == "todo"
+
+
+@pytest.mark.usefixtures("nobody_looks")
+async def test_a_run_that_an_answer_begins_is_told_as_it_happens(tmp_path: Path) -> None:
+    rule = Rule(permission="bash", pattern="**", action="ask", scope="project", source="test")
+    turns = [calls(("bash", '{"command": "true"}')), "Done."]
+    async with served(tmp_path, turns, rules=[rule]) as home:
+        session = await home.begun("Go.")
+        await home.until(session, lambda row: row["waiting"]["approvals"])
+        await home.until(session, lambda row: row["runner"] == "nobody")
+        ears = Ears(home, session, "agent.message")
+        async with anyio.create_task_group() as group:
+            with anyio.fail_after(PATIENCE):
+                group.start_soon(ears)
+                await until(lambda: any(is_event("approval.asked")(one) for one in ears.found))
+                (question,) = (await home.get("/approvals"))["approvals"]
+                said = {"session_id": session, "allow": True}
+                await home.post(f"/approvals/{question['approval_id']}", **said)
+        told = numbers(ears.found)
+        assert told == list(range(1, len(told) + 1))

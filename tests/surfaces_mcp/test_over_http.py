@@ -299,6 +299,7 @@ async def test_a_token_of_the_operator_is_never_shown(tool_file: Path, tmp_path:
     home.mkdir(mode=0o700)
     secret = "the-operators-own-secret-word"
     (tmp_path / "token").write_text(f"{secret}\n", "utf-8")
+    (tmp_path / "token").chmod(0o600)
     command = [str(HOLDFAST), "mcp", "--http", "127.0.0.1:0", "--workspace", str(tmp_path)]
     words = ["--from", str(tool_file), "--token-file", str(tmp_path / "token")]
     process = await anyio.open_process([*command, *words], env=variables(home))

@@ -158,7 +158,8 @@ def reason_to_run(beginning: Beginning, *, goes_on: bool) -> str | None:
     if standing:
         return _asked_again(beginning)
     if talk.pending:
-        return f"{len(talk.pending)} new events"
+        number = len(talk.pending)
+        return "1 new event" if number == 1 else f"{number} new events"
     if beginning.due:
         return beginning.due[0].reason
     if talk.children - beginning.place.running_children():

@@ -10,13 +10,10 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from holdfast.contract.json_value import JsonObject, JsonValue, decode_json, encode_json
-from holdfast.contract.model import ModelTool
+from holdfast.contract.json_value import JsonValue, decode_json, encode_json
+from holdfast.contract.model import ANY_OBJECT, ModelTool
 from holdfast.contract.tool import Tool
 from holdfast.contract.wake_events import AgentEquipped, RunTerms
-
-ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
-"""Models want a schema, also of a tool that takes whatever comes."""
 
 _ValueT = TypeVar("_ValueT", bound=JsonValue)
 

@@ -35,6 +35,10 @@ _NOT_HANDED_ON = frozenset(
 _ENDED_WELL = frozenset({"final_response", "ended_by_surface"})
 
 
+_MOST_PLAYING = 100
+"""How many sessions' scripts are remembered; those that were opened longest ago begin anew."""
+
+
 class OpenedSession(Protocol):
     """A session that is open: what is known of a `Holdfast` here."""
 
@@ -84,7 +88,10 @@ class Models:
     def keep(self, session_id: str, models: "SessionModels") -> None:
         """A session that is opened again goes on in the scripts that it plays."""
         if models.plays:
+            self._playing.pop(session_id, None)
             self._playing[session_id] = models
+            if len(self._playing) > _MOST_PLAYING:
+                del self._playing[next(iter(self._playing))]
 
     async def close(self) -> None:
         """Let go of all that was made here."""

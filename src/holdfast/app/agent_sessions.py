@@ -1,7 +1,8 @@
 """Opening sessions that agents run in: which agent, which model, and what both stand on."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import msgspec
@@ -59,7 +60,7 @@ class OpenedAgents:
         """Of all sessions: held open, so that not every session opens it anew."""
         self._opening = Lock()
         self._engines: list[Engine] = []
-        self._others = OtherProjects(parts.wanted.options.get("other_projects"))
+        self._others = OtherProjects(parts.wanted.options.get("other_projects"), parts.clock)
 
     async def opened(
         self,
@@ -73,7 +74,8 @@ class OpenedAgents:
         ``within``: what its runs may use at most.
         """
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
-        models = self._models.of_session(session)
+        first = None if session is None else await self._first_of(session)
+        models = self._models.of_session(first)
         runner = SubagentRunner(models)
         if settings.store.kind != "none":
             await self._all_sessions()
@@ -99,7 +101,7 @@ class OpenedAgents:
             tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options
         )
         found = agent_session(made, models, model, cast("Options", options), within)
-        self._models.keep(found.id, models)
+        self._models.keep(first or found.id, models)
         runner.usual = found.model
         await made.__aenter__()
         found.closing = made
@@ -107,12 +109,14 @@ class OpenedAgents:
         self._open[found] = None
         return found
 
-    async def place(self, workspace: str) -> Any:  # noqa: ANN401 - a Holdfast, as `make` gives it
-        """What sessions of a place are begun in, with its project read; ConfigurationError."""
-        opened = await self._others.at(workspace)
-        if opened is None:
-            raise ConfigurationError("only the project that this was opened for is run here")
-        return opened
+    @asynccontextmanager
+    async def place(self, workspace: str) -> AsyncGenerator[Any]:
+        """What sessions of a place are begun in, with its project read; it is open at least until
+        this is left. ConfigurationError."""
+        async with self._others.at(workspace) as opened:
+            if opened is None:
+                raise ConfigurationError("only the project that this was opened for is run here")
+            yield opened
 
     def poke(self, session_id: str) -> None:
         """Something may be due now in a session: engines that run here look at once."""
@@ -124,8 +128,9 @@ class OpenedAgents:
         if (top := await self._top_of(session_id)) != session_id:
             return await self._wake_below(session_id, top)
         try:
-            there = await self._elsewhere(session_id)
-            return await (self._wake_here(session_id) if there is None else there.wake(session_id))
+            async with self._elsewhere(session_id) as there:
+                wake = self._wake_here if there is None else there.wake
+                return await wake(session_id)
         except ConfigurationError as problem:
             told = WakeEnd(session_id=session_id, executed=False)
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
@@ -158,19 +163,31 @@ class OpenedAgents:
                 await session.close()
         return told if session.last is None else session.last
 
-    async def _elsewhere(self, session_id: str) -> "OpenedAgents | None":
+    @asynccontextmanager
+    async def _elsewhere(self, session_id: str) -> "AsyncGenerator[OpenedAgents | None]":
         """Who runs a session of another project; None: it is one of ours. ConfigurationError."""
         workspace = (await (await self._all_sessions()).session(session_id)).state.workspace
         if not is_of_another(self._parts.configuration, workspace):
-            return None
-        there = await self._others.of(session_id, workspace)
-        return None if there is None else there.agents
+            yield None
+            return
+        async with self._others.of(session_id, workspace) as there:
+            yield None if there is None else there.agents
 
     async def _top_of(self, session_id: str) -> str:
         """The session that a bound one works for at last; its own, where it is not bound."""
         journal = await self._all_sessions()
         while is_bound(state := (await journal.session(session_id)).state):
             session_id = state.parent_id or session_id
+        return session_id
+
+    async def _first_of(self, session_id: str) -> str:
+        """The session that all of this work began with; its own, where none is above it."""
+        journal = await self._all_sessions()
+        try:
+            while above := (await journal.session(session_id)).state.parent_id:
+                session_id = above
+        except UnknownSession:  # it was taken away
+            return session_id
         return session_id
 
     async def _wake_below(self, session_id: str, top: str) -> WakeEnd:
@@ -220,6 +237,7 @@ class OpenedAgents:
         async with engines.opened_engine(runs) as engine, create_task_group() as group:
             self._engines.append(engine)
             group.start_soon(stay_joined, self._parts.surroundings)
+            group.start_soon(self._others.tidied)
             if until is not None:
                 group.start_soon(_stopped_by, engine, until)
             try:

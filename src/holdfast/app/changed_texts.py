@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.app import undo
+from holdfast.envelope.redact import Redactor
 from holdfast.execution.files import changes
 from holdfast.execution.files.kept import DamagedRecord
 
@@ -24,6 +25,15 @@ class ChangedText(msgspec.Struct, frozen=True, kw_only=True):
     """None: there was no file."""
     after: str | None
     """None: there is none any more."""
+
+    def shown(self, redactor: Redactor) -> "ChangedText":
+        """The same without known secrets."""
+        if not redactor.active:
+            return self
+        before, after = (
+            None if one is None else redactor.text(one) for one in (self.before, self.after)
+        )
+        return ChangedText(path=self.path, before=before, after=after)
 
 
 def changed_texts(data_home: Path, session_id: str, call_id: str) -> tuple[ChangedText, ...]:

@@ -232,7 +232,7 @@ def _scripted(model: ModelSettings, name: str) -> ChatModel:
         turns = scripted.script_in(file.read_text("utf-8"), str(file))
     except OSError as problem:
         raise ConfigurationError(
-            f"model {name}: {file} cannot be read ({problem.strerror}); correct file"
+            f"model {name}: {file} cannot be read ({problem.strerror}); name a script that can"
         ) from None
     except ValueError as problem:
         raise ConfigurationError(f"model {name}: {problem}") from None

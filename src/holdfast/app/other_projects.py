@@ -5,19 +5,30 @@ that one, with its own rules, profiles and tools; where nobody opens such, it is
 that project. What is read, and how a session runs, is not known here.
 """
 
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from anyio import Lock, to_thread
+import msgspec
+from anyio import CancelScope, Lock, sleep, to_thread
 
 from holdfast.app.configuration import Configuration
 from holdfast.app.locations import project_root
 from holdfast.app.problems import ConfigurationError
+from holdfast.contract.journal import JournalError
+from holdfast.contract.ports import Clock
 
 OpenProject = Callable[[Path], Any]
 """Makes a `Holdfast` of a directory, with the files of its project read; it is opened here."""
+
+IDLE_SECONDS = 600
+"""So long one stays open that nobody uses."""
+MOST_UNUSED = 4
+"""So many of them, at most."""
+_TIDY_SECONDS = 60.0
+_log = logging.getLogger("holdfast")
 
 _OTHERS = (
     "session {0} works in {1}, which is another project than {2}, whose rules are in force here;"
@@ -42,41 +53,102 @@ def refuse_other_project(
         raise ConfigurationError(_OTHERS.format(session_id, workspace, configuration.project))
 
 
-class OtherProjects:
-    """What was opened for places of other projects, each once. Used on one event loop; close it."""
+class _Opened(msgspec.Struct):
+    """What was opened for one place."""
 
-    def __init__(self, make: OpenProject | None) -> None:
+    holdfast: Any
+    stack: AsyncExitStack
+    users: int = 0
+    """Whoever works with it now: a run, or a request."""
+    used_at: int = 0
+    """Ticks of the clock when the last one left."""
+
+
+class OtherProjects:
+    """What was opened for places of other projects, each once. Used on one event loop; close it.
+
+    Whoever uses one keeps it open. What nobody used for a while is closed, and of the rest that
+    nobody uses only so many are kept: each may hold servers and models of its own.
+    """
+
+    def __init__(self, make: OpenProject | None, clock: Clock) -> None:
         """``make``: None: nothing is opened for others."""
         self._make = make
-        self._opened: dict[Path, Any] = {}
-        self._stack = AsyncExitStack()
+        self._clock = clock
+        self._opened: dict[Path, _Opened] = {}
         self._opening = Lock()
 
-    async def of(self, session_id: str, workspace: str | None) -> Any | None:  # noqa: ANN401 - a Holdfast, which is above this room's parts
-        """What was opened for the project of a session; None: nothing is. ConfigurationError."""
+    @asynccontextmanager
+    async def of(self, session_id: str, workspace: str | None) -> AsyncGenerator[Any | None]:
+        """What is open for the project of a session; None: nothing is. ConfigurationError."""
         if self._make is None or workspace is None:
-            return None
+            yield None
+            return
         if not await to_thread.run_sync(Path(workspace).is_dir):
             raise ConfigurationError(_GONE.format(session_id, workspace))
-        return await self.at(workspace)
+        async with self.at(workspace) as there:
+            yield there
 
-    async def at(self, workspace: str) -> Any | None:  # noqa: ANN401 - the same
-        """What is opened for the project around a directory; ConfigurationError."""
+    @asynccontextmanager
+    async def at(self, workspace: str) -> AsyncGenerator[Any | None]:
+        """What is open for the project around a directory, at least until this is left;
+        ConfigurationError."""
         if self._make is None:
-            return None
+            yield None
+            return
         place = await to_thread.run_sync(_real, workspace)
         if place is None:
             raise ConfigurationError(f"{workspace} is no directory; make it, or name another")
+        used = await self._taken(place, self._make)
+        try:
+            async with self._opening:
+                await self._close_some()
+            yield used.holdfast
+        finally:
+            used.users -= 1
+            used.used_at = self._clock.ticks()
+
+    async def _taken(self, place: Path, make: OpenProject) -> _Opened:
         async with self._opening:
-            if place not in self._opened:
-                made = self._make(place)
-                self._opened[place] = await self._stack.enter_async_context(made)
-            return self._opened[place]
+            known = self._opened.get(place)
+            if known is None:
+                stack = AsyncExitStack()
+                known = _Opened(await stack.enter_async_context(make(place)), stack)
+                self._opened[place] = known
+            known.users += 1  # nothing is awaited from here to where it is taken back
+            return known
+
+    async def tidied(self) -> None:
+        """Close what was not used for a while, from time to time, until this is cancelled."""
+        while True:
+            await sleep(_TIDY_SECONDS)
+            async with self._opening:
+                await self._close_some()
+
+    async def _close_some(self) -> None:
+        """Whoever opens one meanwhile waits."""
+        longest = self._clock.ticks() - IDLE_SECONDS * 1_000_000_000
+        unused = sorted(
+            (one.used_at, place) for place, one in self._opened.items() if not one.users
+        )
+        too_many = len(unused) - MOST_UNUSED
+        for number, (used_at, place) in enumerate(unused):
+            if number < too_many or used_at < longest:
+                await self._let_go(place)
+
+    async def _let_go(self, place: Path) -> None:
+        gone = self._opened.pop(place)
+        with CancelScope(shield=True):
+            try:
+                await gone.stack.aclose()
+            except (JournalError, OSError) as problem:
+                _log.warning("%s could not be closed in order: %s", place, problem)
 
     async def close(self) -> None:
         """Close all of it."""
-        self._opened = {}
-        await self._stack.aclose()
+        async with self._opening:
+            for place in list(self._opened):
+                await self._let_go(place)
 
 
 def _real(workspace: str) -> Path | None:

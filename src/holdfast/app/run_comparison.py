@@ -8,13 +8,15 @@ from datetime import datetime, timedelta
 import msgspec
 
 from holdfast.app.run_recording import RecordedWake
-from holdfast.contract.events import Event, ModelRequested, Payload
+from holdfast.contract.events import Event, ModelRequested, Payload, SpanStarted, StatusChanged
 from holdfast.contract.journal import JournalError
 from holdfast.contract.wake_events import WakeDeferred, WakeQueued
 from holdfast.record.codec import text_of
 from holdfast.record.divergence import Divergence, diverging, told
 
 _NO_TIME = timedelta()
+_ONE_ONCE, _ONE = "1 new events", "1 new event"
+"""Why a run began, as journals of before say it, and as it is said now."""
 
 
 class RunDiverged(JournalError):
@@ -59,7 +61,7 @@ class Comparison:
         if event.wake_id != wake_id:
             whose = "nobody who runs the session" if event.wake_id is None else "another run"
             raise self.diverged(event, now, f"the run writes something here, and {whose} did")
-        if text_of(now) == text_of(event.payload):
+        if text_of(now) == text_of(_as_said_today(event.payload)):
             return event
         if wake is not None and self._is_only_later(event, now, wake):
             return event
@@ -120,3 +122,12 @@ class Comparison:
 
     def _before(self, event: Event) -> datetime:
         return self._events[max(event.sequence - 2, 0)].at
+
+
+def _as_said_today(said: Payload) -> Payload:
+    """What was recorded, in the words of now: journals keep theirs."""
+    if isinstance(said, StatusChanged) and said.reason == _ONE_ONCE:
+        return msgspec.structs.replace(said, reason=_ONE)
+    if isinstance(said, SpanStarted) and said.summary == _ONE_ONCE:
+        return msgspec.structs.replace(said, summary=_ONE)
+    return said

@@ -61,6 +61,11 @@ def _inside(value: JsonValue) -> JsonValue:
             return value
 
 
+ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
+"""What a model is told where a tool leaves its parameters open: each of their wires wants a schema,
+or takes none for a tool without arguments."""
+
+
 class ModelTool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as a model is told of it."""
 

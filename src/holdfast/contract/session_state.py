@@ -142,7 +142,7 @@ def reported(state: SessionState, runner: Runner = "nobody") -> ReportedStatus:
         return "waiting_on_user_input" if state.custom is not None else "waiting_on_approval"
     if _is_busy(state, runner):
         return "busy"
-    if state.status == "rescheduling":
+    if state.status == "rescheduling" and state.deferred_until < _PARKED:
         return "retrying"
     return "error" if state.failed else "idle"
 

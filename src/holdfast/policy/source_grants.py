@@ -15,7 +15,7 @@ from holdfast.policy import managed_bash
 from holdfast.policy.globs import escaped
 from holdfast.policy.powers import AgentRules
 
-Source = Literal["function", "flow", "manifest", "mcp", "managed"]
+Source = Literal["function", "flow", "manifest", "mcp", "managed", "plugin"]
 
 DEFAULT_REQUIREMENTS: Mapping[Source, RequirementSet] = {
     "function": requirement_set({}),
@@ -23,12 +23,13 @@ DEFAULT_REQUIREMENTS: Mapping[Source, RequirementSet] = {
     "manifest": requirement_set({"fs": {"read": ["{workspace}/**"]}}),
     "mcp": requirement_set({}),
     "managed": requirement_set({}),
+    "plugin": requirement_set({}),
 }
 """What a tool that says nothing of its needs is taken to need, by where it comes from.
 
 A function and a flow tool reach the world through what they are handed. A program of a manifest may
 read the workspace; an operator widens that for a whole manifest. A server of others gets nothing.
-What managed tools reach are their mounts.
+What managed tools reach are their mounts. A plugin declares tools as a program does.
 """
 
 NamedBy = Literal["the program or the command line", "the configuration", "a trusted project"]

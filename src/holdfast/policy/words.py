@@ -88,7 +88,7 @@ def confirmation_denied(tool: str, note: str | None) -> str:
 
 def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
     """Why a person is asked: each reason once, with a few of what it is about."""
-    told: dict[str, list[str]] = {}
+    told: dict[tuple[str, str], list[str]] = {}
     doubts: dict[str, None] = {}
     for one in asked[:_MOST_QUESTIONS]:
         if one.use.doubt is not None:
@@ -96,11 +96,21 @@ def questions(tool: str, asked: Sequence[Weighed]) -> list[str]:
         else:
             rule = one.rule
             why = "no rule speaks of" if rule is None else f"{cited(rule)} says to ask about"
-            told.setdefault(why, []).append(described(one.use))
-    reasons = [*(f"{why} {', '.join(dict.fromkeys(uses))}" for why, uses in told.items()), *doubts]
+            because = "" if rule is None else _own_reason(rule)
+            told.setdefault((why, because), []).append(described(one.use))
+    ruled = [
+        f"{why} {', '.join(dict.fromkeys(uses))}{because}" for (why, because), uses in told.items()
+    ]
+    reasons = [*ruled, *doubts]
     left = len(asked) - _MOST_QUESTIONS
     more = [f"{left} more are in question."] if left > 0 else []
     return [*(f"Tool '{tool}': {reason}." for reason in reasons), *more]
+
+
+def _own_reason(rule: Rule) -> str:
+    """What a rule says of itself, behind what it asks about."""
+    said = one_line(rule.reason or "", LONGEST_REASON).rstrip(".")
+    return f": {said}" if said else ""
 
 
 def confined(setting: str) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from holdfast.contract.json_value import JsonObject, JsonValue, plain
 from holdfast.contract.requirements import NOTHING_REQUIRED, RequirementSet, requirement_set
 from holdfast.contract.tool import (
+    DEFAULT_WALL_SECONDS,
     ArgumentUse,
     Body,
     Limits,
@@ -76,6 +77,12 @@ def build_tool(face: Face, body: Body, options: ToolOptions) -> Tool:
         )
     if bypasses or body.style == "inline":
         limits = msgspec.structs.replace(limits, wall_seconds=None)
+    if limits.wall_seconds is not None and limits.wall_seconds > DEFAULT_WALL_SECONDS:
+        raise ToolDefinitionError(
+            f"{owner}: limits.wall_seconds is {limits.wall_seconds:g}, and a tool has"
+            f" {DEFAULT_WALL_SECONDS:g} seconds at most; declare bypass_timeout=True where it keeps"
+            " time itself"
+        )
     return Tool(
         name=face.name,
         description=face.description,

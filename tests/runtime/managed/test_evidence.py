@@ -186,7 +186,7 @@ def test_how_a_run_went_is_told_by_its_own_events() -> None:
     ],
 )
 def test_why_the_newest_run_stopped(last: Payload, reason: str, rests: bool) -> None:
-    begun = StatusChanged(from_status="idle", to_status="running", reason="1 new events")
+    begun = StatusChanged(from_status="idle", to_status="running", reason="1 new event")
     found = told(events(("wak_1", [begun, last, ended("blocked")])), WORKS)
     assert (found.stop_reason, found.last_wake.came_to_rest) == (reason, rests)
     assert found.last_wake.succeeded is False

@@ -16,6 +16,7 @@ from holdfast.contract.agents import DEFAULT_RETRIES
 from holdfast.contract.chunks import AskedCall, ChunkTable
 from holdfast.contract.json_value import JsonObject, clean_text
 from holdfast.contract.model import (
+    ANY_OBJECT,
     ChatModel,
     Heard,
     ModelError,
@@ -115,5 +116,5 @@ def model_tool(schema: Schema) -> ModelTool:
     return ModelTool(
         name=str(function["name"]),
         description=None if description is None else str(description),
-        schema={} if parameters is None else dict(cast("JsonObject", parameters)),
+        schema=ANY_OBJECT if parameters is None else dict(cast("JsonObject", parameters)),
     )

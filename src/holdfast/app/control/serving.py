@@ -6,7 +6,7 @@ look into the journal.
 """
 
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,6 +36,8 @@ _TRIES = 3
 
 _here: "RunVar[dict[Path, Serving]]" = RunVar("holdfast.control.serving")
 """Of each event loop, by the home that sessions belong to."""
+_hearing: "RunVar[dict[Path, list[Callable[[str], None]]]]" = RunVar("holdfast.control.hearing")
+"""Of each event loop, who wants to know that a session of a home begins to run on it."""
 
 
 @contextmanager
@@ -47,6 +49,8 @@ def served(window: Window) -> Generator[None]:
     if serving is None:
         serving = known[home] = Serving(window.surroundings)
     serving.enter(window)
+    for hear in tuple(_listeners(home)):
+        hear(window.session_id)
     try:
         yield
     finally:
@@ -58,6 +62,26 @@ def window_here(session_id: str, around: Surroundings) -> Window | None:
     """A session that runs on this event loop; None: it does not."""
     serving = _of_this_loop().get(around.data_home)
     return None if serving is None else serving.window(session_id)
+
+
+@contextmanager
+def told_of_runs(around: Surroundings, hear: Callable[[str], None]) -> Generator[None]:
+    """Meanwhile ``hear`` is told of each session that begins to run on this event loop."""
+    listeners = _listeners(around.data_home)
+    listeners.append(hear)
+    try:
+        yield
+    finally:
+        listeners.remove(hear)
+
+
+def _listeners(home: Path) -> list[Callable[[str], None]]:
+    try:
+        return _hearing.get().setdefault(home, [])
+    except LookupError:
+        made: dict[Path, list[Callable[[str], None]]] = {home: []}
+        _hearing.set(made)
+        return made[home]
 
 
 def _of_this_loop() -> "dict[Path, Serving]":

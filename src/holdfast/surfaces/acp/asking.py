@@ -24,13 +24,15 @@ from acp.schema import (
 from anyio import sleep_forever, to_thread
 from pydantic import ValidationError
 
+from holdfast.app.shown_asks import looking_without_secrets, without_secrets
 from holdfast.contract.call import Ask
 from holdfast.contract.errors import PolicyDenied
 from holdfast.contract.person import Inquiry, Replies
 from holdfast.contract.ports import Answer
+from holdfast.envelope.redact import Redactor
 from holdfast.policy.words import NO_ANSWERS
 from holdfast.surfaces.acp.calls import Card, Content
-from holdfast.surfaces.acp.diffs import wanted_changes
+from holdfast.surfaces.acp.diffs import file_as_it_is, wanted_changes
 from holdfast.surfaces.acp.forms import form_of, message_of, replies_in
 from holdfast.surfaces.acp.texts import content
 
@@ -74,6 +76,11 @@ class Turns(Protocol):
     @property
     def workspace(self) -> str | None:
         """Where its files are."""
+        ...
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes known secrets out of what is shown."""
         ...
 
     async def card(self, ask: Ask) -> Card:
@@ -139,10 +146,12 @@ class AskedThere:
         plain = {name: getattr(one, "root", one) for name, one in given.items()}
         return replies_in(inquiry, plain, self._client.somebody)
 
-    async def _call(self, ask: Ask, card: Card) -> ToolCallUpdate:
+    async def _call(self, unsaid: Ask, card: Card) -> ToolCallUpdate:
+        ask = without_secrets(unsaid, self._turns.redactor)
         prepared = ask.prepared
         arguments = prepared.arguments
-        wanted = (prepared.tool.name, arguments, self._turns.workspace)
+        before = looking_without_secrets(file_as_it_is, self._turns.redactor)
+        wanted = (prepared.tool.name, arguments, self._turns.workspace, before)
         card.diffs = await to_thread.run_sync(wanted_changes, *wanted)
         shown: list[Content] = [content(" ".join(ask.reason.split())), *card.diffs]
         return ToolCallUpdate(

@@ -13,6 +13,7 @@ from holdfast.app.agent_work import OpenAgent
 from holdfast.contract.call import Ask
 from holdfast.contract.question import Question
 from holdfast.contract.wakes import WakeEnd
+from holdfast.envelope.redact import Redactor
 from holdfast.execution.drive import PlainTasks
 from holdfast.surfaces.acp.calls import Card
 from holdfast.surfaces.acp.ends import TurnEnd, end_of
@@ -61,6 +62,11 @@ class EditorSession:
     def is_busy(self) -> bool:
         """Whether a turn is under way."""
         return self._turn is not None
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes known secrets out of what is shown."""
+        return self.opened.holdfast.parts.redactor
 
     async def prompt(self, text: str, remark: str | None = None) -> TurnEnd:
         """Take a turn to its end; Busy, TurnFailed, JournalError."""

@@ -33,6 +33,7 @@ class Showing:
         self._subagents = Subagents()
         self._subagents.top = self._id
         parts = opened.holdfast.parts
+        self._redactor = parts.redactor
         self._known = Calls(parts.catalog.get, parts.session.workspace)
         self._telling = Telling(self._known, self._changed, parts.session.workspace)
         self._below = ReadAlong(self._subagents, self.journal)
@@ -94,7 +95,8 @@ class Showing:
             whose = (self._subagents.named(call.session_id) or "").removesuffix(" asks")
         if (known := self._known.get(call.id)) is not None:
             return known
-        arguments = call.arguments if isinstance(call.arguments, str) else "{}"
+        sent = call.arguments if isinstance(call.arguments, str) else "{}"
+        arguments = self._redactor.written(sent) if self._redactor.active else sent
         await self._send(self._known.asked(call.id, call.tool, arguments, whose))
         return self._known[call.id]
 
@@ -108,4 +110,5 @@ class Showing:
         if not self._telling.is_live:
             return ()
         home = self._opened.session.window.surroundings.data_home
-        return await to_thread.run_sync(changed_texts, home, self._id, call_id)
+        found = await to_thread.run_sync(changed_texts, home, self._id, call_id)
+        return tuple(one.shown(self._redactor) for one in found)

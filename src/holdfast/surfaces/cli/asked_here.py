@@ -6,9 +6,11 @@ from anyio import Lock, to_thread
 
 from holdfast.app.changes import CHANGE_ARGUMENTS, files_below, whole_change
 from holdfast.app.read_along import Subagents
+from holdfast.app.shown_asks import looking_without_secrets, without_secrets
 from holdfast.contract.call import Ask
 from holdfast.contract.person import Asker, Inquiry, Postponed, Replies
 from holdfast.contract.ports import Answer
+from holdfast.envelope.redact import Redactor
 from holdfast.surfaces.cli.asked_about import Asked, Whole
 from holdfast.surfaces.cli.call_cards import Card, argument_lines, change_tones
 from holdfast.surfaces.cli.run_view import View
@@ -29,6 +31,8 @@ class Desk:
     def __init__(self, view: View) -> None:
         self.view = view
         self.turn = Lock()
+        self.redactor = Redactor()
+        """That of the run, once it is open; it learns secrets while it runs."""
 
 
 class ApprovedHere:
@@ -43,14 +47,16 @@ class ApprovedHere:
     async def __call__(self, ask: Ask, /) -> Answer | Postponed | None:
         """Wait for an answer."""
         async with self._desk.turn:
-            asked = await self._asked(ask)
+            shown = without_secrets(ask, self._desk.redactor)
+            asked = await self._asked(shown)
             with self._desk.view.paused(asked) as whole:
-                return await self._decides(ask, whole)
+                return await self._decides(shown, whole)
 
     async def _asked(self, ask: Ask) -> Asked:
         prepared = ask.prepared
         card = Card(prepared.tool.name, prepared.arguments)
-        changes = await to_thread.run_sync(whole_change, card.tool, card.arguments, self._before)
+        before = looking_without_secrets(self._before, self._desk.redactor)
+        changes = await to_thread.run_sync(whole_change, card.tool, card.arguments, before)
         untold = card.untold()
         if changes:
             untold = {key: one for key, one in untold.items() if key not in CHANGE_ARGUMENTS}

@@ -14,6 +14,7 @@ from holdfast.app.own_files import check_home
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.trial import Trial, trial_in
 from holdfast.contract.json_value import JsonObject
+from holdfast.surfaces.cli.interrupts import end_by_an_interrupt
 from holdfast.surfaces.cli.parsing import UsageError, workspace_in
 from holdfast.surfaces.cli.screen import Screen
 
@@ -65,13 +66,16 @@ async def _first_end(trial: Trial) -> str:
 
 async def _heed_signals(scope: anyio.CancelScope, screen: Screen) -> None:
     """The first one ends all of it in order, the second one is as everywhere."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for one in signals:
-            if scope.cancel_called:
-                signal.signal(one, signal.SIG_DFL)
-                os.kill(os.getpid(), one)
-            screen.remark("ending: workers first, then the servers")
-            scope.cancel()
+    try:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for one in signals:
+                if scope.cancel_called:
+                    signal.signal(one, signal.SIG_DFL)
+                    os.kill(os.getpid(), one)
+                screen.remark("ending: workers first, then the servers")
+                scope.cancel()
+    finally:
+        end_by_an_interrupt()
 
 
 def _tell(trial: Trial, screen: Screen, *, as_json: bool) -> None:

@@ -6,11 +6,11 @@ known here.
 
 import gc
 import os
-import signal
 import sys
 from importlib import import_module
 
 from holdfast._version import __version__
+from holdfast.surfaces.cli.interrupts import end_by_an_interrupt
 
 _PROGRAM = "holdfast.surfaces.cli.program"
 _READER_IS_GONE = 141
@@ -23,7 +23,7 @@ def main(argv: "list[str] | None" = None) -> int:
     _open_missing_streams()
     if argv is None:
         gc.disable()  # what loading makes stays: to look through it again and again finds nothing
-        _end_by_an_interrupt()
+        end_by_an_interrupt()
     try:
         if words[:1] in (["--version"], ["-V"]):
             sys.stdout.write(f"holdfast {__version__}\n")
@@ -32,7 +32,7 @@ def main(argv: "list[str] | None" = None) -> int:
             status = int(import_module(_PROGRAM).run(words, ends_the_process=argv is None))
         sys.stdout.flush()
         if argv is None:
-            _end_by_an_interrupt()
+            end_by_an_interrupt()
     except ImportError as problem:
         return _incomplete(problem)
     except BrokenPipeError:
@@ -46,16 +46,6 @@ def main(argv: "list[str] | None" = None) -> int:
         )
         return 1
     return status
-
-
-def _end_by_an_interrupt() -> None:
-    """Have Ctrl-C end the process as it ends any other program, and say nothing.
-
-    In the middle of loading an exception is no use: compiled modules can crash on it, and nothing
-    is there yet that could word it. `program` takes it back.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _incomplete(problem: ImportError) -> int:

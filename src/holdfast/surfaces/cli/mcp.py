@@ -121,7 +121,7 @@ def _serve(arguments: Namespace, screen: Screen) -> int:
 
 def _serve_http(arguments: Namespace, screen: Screen, make: _Make) -> int:
     host, port = address_in(arguments.http)
-    token = token_from(arguments.token_file, MCP_TOKEN_VARIABLE)
+    token = token_from(arguments.token_file, MCP_TOKEN_VARIABLE, screen.remark)
     try:
         server = import_module(_HTTP)
     except ImportError as problem:

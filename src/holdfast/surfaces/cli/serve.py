@@ -74,7 +74,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
     if arguments.cluster:
         arguments.overrides.append("engine.kind=cluster")
     host, port = address_in(arguments.port, "--port")
-    token = token_from(arguments.token_file, SERVE_TOKEN_VARIABLE)
+    token = token_from(arguments.token_file, SERVE_TOKEN_VARIABLE, screen.remark)
     try:
         server = import_module(_SERVER)
     except ImportError as problem:
@@ -126,6 +126,8 @@ async def _served(
             screen.json_line(document | ({"token": told.token} if told.made_up else {}))
         else:
             screen.raw(f"the console: {link}")
+            if not told.made_up:
+                screen.remark("it asks for the token that this was started with")
             screen.remark("what is due is run here; Ctrl-C ends it, and loses nothing")
         screen.show_now()
 

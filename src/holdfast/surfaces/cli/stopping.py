@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import anyio
 
+from holdfast.surfaces.cli.interrupts import end_by_an_interrupt
+
 SECONDS = 2.0
 """Within this time a second one means the run."""
 _KILLS = 3
@@ -88,18 +90,21 @@ async def heed_signals(session: Interrupted, ladder: Ladder, stops: Stops) -> No
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     heeded = [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
     hung_up = False
-    with anyio.open_signal_receiver(*heeded) as signals:
-        async for one in signals:
-            if one == signal.SIGINT:
-                step = ladder.press(anyio.current_time(), session.interrupt_call)
-                await _taken(step, session.interrupt, stops)
-                continue
-            if one == signal.SIGHUP:
-                stops.hang_up()
-                if hung_up:  # the shell tells of it and the system, too
+    try:
+        with anyio.open_signal_receiver(*heeded) as signals:
+            async for one in signals:
+                if one == signal.SIGINT:
+                    step = ladder.press(anyio.current_time(), session.interrupt_call)
+                    await _taken(step, session.interrupt, stops)
                     continue
-                hung_up = True
-            await _asked_to_end(ladder.ask_to_end(), session, stops)
+                if one == signal.SIGHUP:
+                    stops.hang_up()
+                    if hung_up:  # the shell tells of it and the system, too
+                        continue
+                    hung_up = True
+                await _asked_to_end(ladder.ask_to_end(), session, stops)
+    finally:
+        end_by_an_interrupt()  # the run is over: what is closed now is not to be broken off half
 
 
 async def _asked_to_end(step: AskedToEnd, session: Interrupted, stops: Stops) -> None:

@@ -19,6 +19,7 @@ from holdfast.contract.json_value import encode_json
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime.abort import Abort
 from holdfast.surfaces.cli.health import answering
+from holdfast.surfaces.cli.interrupts import end_by_an_interrupt
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, add_settings_options, add_tool_files
 from holdfast.surfaces.cli.run_end import FAILED
@@ -121,17 +122,20 @@ async def _worked(
 
 async def _heed_signals(drains: Abort, work: anyio.CancelScope, screen: Screen) -> None:
     """The first one lets runs end, the second one stops them, the third one is as everywhere."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for one in signals:
-            if work.cancel_called:
-                signal.signal(one, signal.SIG_DFL)
-                os.kill(os.getpid(), one)
-            elif drains.aborted:
-                screen.remark(_STOPS)
-                work.cancel()
-            else:
-                screen.remark(_DRAINS)
-                drains.set()
+    try:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for one in signals:
+                if work.cancel_called:
+                    signal.signal(one, signal.SIG_DFL)
+                    os.kill(os.getpid(), one)
+                elif drains.aborted:
+                    screen.remark(_STOPS)
+                    work.cancel()
+                else:
+                    screen.remark(_DRAINS)
+                    drains.set()
+    finally:
+        end_by_an_interrupt()
 
 
 class _Ends:

@@ -112,15 +112,17 @@ def rests(session_id: str, screen: Screen, *, as_json: bool) -> int:
 async def _done(task: Task, screen: Screen) -> int:
     subagents = Subagents()
     view = _view(task, screen)
+    desk = Desk(view)
     ladder = Ladder()
     tasks = PlainTasks()
     run = anyio.CancelScope()
     seen_at = terminals_in([screen.stage, screen.beside, sys.stdout, sys.stderr])
     stops = _stops(view, run.cancel, partial(forget_terminals, seen_at))
     try:
-        async with opened_agent(_work(task), **_options(task, view, subagents)) as opened:
+        async with opened_agent(_work(task), **_options(task, desk, subagents)) as opened:
             session, holdfast = opened.session, opened.holdfast
             subagents.top = session.id
+            desk.redactor = holdfast.parts.redactor
             view.begin(session.id, session.model.name, _configured_name(task))
             if isinstance(view, FullScreen):
                 await tell_history(view, opened, task.seen)
@@ -201,7 +203,7 @@ def _configured_name(task: Task) -> str | None:
     return table_name(settings, task.agent, task.arguments.model)
 
 
-def _options(task: Task, view: View, subagents: Subagents) -> Options:
+def _options(task: Task, desk: Desk, subagents: Subagents) -> Options:
     options = Options(configuration=task.chosen.configuration)
     if manifests := task.chosen.sources.get("manifests"):
         options["manifests"] = manifests
@@ -210,8 +212,7 @@ def _options(task: Task, view: View, subagents: Subagents) -> Options:
     if task.arguments.later:
         options["approver"] = options["person"] = "elsewhere"
     elif not task.arguments.headless:
-        decides, asks = _person(view)
-        desk = Desk(view)
+        decides, asks = _person(desk.view)
         if decides is not None:
             options["approver"] = ApprovedHere(decides, desk, task.workspace, subagents)
         if asks is not None:

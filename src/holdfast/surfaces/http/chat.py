@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
 import msgspec
-from anyio import CancelScope, get_cancelled_exc_class
+from anyio import CancelScope, create_task_group, get_cancelled_exc_class
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -38,6 +38,7 @@ from holdfast.surfaces.http.guard import TooLarge
 from holdfast.surfaces.http.house import House
 from holdfast.surfaces.http.live.frames import streamed
 from holdfast.surfaces.http.problems import Problem, TroubleAnswer, worded
+from holdfast.surfaces.http.receipts import HEADER, Receipts
 from holdfast.surfaces.http.speaking import refuse_unspoken
 
 SESSION_HEADER = "x-holdfast-session"
@@ -57,8 +58,9 @@ _decode = msgspec.json.Decoder(Completion).decode
 class Chats:
     """The two addresses of it. Used on one event loop."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: House, receipts: Receipts) -> None:
         self._house = house
+        self._receipts = receipts
         self._known: OrderedDict[str, str] = OrderedDict()
         """Sessions by the conversation that was held in them, as their clients have it."""
 
@@ -91,21 +93,39 @@ class Chats:
             asked = await _read(request)
             wanted = wanted_of(asked)
             patience = _patience(request)
-            said = await self._said(asked, wanted, request)
+            said = await self._said_once(asked, wanted, request)
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as problem:  # noqa: BLE001 - whatever it is, the client is told in its form
             return _refused(problem)
         session_id = said.session_id
         answering = Answering(self._house, session_id, said)
-        answer = _Answer(asked, session_id, int(self._house.clock.now().timestamp()))
+        may_come_again = HEADER in request.headers
+        at = int(self._house.clock.now().timestamp())
+        answer = _Answer(asked, session_id, at, may_come_again=may_come_again)
         if asked.stream:
             pieces = self._streamed(answer, answering, patience)
             response: Response = streamed(pieces, shows_life=True)
         else:
-            response = await self._whole(answer, answering, patience)
+            response = await self._whole(answer, answering, patience, request)
         response.headers[SESSION_HEADER] = session_id
         return response
+
+    async def _said_once(self, asked: Completion, wanted: Wanted, request: Request) -> Event:
+        """Say it, unless it was said under the key of the request: what is kept is where.
+
+        So the same request follows the same run, be it under way or over.
+        """
+
+        async def say() -> Response:
+            said = await self._said(asked, wanted, request)
+            told = _Place(session=said.session_id, sequence=said.sequence)
+            return Response(_encode(told), media_type="application/json")
+
+        kept = await self._receipts.once(request, await request.body(), say)
+        place = msgspec.json.decode(bytes(kept.body), type=_Place)
+        events = await self._house.journal.events(place.session, after=place.sequence - 1)
+        return events[0]
 
     async def _said(self, asked: Completion, wanted: Wanted, request: Request) -> Event:
         """Say it to the session it belongs to."""
@@ -135,12 +155,20 @@ class Chats:
         await self._house.written(session.id)
         return said
 
-    async def _whole(self, answer: "_Answer", answering: Answering, patience: float) -> Response:
-        try:
-            async for piece in answering.pieces(patience):
-                answer.add(piece)
-        except Exception as problem:  # noqa: BLE001 - the same
-            return _refused(problem)
+    async def _whole(
+        self, answer: "_Answer", answering: Answering, patience: float, request: Request
+    ) -> Response:
+        trouble: Exception | None = None
+        async with create_task_group() as group:
+            group.start_soon(_then_cancel, request, group.cancel_scope)
+            trouble = await _heard_out(answer, answering, patience)
+            answer.is_whole = True
+            group.cancel_scope.cancel()
+        if trouble is not None:
+            return _refused(trouble)
+        if not answer.is_whole:
+            await self._hung_up(answer)
+            return Response(status_code=400)
         end = answering.end
         if end.problem is not None:
             return _refused(Problem(502, end.problem))
@@ -168,7 +196,7 @@ class Chats:
                     yield answer.chunk(Delta(content=piece))
         except (GeneratorExit, get_cancelled_exc_class()):
             with CancelScope(shield=True):
-                await self._hung_up(answer.session_id)
+                await self._hung_up(answer)
             raise
         except JournalError as problem:  # as where somebody takes the session away
             yield _told_trouble(problem)
@@ -185,11 +213,13 @@ class Chats:
         yield answer.last(answering)
         yield b"data: [DONE]\n\n"
 
-    async def _hung_up(self, session_id: str) -> None:
+    async def _hung_up(self, answer: "_Answer") -> None:
         """Nobody reads on: what it would say costs, and nobody asked for it."""
-        house = self._house
+        house, session_id = self._house, answer.session_id
         if house.leaving.aborted:
             return  # it is the server that ends: the session goes on with the next one
+        if answer.may_come_again:
+            return  # who sends a key wants to have the answer once the connection stands again
         with suppress(JournalError):  # it is gone, or over: nothing of it runs
             # Without a note: that would be what to do instead, and have the model asked again.
             await ingress.interrupt(house.journal, session_id, house.redactor)
@@ -206,8 +236,13 @@ class Chats:
 class _Answer:
     """One answer as it grows."""
 
-    def __init__(self, asked: Completion, session_id: str, created: int) -> None:
+    def __init__(
+        self, asked: Completion, session_id: str, created: int, *, may_come_again: bool
+    ) -> None:
         self.asked = asked
+        self.may_come_again = may_come_again
+        """The request has a key: lost on the way, it is sent again for the same answer."""
+        self.is_whole = False
         self.session_id = session_id
         self.created = created
         self.id = f"chatcmpl-{session_id}-{created}"
@@ -252,6 +287,31 @@ class _Answer:
             holdfast=standing,
         )
         return b"data: %b\n\n" % _encode(chunk)
+
+
+async def _heard_out(answer: _Answer, answering: Answering, patience: float) -> Exception | None:
+    """Hear it to its end; what went wrong."""
+    try:
+        async with aclosing(answering.pieces(patience)) as pieces:
+            async for piece in pieces:
+                answer.add(piece)
+    except Exception as problem:  # noqa: BLE001 - the same
+        return problem
+    return None
+
+
+class _Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where in which session something was said."""
+
+    session: str
+    sequence: int
+
+
+async def _then_cancel(request: Request, scope: CancelScope) -> None:
+    """Once the client has hung up. Its request is read: nothing else comes any more."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
 
 
 async def _read(request: Request) -> Completion:

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import msgspec
+from anyio import CancelScope, current_time, move_on_after
 from anyio import Event as Happening
-from anyio import current_time, move_on_after
 
 from holdfast.app.control.following import Followed, Following
 from holdfast.contract.events import (
@@ -91,9 +91,15 @@ class Answering:
 
     async def _next(self, told: AsyncGenerator[Followed]) -> Followed | None:
         """What is told next; None: nobody answered what it waits for."""
-        left = max(0.0, self._waits_until - current_time())
-        with move_on_after(left if self.end.waits else None):
+        if not self.end.waits:
             return await anext(told, None)
+        with CancelScope(deadline=self._waits_until) as patience:
+            # The server ends, and nobody may answer it before it has: the session stays there.
+            forget = self._house.leaving.subscribe(patience.cancel)
+            try:
+                return await anext(told, None)
+            finally:
+                forget()
         return None
 
     async def _sleeps(self, one: Followed) -> bool:

@@ -5,10 +5,11 @@ It composes what the rooms below give. What is asked over HTTP is not known here
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
-from anyio import CancelScope, Event, create_task_group, move_on_after, to_thread
+from anyio import CancelScope, Event, create_task_group, current_time, to_thread
 
 from holdfast.app import session_store
 from holdfast.app.agent_places import substrate_of
@@ -16,7 +17,7 @@ from holdfast.app.agent_settings import DEFAULT_AGENT, agent_of
 from holdfast.app.configuration import Configuration
 from holdfast.app.control.client import poke
 from holdfast.app.control.exchange import hear_looks
-from holdfast.app.control.serving import window_here
+from holdfast.app.control.serving import told_of_runs, window_here
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.http_door.listening import Ends
 from holdfast.app.settings import Settings, Surroundings
@@ -35,7 +36,8 @@ from holdfast.surfaces.http.problems import Problem
 BY = "console"
 """Who answers, where a request does not say."""
 DRAIN_SECONDS = 15.0
-"""How long runs under way may take to end when the server does; then they are stopped, and due."""
+"""How long runs and answers under way may take to end when the server does; then they are stopped,
+and runs are due again."""
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,15 +115,20 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
             named = substrate_of(agent_of(agent, table), self.around, Path(self.opened.workspace))
         return Path(named or self.around.data_home / "agents" / agent / "substrate")
 
-    async def at(self, workspace: str | None) -> Holdfast:
-        """What sessions of a place are begun in; Problem, ConfigurationError."""
+    @asynccontextmanager
+    async def at(self, workspace: str | None) -> AsyncGenerator[Holdfast]:
+        """What sessions of a place are begun in, open until this is left; Problem,
+        ConfigurationError."""
         if workspace is None:
-            return self.opened.runner
+            yield self.opened.runner
+            return
         if not Path(workspace).is_absolute() or "\0" in workspace:
             raise Problem(422, "workspace is a whole path, from the root")
         if await to_thread.run_sync(_same, workspace, self.opened.workspace):
-            return self.opened.runner
-        return await self.opened.runner.agents.place(workspace)
+            yield self.opened.runner
+            return
+        async with self.opened.runner.agents.place(workspace) as there:
+            yield there
 
     async def written(self, session_id: str) -> None:
         """Something was written down for a session: have whoever runs it look now."""
@@ -164,7 +171,11 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
             ends=Ends(leaving=Abort()),
         )
         drained = Event()
+        draining = CancelScope(shield=True)
         house.leaving.subscribe(feeds.close)
+        house.leaving.subscribe(partial(_has_time, draining))
+        if (log := opened.workbench.parts.log) is not None:
+            log.listeners.append(lambda _event: pulse.heard(log.session_id))
 
         async def run() -> None:
             try:
@@ -177,14 +188,20 @@ async def open_house(opened: Opened) -> AsyncGenerator[House]:
         group.start_soon(home.run)
         group.start_soon(hear_looks, around, pulse.look)
         try:
-            yield house
+            with told_of_runs(around, pulse.heard):
+                yield house
         finally:
             house.leaving.set()
-            with CancelScope(shield=True), move_on_after(DRAIN_SECONDS) as draining:
+            with draining:
                 forget = house.ends.hurrying.subscribe(draining.cancel)
                 await drained.wait()
                 forget()
             group.cancel_scope.cancel()
+
+
+def _has_time(draining: CancelScope) -> None:
+    """From the signal on: answers under way are waited for within the same time."""
+    draining.deadline = current_time() + DRAIN_SECONDS
 
 
 def _same(one: str, other: str) -> bool:

@@ -47,14 +47,15 @@ async def replay(asked: Asked[Query, Replay]) -> ReplayedRow:
         compared, divergence = found.events_compared, found.divergence
     else:
         created = events[0].payload
-        place = await house.at(created.workspace if isinstance(created, SessionCreated) else None)
-        now = Now(
-            tools=place.parts.wanted.tools,
-            configuration=place.parts.configuration,
-            surroundings=house.around,
-            chain=chain,
-        )
-        told = await replay_strictly(events, now)
+        workspace = created.workspace if isinstance(created, SessionCreated) else None
+        async with house.at(workspace) as place:
+            now = Now(
+                tools=place.parts.wanted.tools,
+                configuration=place.parts.configuration,
+                surroundings=house.around,
+                chain=chain,
+            )
+            told = await replay_strictly(events, now)
         compared, divergence = told.calls, told.divergence
     return ReplayedRow(
         same=divergence is None,

@@ -1,7 +1,7 @@
 """Serving a home over HTTP until a signal ends it.
 
-The first one lets runs under way end, for a while; the second one stops them, which makes them due
-again; the third one is the end of the process.
+The first one lets runs and answers under way end, for a while; the second one stops them, which
+makes runs due again; the third one is the end of the process.
 """
 
 import os
@@ -24,14 +24,12 @@ from holdfast.app.http_door.rules import Door
 from holdfast.surfaces.http.application import application
 from holdfast.surfaces.http.chat import Chats
 from holdfast.surfaces.http.guard import Guard
-from holdfast.surfaces.http.house import House, Opened, open_house
+from holdfast.surfaces.http.house import DRAIN_SECONDS, House, Opened, open_house
 from holdfast.surfaces.http.pages import Pages, page_routes
 from holdfast.surfaces.http.receipts import Receipts
 from holdfast.surfaces.http.table import ROUTES
 
 __all__ = ["Listening", "Opened", "Pages", "Told", "is_loopback", "serve"]
-
-_ENDING_SECONDS = 3
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +48,9 @@ async def serve(
     async with open_door(listening) as door, create_task_group() as group:
         async with open_house(opened) as house:
             port = urlsplit(door.address).port or 0
+            receipts = _receipts(house)
             guarded = Guard(
-                application(house, ROUTES, _receipts(house), _others(house, pages)),
+                application(house, ROUTES, receipts, _others(house, receipts, pages)),
                 Door(listening.names, door.token),
                 port,
             )
@@ -59,7 +58,7 @@ async def serve(
             group.start_soon(heed_signals, ends.leaving.set, ends.hurrying.set, _die)
             address = _to_be_opened(door.address)
             tell(Told(address=address, token=door.token, made_up=listening.token is None))
-            await answering_until(guarded, door, ends, _ENDING_SECONDS)
+            await answering_until(guarded, door, ends, int(DRAIN_SECONDS))
         group.cancel_scope.cancel()
 
 
@@ -80,5 +79,5 @@ def _receipts(house: House) -> Receipts:
     return Receipts(home / "http-receipts.db", house.clock)
 
 
-def _others(house: House, pages: Pages) -> list[BaseRoute]:
-    return [*Chats(house).routes(), *page_routes(pages)]
+def _others(house: House, receipts: Receipts, pages: Pages) -> list[BaseRoute]:
+    return [*Chats(house, receipts).routes(), *page_routes(pages)]

@@ -82,15 +82,16 @@ async def begin_session(asked: Asked[Query, NewSession]) -> SessionRow:
     wanted, house = asked.body, asked.house
     if wanted.message is not None and not wanted.message.strip():
         raise Problem(422, "the message is empty; say what the session is to do")
-    holdfast = await house.at(wanted.workspace)
-    session = await holdfast.new_session(agent=house.agent_called(wanted.agent), model=wanted.model)
-    try:
-        if wanted.message is not None:
-            await session.send(wanted.message)
-        else:
-            await session.questions()  # whoever asks a session anything has begun it
-    finally:
-        await session.close()
+    async with house.at(wanted.workspace) as holdfast:
+        agent = house.agent_called(wanted.agent)
+        session = await holdfast.new_session(agent=agent, model=wanted.model)
+        try:
+            if wanted.message is not None:
+                await session.send(wanted.message)
+            else:
+                await session.questions()  # whoever asks a session anything has begun it
+        finally:
+            await session.close()
     await house.written(session.id)
     return await _row(house, session.id)
 

@@ -9,6 +9,7 @@ from anyio import to_thread
 
 from holdfast.app import answering, ingress, inquiring
 from holdfast.app.changes import change_lines, files_below
+from holdfast.app.shown_asks import looking_without_secrets
 from holdfast.contract.journal import UnknownSession
 from holdfast.contract.json_value import JsonValue, decode_json
 from holdfast.contract.person import Inquiry, Replies, skipped
@@ -111,12 +112,7 @@ def _change(house: House, question: Question, workspace: str | None) -> list[str
         return []
     if workspace is None or not isinstance(arguments, dict):
         return []
-    look = files_below(workspace)
-
-    def before(path: str) -> str | None:
-        text = look(path)
-        return house.redactor.text(text) if text is not None and house.redactor.active else text
-
+    before = looking_without_secrets(files_below(workspace), house.redactor)
     return change_lines(question.tool, arguments, before, _SHOWN_LINES)
 
 

@@ -53,7 +53,7 @@ class Killed(msgspec.Struct, frozen=True, kw_only=True):
     effects=("sandbox_execute",),
     acp_kind="execute",
     interrupt_behavior="cancel",
-    limits=Limits(wall_seconds=_LONGEST_WAIT + 30.0),
+    limits=Limits(wall_seconds=None),  # it waits for a command, and for so long as the call says
     resource_key=lambda arguments: ("process", str(arguments.get("pid"))),
 )
 async def sandbox_process(

@@ -6,10 +6,10 @@ import msgspec
 
 from holdfast.contract.builtin import builtin
 from holdfast.contract.searching import SearchHit, WebSearch
-from holdfast.contract.tool import Limits
+from holdfast.contract.tool import DEFAULT_WALL_SECONDS
 
-MOST_SECONDS = 300.0
-"""No configuration gives a search more."""
+MOST_SECONDS = DEFAULT_WALL_SECONDS - 10
+"""No configuration gives a search more: it tells of its end itself."""
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -25,7 +25,6 @@ class Results(msgspec.Struct, frozen=True):
     acp_kind="fetch",
     effects=("resource_read",),
     # The provider's host is added where a session is put together: configuration names it.
-    limits=Limits(wall_seconds=MOST_SECONDS + 10),
 )
 async def web_search(
     query: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)],

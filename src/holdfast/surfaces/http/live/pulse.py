@@ -56,6 +56,10 @@ class Pulse:
         """This process wrote something down for a session."""
         for hear in tuple(self._all):
             hear(session_id)
+        self.heard(session_id)
+
+    def heard(self, session_id: str) -> None:
+        """Something happens in a session here: those who look on at it alone look at once."""
         self._wake(session_id)
 
     async def run(self) -> None:

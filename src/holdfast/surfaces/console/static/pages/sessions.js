@@ -1,6 +1,6 @@
 // The sessions of this home, the last active first, live; and a dialog that begins a new one.
 
-import { h, replace, setText } from "../lib/dom.js";
+import { h, replace, setText, uid } from "../lib/dom.js";
 import { count, many, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { ageOf, badge, button, choice, dialog, field, loaded, nothing, problemBox } from "../lib/parts.js";
@@ -185,7 +185,8 @@ export function begin(app) {
     loaded(body, async () => app.server.get() ?? app.api.get("/server"), (server) => {
       const starters = server.agents;
       const agent = choice(starters.map((one) => [one.id, one.description ? `${one.id}: ${one.description}` : one.id]), server.default_agent ?? starters[0]?.id ?? "");
-      const model = choice([["", "As the agent has it"], ...server.models.map((one) => [one, one])], "");
+      const names = uid("models");
+      const model = h("input", { type: "text", list: names, placeholder: "As the agent has it", autocomplete: "off", spellcheck: "false" });
       const workspace = h("input", { type: "text", placeholder: server.project ?? server.workspace ?? "", spellcheck: "false" });
       const problem = h("div");
       const send = button({ label: "Begin", kind: "main", icon: "send", type: "submit" });
@@ -196,7 +197,7 @@ export function begin(app) {
             if (send.getAttribute("aria-busy") === "true") return;
             send.setAttribute("aria-busy", "true");
             try {
-              const asked = { message: message.value.trim(), agent: agent.value === server.default_agent ? "" : agent.value, model: model.value, workspace: workspace.value.trim() };
+              const asked = { message: message.value.trim(), agent: agent.value === server.default_agent ? "" : agent.value, model: model.value.trim(), workspace: workspace.value.trim() };
               const row = await app.api.post("/sessions", Object.fromEntries(Object.entries(asked).filter(([, value]) => value)));
               close(row.id);
               app.go(`/console/sessions/${encodeURIComponent(row.id)}`);
@@ -210,7 +211,8 @@ export function begin(app) {
         },
       },
       field("Message", message, { hint: "Ctrl+Enter begins." }),
-      h("div.form-two", field("Agent", agent), field("Model", model)),
+      h("datalist", { id: names }, server.models.map((one) => h("option", { value: one }))),
+      h("div.form-two", field("Agent", agent), field("Model", model, { hint: "One that is configured, or kind:model, e.g. scripted:turns.toml" })),
       field("Workspace", workspace, { hint: "A folder on this machine; empty: the server's own." }),
       problem,
       h("div.dialog-foot", button({ label: "Cancel", action: () => close() }), send));
