@@ -66,11 +66,14 @@ def of_other(settings: Settings) -> Settings:
     return Settings(engine=settings.engine, store=store, cluster=cluster)
 
 
-def opened(settings: Settings, folder: Path, model: str) -> Holdfast:
+def opened(settings: Settings, folder: Path, model: str, **more: Any) -> Holdfast:
     options: dict[str, Any] = {
-        "configuration": Configuration(settings=settings),
-        "surroundings": Surroundings(data_home=folder / "data", state_home=folder / "state"),
+        "configuration": Configuration(settings=settings, project=folder),
+        "surroundings": Surroundings(
+            data_home=folder.parent / "data", state_home=folder.parent / "state"
+        ),
         "model": model,
+        **more,
     }
     return Holdfast(profile="bare", workspace=str(folder), **options)
 
@@ -88,8 +91,9 @@ async def begun(settings: Settings, folder: Path, model: str) -> str:
 
 
 async def test_a_worker_runs_the_sessions_of_all_its_tenants_and_no_others(
-    settings: Settings, tmp_path: Path
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "elsewhere"))
     model = script(tmp_path, says("Done."))
     one = await begun(settings, tmp_path, model)
     other = await begun(of_other(settings), tmp_path, model)
@@ -101,8 +105,30 @@ async def test_a_worker_runs_the_sessions_of_all_its_tenants_and_no_others(
     assert {end.session_id for end in ends if end.executed} == {one, other}
     assert all(end.ended == "final_response" for end in ends if end.executed)
     assert meter.runs == 2
+    assert not (tmp_path / "elsewhere").exists()  # one key signs for all tenants
     async with opened(settings, tmp_path, model) as hf:
         assert await hf.run_due() == 0
+
+
+async def test_a_tenants_session_of_another_project_is_run_under_the_rules_of_its_own(
+    settings: Settings, tmp_path: Path
+) -> None:
+    model = script(tmp_path, says("Done."))
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    session = await begun(of_other(settings), there, model)
+    places: list[Path] = []
+
+    def of_another(place: Path) -> Holdfast:
+        places.append(place)
+        return opened(settings, place, model)
+
+    ends: list[WakeEnd] = []
+    async with opened(settings, here, model, other_projects=of_another) as hf:
+        assert await hf.run_due(told=ends.append) == 1
+    assert places == [there]
+    assert [end.session_id for end in ends if end.executed] == [session]
 
 
 async def test_what_is_written_down_is_told_at_once(settings: Settings) -> None:

@@ -9,6 +9,7 @@ from command import Cli
 from nats_server import NatsServers, running_nats
 
 from holdfast.contract.events import SessionCreated, UserMessage
+from holdfast.engine.cluster import client
 from holdfast.engine.cluster.dead import Dead
 from holdfast.engine.cluster.door import NatsServers as Servers
 from holdfast.engine.cluster.link import linked
@@ -66,3 +67,28 @@ def test_the_dead_are_listed_and_those_that_are_named_are_run_again(
     assert (answer.status, answer.out) == (0, "2 sessions will be run again.\n")
     assert anyio.run(_waiting, servers, "one", "ses_a")
     assert cli("cluster", "dead", *there).out == "Nothing was given up.\n"
+
+
+def test_doctor_says_what_a_cluster_lacks(
+    cli: Cli, nats: NatsServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    postgres = ("--set", "store.kind=postgres", "--set", "store.url=postgresql://x@127.0.0.1:1/x")
+    fleet = ("--set", "engine.kind=cluster")
+    elsewhere = ["nats://127.0.0.2:1", *nats.urls]
+
+    def found(*words: str) -> list[tuple[str, str]]:
+        checks = json.loads(cli("doctor", "--json", *fleet, *words).out)["checks"]
+        return [
+            (one["status"], one["next_step"] or "") for one in checks if one["name"] == "cluster"
+        ]
+
+    ((status, step),) = found(*postgres)
+    assert (status, "servers = [" in step) == ("FAIL", True)
+    there = ("--set", f"cluster.servers={json.dumps(elsewhere)}")
+    ((status, step),) = found(*there)
+    assert (status, "store.kind = 'postgres'" in step) == ("FAIL", True)
+    assert [status for status, _ in found(*postgres, *there)] == ["OK", "WARN", "WARN"]
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 0.3)
+    gone = ("--set", 'cluster.servers=["nats://127.0.0.1:1"]')
+    ((status, step),) = found(*postgres, *gone)
+    assert (status, "start one" in step) == ("FAIL", True)

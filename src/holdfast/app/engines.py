@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from holdfast.app.assembly import Whole
-from holdfast.app.fleet import check_fleet, is_clustered, opened_link
+from holdfast.app.fleet import announcing, check_fleet, is_clustered, opened_link
 from holdfast.app.meter import Meter, metered
 from holdfast.app.other_projects import OpenProject
 from holdfast.app.settings import Settings
@@ -24,7 +24,7 @@ from holdfast.record.store import Store
 EndTold = Callable[[WakeEnd], None]
 """Hears how a run ended."""
 
-_NOT_OF_A_TENANT = ("settings", "surroundings", "session", "agent", "flow", "above", "keep_outputs")
+_NOT_OF_A_TENANT = ("settings", "session", "agent", "flow", "above", "keep_outputs")
 """What is of the sessions of one store alone."""
 
 
@@ -101,6 +101,10 @@ def of_tenant(parts: Whole, make: Callable[..., Any], name: str) -> Any:  # noqa
     cluster = msgspec.structs.replace(configuration.settings.cluster, own=name, tenant={})
     settings = msgspec.structs.replace(configuration.settings, store=store, cluster=cluster)
     options["configuration"] = msgspec.structs.replace(configuration, settings=settings)
+    # The same key signs, and the same secrets are kept: they are of the machine.
+    options["surroundings"] = msgspec.structs.replace(
+        parts.surroundings, announces=announcing(settings)
+    )
     elsewhere = wanted.options.get("other_projects")
     if elsewhere is not None:
         options["other_projects"] = _others_of(elsewhere, make, name)
