@@ -92,3 +92,16 @@ def test_doctor_says_what_a_cluster_lacks(
     gone = ("--set", 'cluster.servers=["nats://127.0.0.1:1"]')
     ((status, step),) = found(*postgres, *gone)
     assert (status, "start one" in step) == ("FAIL", True)
+
+
+def test_a_cluster_that_nobody_works_in_and_a_store_that_is_gone_are_told(
+    cli: Cli, nats: NatsServers
+) -> None:
+    words = ("store.kind=postgres", "store.url=postgresql://x:pw-of-x@127.0.0.1:1/x")
+    more = ("cluster.namespace=fresh", f"cluster.servers={json.dumps(nats.urls)}")
+    given = [part for one in (*words, *more) for part in ("--set", one)]
+    answer = cli("cluster", "status", *given)
+    assert answer.status == 1
+    assert "No worker was ever connected" in answer.out
+    assert "store of default  " in answer.out
+    assert "pw-of-x" not in answer.out + answer.err

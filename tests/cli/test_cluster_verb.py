@@ -6,8 +6,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from command import HOLDFAST, Cli
 
 from holdfast.app import trial
 from holdfast.engine.cluster import client
+from holdfast.execution.processes.kept_programs import KeptProgram
+from holdfast.surfaces.cli import cluster_up
 
 PATIENCE = 15.0
 
@@ -142,3 +144,26 @@ def test_a_cluster_that_is_not_there_is_told(cli: Cli, monkeypatch: pytest.Monke
     answer = cli("cluster", "dead", "--json", *there)
     assert answer.status == 1
     assert "no NATS server can be reached" in json.loads(answer.out)["error"]
+
+
+def test_a_part_that_ends_by_itself_ends_the_trial(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = trial.Places(
+        postgres=1, nodes=(2, 3), routes=(4, 5), postgres_password="pw-one", nats_password="pw-two"
+    )
+
+    @asynccontextmanager
+    async def broken(_home: Path, worker: list[str]) -> AsyncGenerator[trial.Trial]:
+        assert worker[:2] == ["worker", "--json"]
+        program = KeptProgram(["true"], tmp_path / "log", {})
+        programs = {"worker-1": program}
+        yield trial.Trial(folder=tmp_path, places=places, programs=programs)
+        program.end(PATIENCE)
+
+    monkeypatch.setattr(cluster_up, "trial_in", broken)
+    answer = cli("cluster", "up", "--set", "engine.concurrency=2")
+    assert answer.status == 1
+    assert "worker-1 ended by itself" in answer.err
+    assert f"put the lines of {tmp_path / 'config.toml'}" in answer.out
+    assert "pw-" not in answer.out + answer.err
