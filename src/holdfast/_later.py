@@ -34,6 +34,7 @@ NAMES = frozenset(
         "holdfast.app.any_session",
         "holdfast.app.children",
         "holdfast.app.doubts",
+        "holdfast.app.fleet",
         "holdfast.app.inquiring",
         "holdfast.app.language_servers",
         "holdfast.app.managed.basis",

@@ -8,7 +8,8 @@ from agents_at_work import Desk, at_work, calls
 
 from holdfast import tool
 from holdfast.app import run_watch
-from holdfast.app.settings import EngineSettings, Settings
+from holdfast.app.agent_settings import EngineSettings
+from holdfast.app.settings import Settings
 from holdfast.contract.agents import Agent
 from holdfast.contract.events import UserMessage
 from holdfast.contract.journal import Lease, StaleEpoch

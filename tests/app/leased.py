@@ -14,7 +14,8 @@ from holdfast import Holdfast, Runtime, tool
 from holdfast.agent.models.scripted import ScriptedModel
 from holdfast.agent.place import Equipment
 from holdfast.app.agent_session import AgentSession
-from holdfast.app.settings import EngineSettings, Settings, StoreSettings, Surroundings
+from holdfast.app.agent_settings import EngineSettings
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.contract.agents import Agent
 from holdfast.contract.chunks import AskedCall
 from holdfast.contract.journal import JournalError

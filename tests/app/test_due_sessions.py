@@ -17,11 +17,11 @@ from holdfast.agent.beginning import MOST_ATTEMPTS
 from holdfast.agent.models.scripted import ScriptedModel
 from holdfast.app.agent_opening import Models, agent_session
 from holdfast.app.agent_sessions import OpenedAgents
-from holdfast.app.agent_settings import USUAL_INSTRUCTIONS, AgentSettings
+from holdfast.app.agent_settings import USUAL_INSTRUCTIONS, AgentSettings, EngineSettings
 from holdfast.app.configuration import load_configuration
 from holdfast.app.model_settings import ModelSettings
 from holdfast.app.run_replaying import replay_run
-from holdfast.app.settings import EngineSettings, Settings, StoreSettings
+from holdfast.app.settings import Settings, StoreSettings
 from holdfast.contract.agents import Agent
 from holdfast.contract.events import UserMessage
 from holdfast.contract.model import ModelRequest

@@ -15,7 +15,8 @@ from interrupts import until
 from this_tree import this_tree
 
 from holdfast import Runtime, tool
-from holdfast.app.settings import EngineSettings, Settings, StoreSettings, Surroundings
+from holdfast.app.agent_settings import EngineSettings
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.app.store import open_store
 from holdfast.app.tenures import ending_seconds
 from holdfast.contract.agents import Agent

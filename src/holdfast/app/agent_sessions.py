@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
+from holdfast.app import engines
 from holdfast.app.agent_opening import (
     Models,
     SubagentRunner,
@@ -20,6 +21,7 @@ from holdfast.app.agent_settings import DEFAULT_AGENT
 from holdfast.app.assembly import Whole
 from holdfast.app.control.exchange import stay_joined
 from holdfast.app.holders import may_run
+from holdfast.app.meter import Meter
 from holdfast.app.options import Options, Wanted
 from holdfast.app.other_projects import OtherProjects, is_of_another, refuse_other_project
 from holdfast.app.problems import ConfigurationError
@@ -30,8 +32,8 @@ from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
-from holdfast.contract.wakes import WakeEnd
-from holdfast.engine.embedded import EmbeddedEngine, EnginePace
+from holdfast.contract.wakes import Engine, WakeEnd
+from holdfast.record.store import Store
 from holdfast.runtime import waiting_below
 
 _log = logging.getLogger("holdfast")
@@ -41,8 +43,7 @@ _BELOW = (
     " there, or begin another one"
 )
 
-EndTold = Callable[[WakeEnd], None]
-"""Hears how a run ended."""
+EndTold = engines.EndTold
 
 
 class OpenedAgents:
@@ -55,10 +56,10 @@ class OpenedAgents:
         self._models = Models(parts.configuration.settings, parts.surroundings)
         self._open: dict[AgentSession, None] = {}
         """In the order they were opened."""
-        self._journal: Journal | None = None
+        self._store: Store | None = None
         """Of all sessions: held open, so that not every session opens it anew."""
         self._opening = Lock()
-        self._engines: list[EmbeddedEngine] = []
+        self._engines: list[Engine] = []
         self._others = OtherProjects(parts.wanted.options.get("other_projects"), parts.clock)
 
     async def opened(
@@ -219,25 +220,22 @@ class OpenedAgents:
         self,
         told: EndTold | None = None,
         until: AbortSignal | None = None,
+        meter: Meter | None = None,
         *,
         forever: bool,
     ) -> int:
         """Run the sessions of agents that are due; how many wakes were executed."""
-        pace = self._parts.configuration.settings.engine
-
-        async def wake(session_id: str, /) -> WakeEnd:
-            end = await self.wake(session_id)
-            if told is not None:
-                told(end)
-            return end
-
-        engine = EmbeddedEngine(
-            *(await self._all_sessions(), wake, self._parts.clock),
-            EnginePace(concurrency=pace.concurrency, look_seconds=pace.look_seconds),
+        runs = engines.Runs(
+            parts=self._parts,
+            store=await self.all_sessions(),
+            wake=self.wake,
+            make=self._make,
+            told=told,
+            meter=meter,
         )
         executed = 0
-        self._engines.append(engine)
-        async with create_task_group() as group:
+        async with engines.opened_engine(runs) as engine, create_task_group() as group:
+            self._engines.append(engine)
             group.start_soon(stay_joined, self._parts.surroundings)
             group.start_soon(self._others.tidied)
             if until is not None:
@@ -249,15 +247,17 @@ class OpenedAgents:
                 group.cancel_scope.cancel()
         return executed
 
-    async def _all_sessions(self) -> Journal:
-        """The journal of all sessions; the program's own session is not begun by that."""
+    async def all_sessions(self) -> Store:
+        """The store of all sessions; the program's own session is not begun by that."""
         parts = self._parts
         settings, around = parts.configuration.settings, parts.surroundings
         async with self._opening:
-            if self._journal is None:
-                store = await shared_store(settings, around, parts.clock, parts.ids)
-                self._journal = store.journal
-            return self._journal
+            if self._store is None:
+                self._store = await shared_store(settings, around, parts.clock, parts.ids)
+            return self._store
+
+    async def _all_sessions(self) -> Journal:
+        return (await self.all_sessions()).journal
 
     async def close(self) -> None:
         """Close them all, and let go of their models."""
@@ -265,12 +265,12 @@ class OpenedAgents:
             await one.close()
         await self._others.close()
         await self._models.close()
-        journal, self._journal = self._journal, None
-        if journal is not None:
-            await journal.close()
+        store, self._store = self._store, None
+        if store is not None:
+            await store.journal.close()
 
 
-async def _forever(engine: EmbeddedEngine) -> int:
+async def _forever(engine: Engine) -> int:
     try:
         await engine.run()
     finally:
@@ -279,7 +279,7 @@ async def _forever(engine: EmbeddedEngine) -> int:
     return 0
 
 
-async def _stopped_by(engine: EmbeddedEngine, until: AbortSignal) -> None:
+async def _stopped_by(engine: Engine, until: AbortSignal) -> None:
     await until.wait()
     await engine.stop()
 

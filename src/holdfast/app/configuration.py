@@ -17,6 +17,7 @@ from typing import cast
 import msgspec
 
 from holdfast.app import server_words, telemetry, vault_places
+from holdfast.app.agent_settings import check_cluster
 from holdfast.app.environment import (
     DEBUG_VARIABLE,
     MCP_TOKEN_VARIABLE,
@@ -210,6 +211,7 @@ def _checked(layer: Table, origin: str, text: str = "", *, whole: Table | None =
     check_web(layer, origin)
     check_models(told, origin)
     check_toolsets(layer, origin)
+    check_cluster(layer.get("cluster"), origin)
     if "telemetry" in layer:
         telemetry.check_table(layer, origin)
     name_sources(layer, origin, text)

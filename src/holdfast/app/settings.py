@@ -4,13 +4,18 @@ Reading files and the environment is `configuration`'s work; here is only the sh
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
-from holdfast.app.agent_settings import AgentSettings, RuleSettings
+from holdfast.app.agent_settings import (
+    AgentSettings,
+    ClusterSettings,
+    EngineSettings,
+    RuleSettings,
+)
 from holdfast.app.model_settings import ModelSettings
 from holdfast.app.requirement_settings import RequirementSettings
 from holdfast.app.source_settings import ManifestSettings, McpSettings, PluginSettings, Seconds
@@ -18,6 +23,7 @@ from holdfast.contract import bus as buses
 from holdfast.contract.agents import Visibility
 from holdfast.contract.commanding import CommandPolicy
 from holdfast.contract.file_bounds import FILE_BYTES
+from holdfast.contract.journal import Session
 from holdfast.contract.shell import Confinement
 from holdfast.contract.tool import Limits, Tool
 from holdfast.execution.sidecars import DEFAULT_CALL_QUOTA, DEFAULT_SESSION_QUOTA
@@ -281,19 +287,6 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Line by line, or on the whole screen of the terminal."""
 
 
-class EngineSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The `[engine]` table: how sessions of agents are run."""
-
-    concurrency: Count = 8
-    """How many at once, of one process."""
-    look_seconds: Annotated[float, msgspec.Meta(gt=0, le=60)] = 0.5
-    """How often it is looked whether something is due that another process wrote."""
-    lease_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 15.0
-    """After how long whoever runs a session and says nothing counts as gone."""
-    heartbeat_seconds: Annotated[float, msgspec.Meta(gt=0, le=1800)] = 5.0
-    """How often they say something: well before that."""
-
-
 class LanguageServerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One `[lsp.NAME]` table: a language server, by the name of its language."""
 
@@ -329,6 +322,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     store: StoreSettings = StoreSettings()
     run: RunSettings = RunSettings()
     engine: EngineSettings = EngineSettings()
+    cluster: ClusterSettings = ClusterSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     web: WebSettings = WebSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
@@ -363,6 +357,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     """Values of the variables that hold a model's key: however short, no audit log shows them."""
     bus: "buses.BusPlace | None" = None
     """How processes of other machines are reached; None: they are not."""
+    announces: "Callable[[Session], Awaitable[bool]] | None" = None
+    """Tells workers of a fleet that a session became due; None: there is none."""
 
     def __repr__(self) -> str:
         """Where things are, and no value of any variable."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import unquote
 
+from holdfast.app import fleet
 from holdfast.app.environment import variables
 from holdfast.app.locations import data_home, runtime_homes, state_home, user_file
 from holdfast.app.settings import Settings, Surroundings
@@ -70,6 +71,7 @@ def surroundings_of_this_process(
     headers = settings.telemetry.headers_variable or ""
     declared = frozenset((*settings.secrets.variables, *keys, *of_models, headers))
     written = {**_written(settings), **_headers_in(told.get(headers, ""))}
+    is_clustered = settings.engine.kind == "cluster"  # else nothing of it is loaded
     return Surroundings(
         data_home=data_home(told),
         config_home=None if own_file is None else own_file.parent,
@@ -77,9 +79,11 @@ def surroundings_of_this_process(
         runtime_homes=runtime_homes(told),
         environment={name: told[name] for name in _PASSED_ON if name in told},
         parent_environment=_Unshown(told),
-        secrets=_secrets({**told, **written}, declared, settings.store.url or ""),
+        secrets=_secrets({**told, **written}, declared, _addresses(settings)),
         search_keys={name: told[name] for name in keys if told.get(name)},
         model_keys=tuple(value for name in (*MODEL_KEYS, *of_models) if (value := told.get(name))),
+        bus=fleet.bus_of(settings) if is_clustered else None,
+        announces=fleet.announcing(settings) if is_clustered else None,
     )
 
 
@@ -99,7 +103,16 @@ def _written(settings: Settings) -> dict[str, str]:
         for key, value in model.headers.items():
             if _is_secret(key, value):
                 found[f"MODEL_{name}_{key}_SECRET"] = _without_scheme(value)
+    if settings.cluster.password:
+        found["CLUSTER_PASSWORD"] = settings.cluster.password
     return {key: value for key, value in found.items() if "${" not in value}
+
+
+def _addresses(settings: Settings) -> tuple[str, ...]:
+    """Whatever may hold a password."""
+    cluster = settings.cluster
+    stores = (settings.store.url or "", *(one.url for one in cluster.tenant.values()))
+    return (*stores, *cluster.servers)
 
 
 def _is_secret(header: str, value: str) -> bool:
@@ -131,16 +144,17 @@ def looks_secret(name: str) -> bool:
 
 
 def _secrets(
-    environment: Mapping[str, str], declared: frozenset[str], store_url: str
+    environment: Mapping[str, str], declared: frozenset[str], addresses: tuple[str, ...]
 ) -> tuple[str, ...]:
     found = {
         value
         for name, value in environment.items()
         if value and (name in declared or looks_secret(name))
     }
-    for value in (*environment.values(), store_url):
+    for value in (*environment.values(), *addresses):
         found.update(_PASSWORD_IN_URL.findall(value))
-    found.update(_PASSWORD_AS_PARAMETER.findall(store_url))
+    for address in addresses:
+        found.update(_PASSWORD_AS_PARAMETER.findall(address))
     # It is written with signs for signs there, and as it is elsewhere.
-    found.update([unquote(value) for value in found if value in store_url])
+    found.update([unquote(one) for one in found if any(one in address for address in addresses)])
     return tuple(sorted(found))

@@ -193,14 +193,16 @@ async def poke(session_id: str, journal: Journal, around: Surroundings) -> bool:
 
     Whether they heard; otherwise they find it when they look by themselves. JournalError.
     """
-    lease = (await journal.session(session_id)).lease
-    heard = False
+    session = await journal.session(session_id)
+    lease, heard = session.lease, False
     if lease is not None:
         with suppress(Unreachable, RefusedRequest), move_on_after(POKE_SECONDS):
             async with owner_of(session_id, lease.holder, around) as owner:
                 await owner.look(session_id)
                 heard = True
     await say_look(session_id, around)
+    if around.announces is not None and not heard:
+        await around.announces(session)
     return heard
 
 

@@ -46,8 +46,12 @@ class PostgresCommitter:
         self._connection: PatientConnection | None = connections.connect()
         self._held: set[str | None] = set()
         """Sessions that were waited for in vain: nobody else is to wait for them again."""
-        with connections.told(), self._connection.patient_for(None):
-            migrate(self._connection)
+        try:
+            with connections.told(), self._connection.patient_for(None):
+                migrate(self._connection)
+        except BaseException:
+            self._let_go()
+            raise
 
     def commit(
         self, works: Sequence[Work[Desk]], /, *, wait: bool

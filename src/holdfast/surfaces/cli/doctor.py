@@ -12,6 +12,7 @@ from holdfast.surfaces.cli.checks import (
     check_system,
     configured_confinement,
 )
+from holdfast.surfaces.cli.cluster_checks import check_cluster
 from holdfast.surfaces.cli.looks import Finding
 from holdfast.surfaces.cli.parsing import Parser, add_settings_options, overrides_in, workspace_in
 from holdfast.surfaces.cli.sandbox_checks import check_sandbox
@@ -45,6 +46,7 @@ def run(arguments: Namespace, screen: Screen) -> int:
         *check_data_directory(),
         *check_state_directory(),
         *check_store(workspace_in(arguments), overrides_in(arguments)),
+        *check_cluster(workspace_in(arguments), overrides_in(arguments)),
         *check_sandbox(configured_confinement(workspace_in(arguments), overrides_in(arguments))),
     ]
     failed = any(found.status == "FAIL" for found in findings)

@@ -68,6 +68,13 @@ EXITS: Mapping[str, Exits] = {
     "serve": Exits(_ends("it was told to end")),
     "acp": Exits(_ends("the editor ended it")),
     "worker": Exits(_ends(failed="with --once: a run failed")),
+    "cluster": Exits(
+        _ends(failed="NATS or a store cannot be reached"),
+        {
+            "up": {1: "a part of it ended by itself"},
+            "status": {1: "something is not well, or cannot be reached"},
+        },
+    ),
     "tools": Exits(_ends()),
     "call": Exits(
         _ends("the call succeeded", "the call failed", refused="rules or a person refused it")

@@ -37,7 +37,8 @@ examples:
   holdfast serve --port 0 --json             any free port, told as one line of JSON
   holdfast serve --profile code --workspace ~/project
   holdfast serve --token-file ~/.holdfast-token    the same token after every start
-  holdfast serve --port 0.0.0.0:{_PORT} --expose box.example   for others; put TLS in front of it"""
+  holdfast serve --port 0.0.0.0:{_PORT} --expose box.example   for others; put TLS in front of it
+  holdfast serve --cluster                   sessions of all machines of a cluster"""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -59,12 +60,19 @@ def add_arguments(parser: Parser) -> None:
         default=[],
         help="a host name that clients elsewhere use; needed for any HOST but this machine's own",
     )
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="be one of the [cluster] of the configuration: the same as --set engine.kind=cluster",
+    )
     parser.add_argument("--json", action="store_true", help="where it listens, as a line of JSON")
     add_tool_options(parser)
 
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
+    if arguments.cluster:
+        arguments.overrides.append("engine.kind=cluster")
     host, port = address_in(arguments.port, "--port")
     token = token_from(arguments.token_file, SERVE_TOKEN_VARIABLE, screen.remark)
     try:

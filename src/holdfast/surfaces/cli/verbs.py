@@ -45,6 +45,7 @@ VERBS = (
     ),
     Verb("acp", AGENTS, "be an agent for editors that speak ACP", loads_tools=True),
     Verb("worker", AGENTS, "run the sessions of agents that are due", loads_tools=True),
+    Verb("cluster", AGENTS, "start a cluster to try, see how one is and what was given up"),
     Verb("tools", TOOLS, "list the tools, or show one in full", loads_tools=True),
     Verb(
         "call",

@@ -8,19 +8,24 @@ Exit status: 0, 1 where a run failed with --once, 2 it could not begin.
 import os
 import signal
 from argparse import Namespace, RawDescriptionHelpFormatter
+from contextlib import AsyncExitStack
 from functools import partial
 
 import anyio
+import msgspec
 
+from holdfast.app.meter import Meter
 from holdfast.contract.json_value import encode_json
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime.abort import Abort
+from holdfast.surfaces.cli.health import answering
 from holdfast.surfaces.cli.interrupts import end_by_an_interrupt
 from holdfast.surfaces.cli.opening import Chosen, chosen
 from holdfast.surfaces.cli.parsing import Parser, add_settings_options, add_tool_files
 from holdfast.surfaces.cli.run_end import FAILED
 from holdfast.surfaces.cli.runners import runner_of
 from holdfast.surfaces.cli.screen import Screen, one_line
+from holdfast.surfaces.cli.serving_words import LOOPBACK, address_in
 from holdfast.surfaces.cli.stores import with_a_store
 from holdfast.surfaces.cli.working import BROKEN, worded
 
@@ -29,6 +34,8 @@ examples:
   holdfast worker                       run what is due, until Ctrl-C
   holdfast worker --once                run what is due now, and end
   holdfast worker --json                a line of JSON for the end of every run
+  holdfast worker --label gpu --concurrency 2    also what asks for that label; two at once
+  holdfast worker --health 9321         answers /healthz, /readyz and /metrics on this machine
   holdfast sessions send SESSION "..."  what makes a session due, from another terminal"""
 _DRAINS = "ending: what runs is finished; once more stops it, and it goes on with the next worker"
 _STOPS = "stopping what runs; it goes on with the next worker"
@@ -43,6 +50,24 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="a line of JSON for the end of every run"
     )
+    parser.add_argument(
+        "--concurrency",
+        metavar="N",
+        help="how many sessions at once; engine.concurrency by default",
+    )
+    parser.add_argument(
+        "--label",
+        dest="labels",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="run sessions that ask for it, too, in a cluster; may be given several times",
+    )
+    parser.add_argument(
+        "--health",
+        metavar="[HOST:]PORT",
+        help=f"answer whether it lives and is ready, and what it counted; on {LOOPBACK} by default",
+    )
     add_tool_files(parser)
     add_settings_options(parser)
     parser.set_defaults(manifests=[], tool_timeout=None, timeout=None, profile=None, agent=None)
@@ -50,24 +75,46 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Namespace, screen: Screen) -> int:
     """Answer; returns the exit status."""
+    where = None if arguments.health is None else address_in(arguments.health, "--health")
+    _override(arguments)
     try:
         opened = chosen(arguments, screen)
         with_a_store(opened.configuration.settings)
-        return anyio.run(partial(_worked, arguments, opened, screen))
+        return anyio.run(partial(_worked, arguments, opened, screen, where))
     except BROKEN as problem:
         return worded(problem, screen, as_json=False)
 
 
-async def _worked(arguments: Namespace, opened: Chosen, screen: Screen) -> int:
+def _override(arguments: Namespace) -> None:
+    """What has an option of its own, said as what is set: it holds for other projects, too."""
+    if arguments.concurrency is not None:
+        arguments.overrides.append(f"engine.concurrency={arguments.concurrency}")
+    if arguments.labels:
+        labels = msgspec.json.encode(arguments.labels).decode()  # as TOML writes it
+        arguments.overrides.append(f"cluster.labels={labels}")
+
+
+async def _worked(
+    arguments: Namespace, opened: Chosen, screen: Screen, where: tuple[str, int] | None
+) -> int:
     ends = _Ends(screen, as_json=arguments.json)
-    async with runner_of(opened, arguments.workspace, arguments, screen) as hf:
+    meter = None if where is None else Meter()
+    async with AsyncExitStack() as stack:
+        if meter is not None and where is not None:
+            port = await stack.enter_async_context(answering(*where, meter))
+            screen.remark(f"answers at http://{where[0]}:{port}/healthz, /readyz and /metrics")
+        hf = await stack.enter_async_context(
+            runner_of(opened, arguments.workspace, arguments, screen)
+        )
         drains = Abort()
-        async with anyio.create_task_group() as group:
-            group.start_soon(_heed_signals, drains, group.cancel_scope, screen)
-            if not arguments.once:
-                screen.remark("running what is due, as it becomes due; Ctrl-C ends it")
-            await hf.run_due(forever=not arguments.once, told=ends.tell, until=drains)
-            group.cancel_scope.cancel()
+        if meter is not None:
+            drains.subscribe(meter.drain)
+        group = await stack.enter_async_context(anyio.create_task_group())
+        group.start_soon(_heed_signals, drains, group.cancel_scope, screen)
+        if not arguments.once:
+            screen.remark("running what is due, as it becomes due; Ctrl-C ends it")
+        await hf.agents.run_due(ends.tell, drains, meter, forever=not arguments.once)
+        group.cancel_scope.cancel()
     if arguments.once and not ends.told:
         screen.remark("nothing is due")
     return FAILED if arguments.once and ends.failed else 0

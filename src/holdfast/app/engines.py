@@ -1,0 +1,122 @@
+"""The engine that runs sessions here: one of this process alone, or a worker of a fleet.
+
+Which sessions there are, and how one is run, is not known here.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from holdfast.app.assembly import Whole
+from holdfast.app.fleet import announcing, check_fleet, is_clustered, opened_link
+from holdfast.app.meter import Meter, metered
+from holdfast.app.other_projects import OpenProject
+from holdfast.app.settings import Settings
+from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
+from holdfast.engine.cluster.engine import ClusterEngine
+from holdfast.engine.cluster.tenants import ClusterPace, Tenant
+from holdfast.engine.embedded import EmbeddedEngine, EnginePace
+from holdfast.record.store import Store
+
+EndTold = Callable[[WakeEnd], None]
+"""Hears how a run ended."""
+
+_NOT_OF_A_TENANT = ("settings", "session", "agent", "flow", "above", "keep_outputs")
+"""What is of the sessions of one store alone."""
+
+
+class Runs(msgspec.Struct, frozen=True, kw_only=True):
+    """What an engine runs: the sessions of a store, and who hears of it."""
+
+    parts: Whole
+    store: Store
+    wake: WakeRunner
+    make: Callable[..., Any]
+    """Makes another `Holdfast`."""
+    told: EndTold | None = None
+    meter: Meter | None = None
+
+    def runner(self, store: Store, wake: WakeRunner) -> WakeRunner:
+        """The same with everybody told who wants to hear."""
+
+        async def run(session_id: str, /) -> WakeEnd:
+            end = await wake(session_id)
+            if self.told is not None:
+                self.told(end)
+            return end
+
+        return run if self.meter is None else metered(run, store.journal, self.meter)
+
+
+@asynccontextmanager
+async def opened_engine(runs: Runs) -> AsyncGenerator[Engine]:
+    """The engine that is configured; ConfigurationError, JournalUnavailable."""
+    settings = runs.parts.configuration.settings
+    if is_clustered(settings):
+        async with _clustered(runs, settings) as engine:
+            yield engine
+        return
+    pace = EnginePace(
+        concurrency=settings.engine.concurrency, look_seconds=settings.engine.look_seconds
+    )
+    runner = runs.runner(runs.store, runs.wake)
+    if runs.meter is not None:
+        runs.meter.ready = _always
+    yield EmbeddedEngine(runs.store.journal, runner, runs.parts.clock, pace)
+
+
+@asynccontextmanager
+async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
+    check_fleet(settings)
+    async with AsyncExitStack() as stack:
+        link = await stack.enter_async_context(opened_link(settings))
+        tenants = [_tenant(runs, settings.cluster.own, runs.store, runs.wake)]
+        for name in settings.cluster.tenant:
+            opened = await stack.enter_async_context(of_tenant(runs.parts, runs.make, name))
+            store = await opened.agents.all_sessions()
+            tenants.append(_tenant(runs, name, store, opened.agents.wake))
+        if runs.meter is not None:
+            runs.meter.ready = lambda: link.client.is_connected
+        pace = ClusterPace(concurrency=settings.engine.concurrency, labels=settings.cluster.labels)
+        yield ClusterEngine(link, tenants, runs.parts.clock, pace)
+
+
+def _tenant(runs: Runs, name: str, store: Store, wake: WakeRunner) -> Tenant:
+    assert store.outbox is not None  # it is a PostgreSQL
+    runner = runs.runner(store, wake)
+    return Tenant(name=name, journal=store.journal, outbox=store.outbox, runner=runner)
+
+
+def of_tenant(parts: Whole, make: Callable[..., Any], name: str) -> Any:  # noqa: ANN401 - a Holdfast, as `make` gives it
+    """What runs the sessions of a tenant: the same, but for where they are written down."""
+    wanted = parts.wanted
+    options = {key: one for key, one in wanted.options.items() if key not in _NOT_OF_A_TENANT}
+    configuration = parts.configuration
+    store = msgspec.structs.replace(
+        configuration.settings.store, url=configuration.settings.cluster.tenant[name].url
+    )
+    cluster = msgspec.structs.replace(configuration.settings.cluster, own=name, tenant={})
+    settings = msgspec.structs.replace(configuration.settings, store=store, cluster=cluster)
+    options["configuration"] = msgspec.structs.replace(configuration, settings=settings)
+    # The same key signs, and the same secrets are kept: they are of the machine.
+    options["surroundings"] = msgspec.structs.replace(
+        parts.surroundings, announces=announcing(settings)
+    )
+    elsewhere = wanted.options.get("other_projects")
+    if elsewhere is not None:
+        options["other_projects"] = _others_of(elsewhere, make, name)
+    return make(tools=wanted.tools, profile=wanted.profile, workspace=wanted.workspace, **options)
+
+
+def _others_of(opening: OpenProject, make: Callable[..., Any], name: str) -> OpenProject:
+    def opened(place: Path) -> Any:  # noqa: ANN401 - the same
+        return of_tenant(opening(place).parts, make, name)
+
+    return opened
+
+
+def _always() -> bool:
+    return True

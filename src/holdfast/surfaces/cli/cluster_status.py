@@ -1,0 +1,135 @@
+"""`holdfast cluster status`: the servers, what waits, what was given up, and the stores."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
+
+import anyio
+import msgspec
+from anyio import to_thread
+
+from holdfast.app.fleet import check_fleet, opened_link
+from holdfast.app.settings import Settings
+from holdfast.app.store import store_url
+from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.json_value import JsonObject, plain
+from holdfast.engine.cluster.counting import (
+    LaneStanding,
+    StreamStanding,
+    lane_standings,
+    stream_standing,
+)
+from holdfast.engine.cluster.door import LinkError
+from holdfast.record.postgres.door import check_postgres
+from holdfast.surfaces.cli.amounts import counted
+from holdfast.surfaces.cli.looks import printable
+from holdfast.surfaces.cli.opening import configured
+from holdfast.surfaces.cli.screen import Screen
+
+_FAILED = 1
+_HEADINGS = ("TENANT", "LABEL", "URGENCY", "WAIT", "IN HAND", "LISTEN")
+
+
+class _Store(msgspec.Struct, frozen=True, kw_only=True):
+    tenant: str
+    place: str | None = None
+    problem: str | None = None
+
+
+class _Standing(msgspec.Struct, frozen=True, kw_only=True):
+    ok: bool
+    streams: tuple[StreamStanding, ...]
+    later: int
+    dead: int
+    lanes: tuple[LaneStanding, ...]
+    stores: tuple[_Store, ...]
+
+
+def status(arguments: Namespace, screen: Screen) -> int:
+    """Answer; returns the exit status."""
+    settings = configured(arguments, screen).settings
+    check_fleet(settings)
+    found = anyio.run(_found, settings)
+    if arguments.json:
+        document = plain(found)
+        assert isinstance(document, dict)
+        told: JsonObject = document
+        screen.document(told)
+    else:
+        _show(found, screen)
+    return 0 if found.ok else _FAILED
+
+
+async def _found(settings: Settings) -> _Standing:
+    stores = await _stores(settings)
+    async with opened_link(settings) as link:
+        try:
+            made = [
+                await stream_standing(link, name) for name in (link.names.wakes, link.names.dead)
+            ]
+            lanes = await lane_standings(link)
+        except LinkError as problem:
+            raise JournalUnavailable(str(problem)) from None
+    streams = tuple(one for one in made if one is not None)
+    wakes = 0 if made[0] is None else made[0].messages
+    return _Standing(
+        ok=all(one.is_current for stream in streams for one in stream.keepers)
+        and all(one.problem is None for one in stores),
+        streams=streams,
+        later=max(0, wakes - sum(one.waits + one.in_hand for one in lanes)),
+        dead=0 if made[1] is None else made[1].messages,
+        lanes=lanes,
+        stores=stores,
+    )
+
+
+async def _stores(settings: Settings) -> tuple[_Store, ...]:
+    cluster = settings.cluster
+    urls = {name: one.url for name, one in cluster.tenant.items()}
+    found: list[_Store] = []
+    for name, url in {cluster.own: store_url(settings.store), **urls}.items():
+        try:
+            health = await to_thread.run_sync(partial(check_postgres, url))
+        except JournalUnavailable as problem:
+            found.append(_Store(tenant=name, problem=str(problem)))
+        else:
+            found.append(_Store(tenant=name, place=health.place))
+    return tuple(found)
+
+
+def _show(found: _Standing, screen: Screen) -> None:
+    if not found.streams:
+        screen.look.text("No worker was ever connected: there are no streams yet.")
+    for stream in found.streams:
+        screen.raw(f"{stream.name}  {counted(stream.messages, 'message')}{_kept(stream)}")
+    for store in found.stores:
+        screen.raw(f"store of {printable(store.tenant)}  {store.place or store.problem}")
+    screen.raw(f"{found.later} wait for their time, {found.dead} were given up")
+    if found.lanes:
+        screen.look.table(_HEADINGS, _rows(found.lanes))
+    if found.dead:
+        screen.remark("see why: holdfast cluster dead")
+
+
+def _kept(stream: StreamStanding) -> str:
+    if not stream.keepers:
+        return ""
+    words = [
+        f"{printable(one.name)}{' leads' if one.leads else '' if one.is_current else ' is behind'}"
+        for one in stream.keepers
+    ]
+    return f"  kept by {', '.join(words)}"
+
+
+def _rows(lanes: Sequence[LaneStanding]) -> list[tuple[str, ...]]:
+    return [
+        (
+            printable(one.tenant),
+            printable(one.label),
+            one.urgency,
+            str(one.waits),
+            str(one.in_hand),
+            str(one.listens),
+        )
+        for one in lanes
+    ]

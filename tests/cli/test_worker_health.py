@@ -1,0 +1,75 @@
+"""`holdfast worker --health`: what is asked over HTTP, and what is answered."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+from command import Cli
+
+from holdfast.app.meter import Meter
+from holdfast.surfaces.cli.health import answering
+from holdfast.surfaces.cli.parsing import UsageError
+
+LOCAL = "127.0.0.1"
+
+
+async def _said(port: int, text: str) -> str:
+    stream = await anyio.connect_tcp(LOCAL, port)
+    async with stream:
+        await stream.send(text.encode())
+        said = b""
+        try:
+            while True:
+                said += await stream.receive()
+        except anyio.EndOfStream:
+            return said.decode()
+
+
+async def _got(port: int, path: str) -> str:
+    return await _said(port, f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n")
+
+
+async def test_it_lives_is_ready_or_not_and_tells_what_it_counted() -> None:
+    meter = Meter()
+    async with answering(LOCAL, 0, meter) as port:
+        assert (await _got(port, "/healthz")).startswith("HTTP/1.1 200 OK\r\n")
+        not_yet = await _got(port, "/readyz")
+        assert not_yet.startswith("HTTP/1.1 503 ")
+        assert not_yet.endswith("it cannot hear what is due now\n")
+        meter.ready = lambda: True
+        assert (await _got(port, "/readyz?verbose")).startswith("HTTP/1.1 200 OK\r\n")
+        metrics = await _got(port, "/metrics")
+        assert "Content-Type: text/plain; version=0.0.4" in metrics
+        assert "\nholdfast_worker_runs_total 0\n" in metrics
+        meter.drain()
+        assert (await _got(port, "/readyz")).endswith("it ends\n")
+
+
+async def test_whatever_else_is_asked_gets_nothing_and_ends_nothing() -> None:
+    async with answering(LOCAL, 0, Meter()) as port:
+        assert (await _got(port, "/secrets")).startswith("HTTP/1.1 404 ")
+        assert (await _said(port, "POST /metrics HTTP/1.1\r\n\r\n")).startswith("HTTP/1.1 405 ")
+        head = await _said(port, "HEAD /healthz HTTP/1.1\r\n\r\n")
+        assert head.endswith("\r\n\r\n")
+        assert await _said(port, "x" * 10_000) == ""
+        async with await anyio.connect_tcp(LOCAL, port):
+            pass
+        assert (await _got(port, "/healthz")).startswith("HTTP/1.1 200 ")
+
+
+async def test_a_port_that_is_taken_is_told() -> None:
+    async with answering(LOCAL, 0, Meter()) as port:
+        with pytest.raises(ExceptionGroup) as raised:
+            async with anyio.create_task_group(), answering(LOCAL, port, Meter()):
+                raise AssertionError
+        assert isinstance(raised.value.exceptions[0], UsageError)
+
+
+def test_the_worker_listens_while_it_runs(cli: Cli, home: Path) -> None:
+    answer = cli("worker", "--once", "--health", "0", "--concurrency", "3", "--label", "gpu")
+    assert answer.status == 0, answer.err
+    assert "answers at http://127.0.0.1:" in answer.err
+    assert cli("worker", "--once", "--health", "nowhere").status == 2
+    wrong = cli("worker", "--once", "--concurrency", "none")
+    assert wrong.status == 2
+    assert "engine.concurrency" in wrong.err
