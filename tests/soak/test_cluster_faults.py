@@ -13,6 +13,7 @@ from itertools import count
 
 import pytest
 from engine.cluster_faults.plan import planned
+from engine.cluster_faults.postgres_node import can_be_full
 from engine.cluster_faults.rounds import Rig, farm, rig
 
 SEED = int(os.environ.get("SEED", "1"))
@@ -39,8 +40,13 @@ async def test_faults_of_a_cluster(request: pytest.FixtureRequest) -> None:
                 kinds.update(round_.kinds)
                 wrong.extend(f"round {number} {round_.kinds}: {one}" for one in found)
                 _say(f"{number} {round_.kinds} {at_work.rested[-1]:.1f} s {found or ''}")
+                if found:
+                    _say(at_work.trouble())
             _say(f"{dict(kinds)}; {_late(at_work)}; wrong: {len(wrong)}")
+            full = at_work.refused_as_full
+            _say(f"at rest after {max(at_work.rested):.1f} s at most; refused as full: {full}")
     assert wrong == []
+    assert full or not can_be_full()
 
 
 def _late(at_work: Rig) -> dict[str, str]:

@@ -86,9 +86,7 @@ class Effects:
 
     async def _have(self, lease: Lease, name: str, taken: Payload, *, was_intended: bool) -> None:
         if was_intended:
-            given_up = SpanCompleted(
-                span_id=name, span_kind="tool", name="effect", result="error"
-            )
+            given_up = SpanCompleted(span_id=name, span_kind="tool", name="effect", result="error")
             await self._append(lease, given_up, taken)
             return
         dice = Random(name)

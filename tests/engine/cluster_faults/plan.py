@@ -65,18 +65,17 @@ class Round(NamedTuple):
 def planned(seed: int, number: int) -> Round:
     """One of many: every kind has its turn, and now and then a second one comes on top."""
     dice = Random(f"{seed}/{number}")
-    kinds = [KINDS[number % len(KINDS)]]
-    if dice.random() < _SECOND_FAULT:
-        kinds.append(dice.choice(KINDS))
-    faults = tuple(
-        Fault(kind, dice.uniform(0.05, SECONDS), dice.uniform(*_lasts(kind)), dice.randrange(100))
-        for kind in dict.fromkeys(kinds)
-    )
+    first = KINDS[number % len(KINDS)]
+    second = dice.choice(KINDS) if dice.random() < _SECOND_FAULT else first
+    kinds: tuple[Kind, ...] = (first,) if second == first else (first, second)
+    faults = tuple(_fault(dice, kind) for kind in kinds)
     return Round(number, tuple(_said(dice, seed, number)), faults)
 
 
-def _lasts(kind: Kind) -> tuple[float, float]:
-    return (1.0, 3.5) if kind == "zombie" else (0.1, 2.5)
+def _fault(dice: Random, kind: Kind) -> Fault:
+    at = dice.uniform(0.05, SECONDS)
+    lasts = dice.uniform(1.0, 3.5) if kind == "zombie" else dice.uniform(0.1, 2.5)
+    return Fault(kind, at, lasts, dice.randrange(100))
 
 
 def _said(dice: Random, seed: int, number: int) -> Iterator[Said]:

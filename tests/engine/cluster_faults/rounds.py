@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 import anyio
@@ -45,6 +46,7 @@ STUCK_SECONDS = 60.0
 TAKEN_BY_LEASE_END: frozenset[Kind] = frozenset({"kill", "zombie"})
 """Where nothing but a worker is in trouble, another one has to be there when its lease ends."""
 _AGAIN_SECONDS = 0.1
+LONG_BYTES = 6_000
 # What a server tells of itself would lead clients around the relays: nobody listens there.
 _NO_WAY_AROUND = 'client_advertise: "127.0.0.1:9"\n'
 _Cuts = Callable[[Relay], None]
@@ -82,6 +84,8 @@ class Rig:
         """By how many seconds sessions were taken over after the end of a lease."""
         self.rested: list[float] = []
         """How many seconds after the last fault all was done."""
+        self.refused_as_full = 0
+        """How often something could not be said as the disk was full."""
         self._farm = farm
         self._store = store
         self._effects = effects
@@ -108,6 +112,10 @@ class Rig:
         wrong.extend("a worker ended by itself" for one in self.workers if one.has_ended)
         self._note(round_)
         return wrong
+
+    def trouble(self) -> str:
+        """The last of what the workers complained about."""
+        return "\n".join(worker.trouble()[-4000:] for worker in self.workers)
 
     def _note(self, round_: Round) -> None:
         late = [
@@ -159,15 +167,18 @@ class Rig:
     async def _say(self, said: Said) -> None:
         """Until it is kept: it has an id of its own, so it is kept once."""
         await anyio.sleep(said.at)
-        payload: Payload = UserMessage(message=said.id)
+        # So long that it needs room of its own on the disk.
+        long = Random(said.id).randbytes(LONG_BYTES).hex()
+        payload: Payload = UserMessage(message=long)
         if said.later is not None:
             due = _clock.now() + timedelta(seconds=said.later)
-            payload = WakeQueued(queued_wake_id=said.id, due_at=due, reason=said.id)
+            payload = WakeQueued(queued_wake_id=said.id, due_at=due, reason=long)
         while True:
             try:
                 await self._store.journal.append(said.session, [payload], ids=[said.id])
                 break
-            except JournalUnavailable:
+            except JournalUnavailable as problem:
+                self.refused_as_full += "disk is full" in str(problem)
                 await anyio.sleep(_AGAIN_SECONDS)
         if said.told:
             try:
