@@ -4,13 +4,15 @@ python effects.py URL SERVERS NAMESPACE NAME FILE
 
 For each word and wake of a session, a run writes down its intent, has the effect (a line in FILE,
 which all workers share), and writes down that it had it. What an earlier run intended and did not
-write down as done is not done again. Prints how late each session was taken over from another.
+write down as done is not done again. Prints how late each session was taken over from another. It
+is gone when its input ends.
 """
 
 import os
 import sys
 import time
 from random import Random
+from threading import Thread
 
 import anyio
 
@@ -130,6 +132,12 @@ async def main(url: str, servers: str, namespace: str, name: str, file: str) -> 
         await ClusterEngine(link, [tenant], clock, PACE).run()
 
 
+def _end_with_input() -> None:
+    os.read(0, 1)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    Thread(target=_end_with_input, daemon=True).start()
     URL, SERVERS, NAMESPACE, NAME, FILE = sys.argv[1:]
     anyio.run(main, URL, SERVERS, NAMESPACE, NAME, FILE)

@@ -57,7 +57,7 @@ class Worker:
         trouble = place.folder / f"{self._name}.err"
         with self._told.open("ab") as out, trouble.open("ab") as err:
             self._process = subprocess.Popen(
-                [sys.executable, _CHILD, *asked], stdin=subprocess.DEVNULL, stdout=out, stderr=err
+                [sys.executable, _CHILD, *asked], stdin=subprocess.PIPE, stdout=out, stderr=err
             )
 
     def kill(self) -> None:
@@ -65,6 +65,8 @@ class Worker:
         if process is not None:
             process.kill()
             process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
 
     def signal(self, number: signal.Signals) -> None:
         if self._process is not None:
