@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -45,7 +45,9 @@ WAITING = 1_000
 SELDOM = 600.0
 """Nobody finds by looking what is told."""
 CLOCK = SystemClock()
-Figures = dict[str, float]
+Figures = dict[str, object]
+_SCHEDULED = 2
+"""Of the clocks of a process: the one of the scheduler."""
 _CHILD = Path(__file__).with_name("cluster_worker.py")
 
 
@@ -124,6 +126,7 @@ async def dispatched(server: PostgresServer, workers: int, wakes: int) -> Figure
         await ready(at)
         await at.begin(names)
         with at.workers(workers, SELDOM) as begun:
+            size = at.asked(_SIZE)
             await at.say(names)
             assert at.asked(_DUE) == wakes
             before = [_cpu(one.pid) for one in begun]
@@ -140,6 +143,7 @@ async def dispatched(server: PostgresServer, workers: int, wakes: int) -> Figure
                 "per_second": round(wakes / passed),
                 "cpu_ms_per_wake": round(1000 * sum(used) / wakes, 3),
                 "worker_memory_mb": round(_memory(begun[0].pid)),
+                "bytes_a_wake": round((at.asked(_SIZE) - size) / wakes),
                 "connections": at.asked(_CONNECTIONS),
                 "stream_messages_per_wake": round((await _stream(at))["last_seq"] / wakes, 2),
             }
@@ -178,6 +182,7 @@ async def room(server: PostgresServer, sessions: int) -> Figures:
         await at.begin(names, *_WAITS)
         size = at.asked(_SIZE) - empty
         await ready(at)
+        before = max(map(_memory, _servers()))
         due = CLOCK.now() + timedelta(seconds=3000)
         later = WakeQueued(queued_wake_id="qwk", due_at=due, reason="later")
         journal = at.store.journal
@@ -195,6 +200,7 @@ async def room(server: PostgresServer, sessions: int) -> Figures:
             "events_a_session": 1 + len(_WAITS),
             "scheduled": stream["messages"],
             "bytes_a_scheduled_wake_on_each_server": round(stream["bytes"] / sessions),
+            "memory_of_a_server_mb": [round(before), round(max(map(_memory, _servers())))],
             "scheduled_per_second": round(sessions / told),
             "look_at_nothing_ms": round(1000 * look, 1),
         }
@@ -208,14 +214,25 @@ async def _stream(at: Cluster) -> dict[str, int]:
 
 
 def _cpu(pid: int) -> float:
-    """Seconds that its threads ran: to the nanosecond, where clock ticks would miss short ones."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((one / "schedstat").read_text("ascii").split()[0]) for one in threads) / 1e9
+    """Seconds that it ran, by its own clock: ticks would miss what is short."""
+    return time.clock_gettime((~pid << 3) | _SCHEDULED)
 
 
 def _memory(pid: int) -> float:
     found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text("ascii"))
     return int(found.group(1)) / 1024 if found else 0
+
+
+def _servers() -> list[int]:
+    """The processes of NATS that this one began, through shells that keep them."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text("utf-8").rpartition(")")[2].split()
+            parents[int(stat.parent.name)] = int(fields[1])
+    keepers = {one for one, parent in parents.items() if parent == os.getpid()}
+    mine = [one for one, parent in parents.items() if parent in keepers]
+    return [one for one in mine if "nats" in Path(f"/proc/{one}/comm").read_text("utf-8")]
 
 
 _DUE = "SELECT count(*) FROM chat_sessions WHERE due IS NOT NULL"

@@ -77,7 +77,13 @@ class Rig:
     """Some workers on a farm, and somebody who says something to sessions."""
 
     def __init__(
-        self, farm: Farm, workers: list[Worker], store: Store, link: Link, effects: Path
+        self,
+        farm: Farm,
+        workers: list[Worker],
+        store: Store,
+        link: Link,
+        effects: Path,
+        patience: float,
     ) -> None:
         self.workers = workers
         self.late: dict[Kind, list[float]] = defaultdict(list)
@@ -89,6 +95,7 @@ class Rig:
         self._farm = farm
         self._store = store
         self._effects = effects
+        self._patience = patience
         assert store.outbox is not None
         self._outbox = store.outbox
         tenant = Tenant(name=TENANT, journal=store.journal, outbox=store.outbox, runner=_nobody)
@@ -130,7 +137,7 @@ class Rig:
     async def _left(self, round_: Round) -> list[str]:
         """What has not come to rest in the end."""
         left: list[str] = []
-        with anyio.move_on_after(STUCK_SECONDS):
+        with anyio.move_on_after(self._patience):
             while True:
                 try:
                     standing = await self._outbox.standing(round_.sessions)
@@ -226,7 +233,7 @@ class Rig:
 
 
 @asynccontextmanager
-async def rig(farm: Farm, count: int = 2) -> AsyncGenerator[Rig]:
+async def rig(farm: Farm, count: int = 2, patience: float = STUCK_SECONDS) -> AsyncGenerator[Rig]:
     """So many workers, in a namespace and on a database of their own."""
     name = f"faults{next(_numbers)}"
     servers = Servers(servers=farm.nats.urls, namespace=name, replicas=REPLICAS)
@@ -245,7 +252,7 @@ async def rig(farm: Farm, count: int = 2) -> AsyncGenerator[Rig]:
         )
         try:
             async with linked(servers) as link, working(place, count) as workers:
-                yield Rig(farm, workers, store, link, place.effects)
+                yield Rig(farm, workers, store, link, place.effects, patience)
         finally:
             await store.journal.close()
 

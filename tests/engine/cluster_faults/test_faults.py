@@ -13,6 +13,7 @@ from engine.cluster_faults.rounds import TAKEN_BY_LEASE_END, Farm, farm, rig
 
 pytestmark = pytest.mark.anyio
 SEED = 11
+STUCK_SECONDS = 10.0
 TAKEN_SECONDS = 5.0
 """Generous, as the machine may be busy: what was measured is in design/0031."""
 
@@ -30,11 +31,11 @@ def test_a_plan_is_the_same_for_the_same_seed() -> None:
     assert {kind for one in rounds for kind in one.kinds} == {*KINDS}
 
 
-@pytest.mark.parametrize("numbers", [(0, 1), (2, 3, 4), (5, 6), (7, 8)])
+@pytest.mark.parametrize("numbers", [(0, 1), (2, 3), (4, 5), (6, 7), (8,)])
 async def test_nothing_is_lost_and_nothing_happens_twice(
     servers: Farm, numbers: tuple[int, ...]
 ) -> None:
-    async with rig(servers) as at_work:
+    async with rig(servers, patience=STUCK_SECONDS) as at_work:
         for number in numbers:
             assert await at_work.play(planned(SEED, number)) == []
     for kind in TAKEN_BY_LEASE_END:
