@@ -43,7 +43,7 @@ LEASE_SECONDS = 1.5
 REPLICAS = 3
 TENANT = "one"
 PACE = ClusterPace(look_seconds=0.5, sweep_seconds=5, ack_seconds=1.0, most_in_vain=8)
-_SLOWEST_SECONDS = 0.12
+_SLOWEST_SECONDS = 0.2
 
 
 class Effects:

@@ -131,6 +131,8 @@ class Rig:
             for line in worker.lines()
             if line.startswith("late ") and line.split()[1] in round_.sessions
         ]
+        # Before the end of a lease nobody takes over: whoever had it gave it back in that moment.
+        late = [one for one in late if one >= 0]
         if len(round_.faults) == 1:
             self.late[round_.faults[0].kind].extend(late)
 
