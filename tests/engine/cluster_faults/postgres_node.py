@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from postgres_server import (
     NOBODY,
@@ -32,17 +33,17 @@ if [ -n "$room" ]; then
   cp -a "$folder/cluster/." "$folder/live/"
 fi
 shift
+server=
 while read -r word; do
   case $word in
-    start) "$@" </dev/null >/dev/null 2>>"$folder/log" & server=$! ;;
-    end) kill -QUIT $server 2>/dev/null; wait $server ;;
+    start) [ -n "$server" ] || { "$@" </dev/null >/dev/null 2>>"$folder/log" & server=$!; } ;;
+    end) [ -z "$server" ] || { kill -QUIT $server 2>/dev/null; wait $server; server=; } ;;
     fill) dd if=/dev/zero of="$folder/live/ballast" bs=64k 2>/dev/null ;;
     empty) rm -f "$folder/live/ballast" ;;
   esac
   echo "$word"
 done
-kill -QUIT $server 2>/dev/null
-wait
+[ -z "$server" ] || { kill -QUIT $server 2>/dev/null; wait $server; }
 if [ -n "$room" ]; then umount "$folder/live"; fi
 rm -rf "$folder"
 """
@@ -54,25 +55,32 @@ class PostgresNode:
     def __init__(self, server: PostgresServer, keeper: "subprocess.Popen[bytes]") -> None:
         self.server = server
         self._keeper = keeper
+        self._one_at_a_time = Lock()
 
     def start(self) -> None:
-        self._do("start")
-        wait_for(self.server)
+        with self._one_at_a_time:
+            self._do("start")
+            wait_for(self.server)
 
     def end(self) -> None:
         """At once, as if it crashed: what was committed is there when it starts again."""
-        self._do("end")
+        with self._one_at_a_time:
+            self._do("end")
+            assert not self.server.is_up()
 
     def fill(self) -> None:
         """Leave no room on its disk."""
-        self._do("fill")
+        with self._one_at_a_time:
+            self._do("fill")
 
     def empty(self) -> None:
         """Make room, and start it again if that was too much for it."""
-        self._do("empty")
-        if not self.server.is_up():
-            self.end()
-            self.start()
+        with self._one_at_a_time:
+            self._do("empty")
+            if not self.server.is_up():
+                self._do("end")
+                self._do("start")
+                wait_for(self.server)
 
     def _do(self, word: str) -> None:
         assert self._keeper.stdin is not None
