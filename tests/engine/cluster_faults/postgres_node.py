@@ -26,6 +26,8 @@ from postgres_server import (
 _ROOM = "400m"
 _MORE = {"max_wal_size": "64MB", "min_wal_size": "32MB", "autovacuum": "on"}
 _KEEPER = """
+# Whoever asked may be gone before the answer: the server is ended all the same.
+trap '' PIPE
 folder=$0 room=$1; shift
 if [ -n "$room" ]; then
   mkdir "$folder/live"
