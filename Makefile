@@ -96,7 +96,7 @@ docs: setup ## write docs/reference again, from the code
 	@PYTHONPATH=tests $(BIN)/python -m reference_pages
 
 soak: setup ## long seeded runs; SEED=1 MINUTES=10
-	@$(BIN)/python -m pytest -q tests/soak --run-soak
+	@$(BIN)/python -m pytest -q tests/soak tests/engine/cluster_faults --run-soak
 
 lock: ## write requirements-dev.lock again (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -1,4 +1,4 @@
-"""The short share of the faults; the long run is in `tests/soak`.
+"""A share of the faults, kind by kind; the long run is in `tests/soak`.
 
 Workers that are killed or stand still, servers that go and come back, ways that are cut, a disk
 that is full: whatever was said is taken into account once, has its effect once at the most, and
