@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from agent_scripts import says, script
@@ -177,3 +179,30 @@ def test_nothing_is_left_of_it_when_it_is_hung_up(home: Path, work: Path) -> Non
         assert server.ended() == 0
         pid = server.process.pid
         wait_for(lambda: Path(f"/proc/{pid}").exists(), lambda there: not there)
+
+
+@pytest.mark.parametrize(
+    ("made_up", "said"), [(True, "/?token=kept"), (False, "asks for the token")]
+)
+def test_a_person_is_told_where_it_listens(
+    cli: Cli, work: Path, monkeypatch: pytest.MonkeyPatch, *, made_up: bool, said: str
+) -> None:
+    async def serve(_parts: object, _listening: object, _page: object, tell: Any) -> None:
+        tell(SimpleNamespace(address="http://127.0.0.1:1", token="kept", made_up=made_up))
+
+    monkeypatch.setattr("holdfast.surfaces.http.server.serve", serve)
+    answer = cli("serve", "--workspace", str(work))
+    assert answer.status == 0
+    assert "the console: http://127.0.0.1:1" in answer.out
+    assert said in answer.out + answer.err
+
+
+def test_what_goes_wrong_in_several_ways_is_nobodys_words(
+    cli: Cli, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve(*_: object) -> None:
+        raise ExceptionGroup("both", [ValueError("one"), ValueError("other")])
+
+    monkeypatch.setattr("holdfast.surfaces.http.server.serve", serve)
+    answer = cli("serve", "--workspace", str(work))
+    assert (answer.status, "unexpected ExceptionGroup" in answer.err) == (1, True)
