@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from agent_scripts import says, script
@@ -49,6 +51,7 @@ def test_it_tells_where_it_listens_and_ends_when_it_is_told_to(home: Path, work:
         assert server.ended() == 0
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("way", ["variable", "file"])
 def test_a_token_that_is_given_is_not_told_again(
     home: Path, work: Path, tmp_path: Path, way: str
@@ -65,6 +68,7 @@ def test_a_token_that_is_given_is_not_told_again(
         assert stranger.status_code == 401
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("given", [True, False])
 def test_a_person_is_told_how_to_come_in(home: Path, work: Path, *, given: bool) -> None:
     variables = {**os.environ, "HOLDFAST_HOME": str(home)}
@@ -89,6 +93,7 @@ def test_a_person_is_told_how_to_come_in(home: Path, work: Path, *, given: bool)
     assert TOKEN not in line + remarks
 
 
+@pytest.mark.measured
 def test_a_port_that_is_in_use_is_told(home: Path, work: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -111,6 +116,7 @@ def test_a_port_that_is_in_use_is_told(home: Path, work: Path) -> None:
         (("--port", "0", "--profile", "unheard"), "unheard"),
     ],
 )
+@pytest.mark.measured
 def test_what_keeps_it_from_beginning_is_told(
     cli: Cli, work: Path, words: tuple[str, ...], said: str
 ) -> None:
@@ -120,6 +126,7 @@ def test_what_keeps_it_from_beginning_is_told(
     assert "Traceback" not in answer.err
 
 
+@pytest.mark.measured
 def test_a_store_that_is_damaged_is_told(home: Path, work: Path) -> None:
     (home / "data").mkdir(mode=0o700)
     (home / "data" / "holdfast.db").write_bytes(b"this is no database, and never was" * 99)
@@ -129,6 +136,7 @@ def test_a_store_that_is_damaged_is_told(home: Path, work: Path) -> None:
     assert "unexpected" not in answer.err
 
 
+@pytest.mark.measured
 def test_the_address_of_all_addresses_is_told_as_one_that_can_be_opened(
     home: Path, work: Path
 ) -> None:
@@ -156,6 +164,7 @@ def test_its_help_shows_how_it_is_used(cli: Cli) -> None:
         assert said in answer.out
 
 
+@pytest.mark.measured
 def test_an_exposed_name_is_let_in_and_no_other(home: Path, work: Path) -> None:
     words = ("--expose", "box.example")
     with serving(home, work, *words) as server:
@@ -170,3 +179,30 @@ def test_nothing_is_left_of_it_when_it_is_hung_up(home: Path, work: Path) -> Non
         assert server.ended() == 0
         pid = server.process.pid
         wait_for(lambda: Path(f"/proc/{pid}").exists(), lambda there: not there)
+
+
+@pytest.mark.parametrize(
+    ("made_up", "said"), [(True, "/?token=kept"), (False, "asks for the token")]
+)
+def test_a_person_is_told_where_it_listens(
+    cli: Cli, work: Path, monkeypatch: pytest.MonkeyPatch, *, made_up: bool, said: str
+) -> None:
+    async def serve(_parts: object, _listening: object, _page: object, tell: Any) -> None:
+        tell(SimpleNamespace(address="http://127.0.0.1:1", token="kept", made_up=made_up))
+
+    monkeypatch.setattr("holdfast.surfaces.http.server.serve", serve)
+    answer = cli("serve", "--workspace", str(work))
+    assert answer.status == 0
+    assert "the console: http://127.0.0.1:1" in answer.out
+    assert said in answer.out + answer.err
+
+
+def test_what_goes_wrong_in_several_ways_is_nobodys_words(
+    cli: Cli, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def serve(*_: object) -> None:
+        raise ExceptionGroup("both", [ValueError("one"), ValueError("other")])
+
+    monkeypatch.setattr("holdfast.surfaces.http.server.serve", serve)
+    answer = cli("serve", "--workspace", str(work))
+    assert (answer.status, "unexpected ExceptionGroup" in answer.err) == (1, True)

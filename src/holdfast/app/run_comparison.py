@@ -121,7 +121,11 @@ class Comparison:
         return max(one.at - self._before(one) for one in (wake.first, event))
 
     def _before(self, event: Event) -> datetime:
-        return self._events[max(event.sequence - 2, 0)].at
+        """When something was written before it: what is written at once has one moment."""
+        place = max(event.sequence - 2, 0)
+        while place and self._events[place].at == event.at:
+            place -= 1
+        return self._events[place].at
 
 
 def _as_said_today(said: Payload) -> Payload:

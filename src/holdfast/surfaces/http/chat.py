@@ -164,11 +164,13 @@ class Chats:
             trouble = await _heard_out(answer, answering, patience)
             answer.is_whole = True
             group.cancel_scope.cancel()
-        if trouble is not None:
-            return _refused(trouble)
-        if not answer.is_whole:
+        if not answer.is_whole and trouble is None:
             await self._hung_up(answer)
             return Response(status_code=400)
+        return _refused(trouble) if trouble is not None else self._told(answer, answering)
+
+    def _told(self, answer: "_Answer", answering: Answering) -> Response:
+        """One that was heard to its end."""
         end = answering.end
         if end.problem is not None:
             return _refused(Problem(502, end.problem))

@@ -61,7 +61,7 @@ async def terminate_command(asked: Plain) -> Did:
     except NoSocket:
         return Did(did=False)
     except (Unreachable, RefusedRequest) as problem:
-        raise Problem(503, f"whoever runs it does not answer: {problem}") from None
+        raise Problem(409, f"whoever runs it does not answer: {problem}") from None
 
 
 async def stream_command(asked: Plain) -> Response:
@@ -143,6 +143,6 @@ ROUTES = (
         answer=terminate_command,
         gives=Did,
         status=202,
-        fails=(404, 503),
+        fails=(404, 409),
     ),
 )

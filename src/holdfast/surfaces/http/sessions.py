@@ -166,7 +166,7 @@ async def interrupt(asked: Asked[Query, Interrupt]) -> Did:
     except NoSocket:
         return Did(did=False)
     except (Unreachable, RefusedRequest) as problem:
-        raise Problem(503, f"whoever runs it does not answer: {problem}") from None
+        raise Problem(409, f"whoever runs it does not answer: {problem}") from None
 
 
 async def resume(asked: Plain) -> Did:
