@@ -1,7 +1,8 @@
 """Real NATS servers for the tests: one, or three that are a cluster, gone when the tests are.
 
 Each server is the child of a shell that waits for the end of its input. However a test run ends,
-its end of the pipe is closed, and the shell stops the server. They listen on loopback alone.
+its end of the pipe is closed, and the shell stops the server and removes its files. They listen on
+loopback alone.
 """
 
 import os
@@ -22,9 +23,11 @@ _KEEPER = """
 "$@" </dev/null &
 server=$!
 echo $server > "$0"
-read -r _
+read -r said
 kill -KILL $server 2>/dev/null
 wait $server
+cd /
+[ "$said" = keep ] || { rm -rf "${0%/*}"; rmdir "${0%/*/*}" 2>/dev/null; }
 """
 _NODE = """
 server_name: {name}
@@ -65,9 +68,7 @@ class NatsNode:
         """End it with no time to say goodbye, if it runs."""
         keeper, self._keeper = self._keeper, None
         if keeper is not None:
-            assert keeper.stdin is not None
-            keeper.stdin.close()
-            keeper.wait()
+            keeper.communicate(b"keep\n")
             (self._folder / "pid").unlink(missing_ok=True)
 
     def pause(self) -> None:

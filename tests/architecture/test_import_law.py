@@ -46,6 +46,7 @@ def test_every_contract_is_kept(copy: Path) -> None:
         ("contract/failure.py", "import os"),
         ("record/sqlite/schema.py", "import psycopg"),
         ("app/keys.py", "import psycopg_pool"),
+        ("engine/cluster/link.py", "import nats"),
         ("agent/models/wire.py", "import aiohttp"),
         ("record/searching.py", "import usearch"),
         ("runtime/managed/retrieval/meaning.py", "import numpy"),

@@ -157,6 +157,7 @@ async def test_servers_of_nats_that_are_gone_for_a_while_end_nothing(postgres_ur
             await at_rest(fleet.journal)
 
 
+@pytest.mark.timeout(60)
 async def test_one_of_three_servers_is_lost_and_no_wake_is(postgres_url: str) -> None:
     async with fleet_on(postgres_url, 3) as (fleet, node):
         runner = ToyRunner(fleet.journal)
