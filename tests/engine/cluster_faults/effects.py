@@ -4,8 +4,9 @@ python effects.py URL SERVERS NAMESPACE NAME FILE
 
 For each word and wake of a session, a run writes down its intent, has the effect (a line in FILE,
 which all workers share), and writes down that it had it. What an earlier run intended and did not
-write down as done is not done again. Prints how late each session was taken over from another. It
-is gone when its input ends.
+write down as done is not done again. For each session that it took over from another worker, it
+prints since when that could be, and when its own first event was written. It is gone when its input
+ends.
 """
 
 import os
@@ -61,22 +62,24 @@ class Effects:
         except LeaseHeld:
             return WakeEnd(session_id=session_id, executed=False, reason="lease_contended")
         lost = before.lease
+        since = None
         if lost is not None and lost.holder != self._holder:
             since = max(lost.until_micros, due_micros(before.state) or 0)
-            _say(f"late {session_id} {time.time_ns() // 1000 - since}")
         try:
-            executed = await self._run(lease)
+            executed = await self._run(lease, since)
         finally:
             await self._journal.release(lease)
         reason = None if executed else "idle"
         return WakeEnd(session_id=session_id, executed=executed, reason=reason)
 
-    async def _run(self, lease: Lease) -> bool:
+    async def _run(self, lease: Lease, since: int | None) -> bool:
         state = (await self._journal.session(lease.session_id)).state
         if due_micros(state) is None:
             return False
         begun = StatusChanged(from_status=state.status, to_status="running", reason="effects")
         await self._append(lease, begun)
+        if since is not None:
+            _say(f"taken {lease.session_id} {since} {time.time_ns() // 1000}")
         events = await self._journal.events(lease.session_id)
         intended = {
             event.payload.span_id for event in events if isinstance(event.payload, SpanStarted)
@@ -95,6 +98,7 @@ class Effects:
         await self._append(lease, SpanStarted(span_id=name, span_kind="tool", name="effect"))
         await anyio.sleep(dice.uniform(0, _SLOWEST_SECONDS))
         os.write(self._file, f"{name} {self._holder} {lease.epoch}\n".encode())
+        os.fsync(self._file)
         await anyio.sleep(dice.uniform(0, _SLOWEST_SECONDS))
         done = SpanCompleted(span_id=name, span_kind="tool", name="effect", result="success")
         await self._append(lease, AgentMessage(message=name, summary="effect"), done, taken)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
+from engine.cluster_faults.disks import can_be_full
 from postgres_server import (
     NOBODY,
     SETTINGS,
@@ -90,14 +91,6 @@ class PostgresNode:
         self._keeper.stdin.write(f"{word}\n".encode())
         self._keeper.stdin.flush()
         assert self._keeper.stdout.readline().decode() == f"{word}\n"
-
-
-def can_be_full() -> bool:
-    """Whether it can have a disk of its own."""
-    if os.geteuid() != 0 or shutil.which("unshare") is None or shutil.which("setpriv") is None:
-        return False
-    tried = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-    return subprocess.run(tried, check=False, capture_output=True).returncode == 0
 
 
 @contextmanager
