@@ -101,7 +101,7 @@ class NatsNode:
 
     def complaints(self, words: str) -> int:
         """How often it wrote down something like this."""
-        return (self._folder / "log").read_text("utf-8").count(words)
+        return (self._folder / "log").read_text("utf-8").lower().count(words)
 
     def _command(self) -> list[str]:
         return [_program(), "-c", str(self._folder / "nats.conf")]

@@ -134,9 +134,9 @@ def can_be_laid() -> bool:
     if os.geteuid() != 0 or not all(map(shutil.which, _PROGRAMS)):
         return False
     tried = (
-        "ip link add a type veth peer name b && tc qdisc add dev a ingress && "
-        "tc filter add dev a parent ffff: protocol all u32 match u32 0 0"
-        " action mirred egress redirect dev b"
+        "ip link add one type veth peer name two && tc qdisc add dev one ingress && "
+        "tc filter add dev one parent ffff: protocol all u32 match u32 0 0"
+        " action mirred egress redirect dev two"
     )
     asked = ["unshare", "-n", "/bin/sh", "-c", tried]
     return subprocess.run(asked, check=False, capture_output=True).returncode == 0

@@ -12,6 +12,7 @@ ends.
 import os
 import sys
 import time
+from contextlib import AsyncExitStack
 from random import Random
 from threading import Thread
 
@@ -26,16 +27,17 @@ from holdfast.contract.events import (
     StatusChanged,
     StatusIdle,
 )
-from holdfast.contract.journal import Journal, Lease, LeaseHeld
+from holdfast.contract.journal import Journal, JournalUnavailable, Lease, LeaseHeld
 from holdfast.contract.session_state import SessionState, due_micros
 from holdfast.contract.wake_events import WakesCompleted
 from holdfast.contract.wakes import WakeEnd
-from holdfast.engine.cluster.door import NatsServers
+from holdfast.engine.cluster.door import LinkError, NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.link import linked
+from holdfast.engine.cluster.link import Link, linked
 from holdfast.engine.cluster.tenants import ClusterPace, Tenant
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.door import open_postgres
+from holdfast.record.store import Store
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
 
@@ -45,6 +47,7 @@ REPLICAS = 3
 TENANT = "one"
 PACE = ClusterPace(look_seconds=0.5, sweep_seconds=5, ack_seconds=1.0, most_in_vain=8)
 _SLOWEST_SECONDS = 0.2
+_AGAIN_SECONDS = 0.2
 
 
 class Effects:
@@ -125,15 +128,33 @@ def _say(line: str) -> None:
 
 async def main(url: str, servers: str, namespace: str, name: str, file: str) -> None:
     clock = SystemClock()
-    store = open_postgres(url, Chain(KEY), clock, TimeIds(clock))
+    store = await _opened(url, clock)
     assert store.outbox is not None
     shared = os.open(file, os.O_WRONLY | os.O_APPEND)
     runner = Effects(store.journal, f"{name}_{os.getpid()}", shared)
     asked = NatsServers(servers=tuple(servers.split(",")), namespace=namespace, replicas=REPLICAS)
-    async with linked(asked) as link:
+    async with AsyncExitStack() as stack:
+        link = await _linked(asked, stack)
         _say("begun")
         tenant = Tenant(name=TENANT, journal=store.journal, outbox=store.outbox, runner=runner)
         await ClusterEngine(link, [tenant], clock, PACE).run()
+
+
+async def _opened(url: str, clock: SystemClock) -> Store:
+    """As one that is started again and again until it can be."""
+    while True:
+        try:
+            return open_postgres(url, Chain(KEY), clock, TimeIds(clock))
+        except JournalUnavailable:
+            await anyio.sleep(_AGAIN_SECONDS)
+
+
+async def _linked(servers: NatsServers, stack: AsyncExitStack) -> Link:
+    while True:
+        try:
+            return await stack.enter_async_context(linked(servers))
+        except LinkError:
+            await anyio.sleep(_AGAIN_SECONDS)
 
 
 def _end_with_input() -> None:

@@ -85,6 +85,10 @@ class PostgresNode:
                 self._do("start")
                 wait_for(self.server)
 
+    def complaints(self, words: str) -> int:
+        """How often it wrote down something like this."""
+        return (self.server.folder / "log").read_text("utf-8").lower().count(words)
+
     def _do(self, word: str) -> None:
         assert self._keeper.stdin is not None
         assert self._keeper.stdout is not None

@@ -52,7 +52,7 @@ TAKEN_BY_LEASE_END: frozenset[Kind] = frozenset(
 _AGAIN_SECONDS = 0.1
 _AT_WORK_SECONDS = 1.0
 _ROOM = "256m"
-_NO_ROOM = "no space left"
+_NO_ROOM = "no space left on device"
 LONG_BYTES = 6_000
 # What a server tells of itself would lead clients around the relays: nobody listens there.
 _NO_WAY_AROUND = 'client_advertise: "127.0.0.1:9"\n'
@@ -105,8 +105,6 @@ class Rig:
         """How many faults of a kind had something to hit."""
         self.rested: list[float] = []
         """How many seconds after the last fault all was done."""
-        self._refused_as_full = 0
-        """How often something could not be said as the disk was full."""
         self._sessions: tuple[str, ...] = ()
         """Of the round that is played."""
         self._outages: list[Outage] = []
@@ -212,8 +210,7 @@ class Rig:
             try:
                 await self._store.journal.append(said.session, [payload], ids=[said.id])
                 break
-            except JournalUnavailable as problem:
-                self._refused_as_full += "disk is full" in str(problem)
+            except JournalUnavailable:
                 await anyio.sleep(_AGAIN_SECONDS)
         if said.told:
             try:
@@ -267,9 +264,11 @@ class Rig:
 
     async def _without_a_server(self, fault: Fault, worker: Worker) -> int:
         del worker
-        at = fault.whom % len(self._farm.nats.nodes)
-        node = self._farm.nats.nodes[at]
-        connected = sum(one.nats[at].carries for one in self.workers)
+        nodes = self._farm.nats.nodes
+        carried = [sum(one.nats[at].carries for one in self.workers) for at in range(len(nodes))]
+        used = [at for at, number in enumerate(carried) if number] or [0]
+        at = used[fault.whom % len(used)]
+        node, connected = nodes[at], carried[at]
         await to_thread.run_sync(node.kill)
         await anyio.sleep(fault.lasts)
         await _started(node)
@@ -290,12 +289,12 @@ class Rig:
         del worker
         if not can_be_full():
             return 0
-        begun, before = time.time_ns() // 1000, self._refused_as_full
+        begun, before = time.time_ns() // 1000, self._farm.postgres.complaints(_NO_ROOM)
         await to_thread.run_sync(self._farm.postgres.fill)
         await anyio.sleep(fault.lasts)
         await to_thread.run_sync(self._farm.postgres.empty)
         self._outages.append(Outage(begun, time.time_ns() // 1000))
-        return self._refused_as_full - before
+        return self._farm.postgres.complaints(_NO_ROOM) - before
 
     async def _full_nats(self, fault: Fault, worker: Worker) -> int:
         """It gives up its streams until it is started again."""

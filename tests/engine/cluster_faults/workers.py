@@ -84,6 +84,11 @@ class Worker:
         """By itself: none of them should."""
         return self._process is not None and self._process.poll() is not None
 
+    @property
+    def has_begun(self) -> bool:
+        """Ever."""
+        return self._told.exists() and "begun" in self._told.read_text("utf-8")
+
     def lines(self) -> list[str]:
         """What it said since it was asked last."""
         if not self._told.exists():
@@ -107,6 +112,8 @@ async def working(place: Place, count: int) -> AsyncGenerator[list[Worker]]:
             stack.callback(worker.kill)
             worker.start()
             workers.append(worker)
+        while not all(worker.has_begun for worker in workers):  # noqa: ASYNC110 - it says so to a file
+            await anyio.sleep(0.05)
         yield workers
 
 
