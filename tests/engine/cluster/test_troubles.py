@@ -142,6 +142,55 @@ async def test_a_session_is_not_given_up_for_what_its_store_cannot_do_now(
     assert await later(link) != gives_up
 
 
+async def test_what_one_worker_cannot_look_at_another_may_have_at_once(
+    link: Link, store: FakeOutbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The way of one worker to the store may be cut, while others are well."""
+    hint = await taken(link, store)
+
+    async def standing(session_ids: Collection[str], /) -> Mapping[str, Session]:
+        del session_ids
+        raise JournalUnavailable("the server cannot be reached")
+
+    monkeypatch.setattr(store, "standing", standing)
+    attended = await Attending(link, tenant(store), CLOCK, SELDOM).attend(hint)
+    assert attended.rest_seconds is not None
+    assert await kept(link)
+    assert not await later(link)
+
+
+async def test_a_hint_is_not_kept_while_its_store_says_nothing(
+    link: Link, store: FakeOutbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its worker could neither run it nor tell that it does: another one has to take it over."""
+    clock, goes = FakeClock(), anyio.Event()
+    hint = await taken(link, store, clock)
+    attending = Attending(link, tenant(store), clock, SELDOM)
+    clock.advance(0.3 * SELDOM.ack_seconds)
+    await attending.keep(hint)
+    heard = clock.ticks()
+    assert hint.heard == heard
+    answers = store.standing
+
+    async def standing(session_ids: Collection[str], /) -> Mapping[str, Session]:
+        await goes.wait()
+        return await answers(session_ids)
+
+    monkeypatch.setattr(store, "standing", standing)
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(attending.feel, hint)
+            await anyio.wait_all_tasks_blocked()
+            clock.advance(0.3 * SELDOM.ack_seconds)
+            await attending.keep(hint)
+        assert hint.heard == heard
+        assert not attending.is_lost(hint)
+        goes.set()
+    await attending.feel(hint)
+    await attending.keep(hint)
+    assert hint.heard == clock.ticks()
+
+
 async def test_what_one_has_no_room_for_is_given_back_as_it_is(
     link: Link, store: FakeOutbox
 ) -> None:
@@ -273,7 +322,7 @@ class Slow(FakeOutbox):
 
 async def test_many_looks_are_one_question() -> None:
     store = Slow()
-    looks = Looks(store)
+    looks = Looks(store, CLOCK)
     found: dict[str, Session | None] = {}
 
     async def look(name: str) -> None:
@@ -299,7 +348,7 @@ async def test_all_who_share_a_question_hear_that_there_is_no_answer() -> None:
     store = Slow()
     store.goes.set()
     store.is_gone = True
-    looks = Looks(store)
+    looks = Looks(store, CLOCK)
     heard: list[str] = []
 
     async def look() -> None:
@@ -319,7 +368,7 @@ async def test_all_who_share_a_question_hear_that_there_is_no_answer() -> None:
 
 async def test_whoever_shares_a_question_that_is_given_up_hears_of_it() -> None:
     store = Slow()
-    looks = Looks(store)
+    looks = Looks(store, CLOCK)
     heard: list[str] = []
 
     async def first() -> None:

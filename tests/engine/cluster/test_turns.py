@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.contract.events import EventsProcessed, SessionCreated
 from holdfast.contract.journal import JournalUnavailable, Session
+from holdfast.contract.ports import Clock
 from holdfast.contract.wakes import WakeEnd, WakeRunner
 from holdfast.engine.cluster.announcing import Announcer
 from holdfast.engine.cluster.dead import Dead
@@ -42,11 +43,14 @@ class Broken(FakeOutbox):
     """A store that cannot be read at times."""
 
     is_gone = False
-    asked_in_vain = 0
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.asked_in_vain: set[str] = set()
 
     async def standing(self, session_ids: Collection[str], /) -> Mapping[str, Session]:
         if self.is_gone:
-            self.asked_in_vain += 1
+            self.asked_in_vain |= {one for one in session_ids if one}
             raise JournalUnavailable("the server went away")
         return await super().standing(session_ids)
 
@@ -132,10 +136,8 @@ async def test_room_is_shared_among_tenants(link: Link) -> None:
 
 
 async def test_a_store_that_cannot_be_read_keeps_no_other_tenant_waiting(
-    link: Link, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for where in ("attending", "engine"):
-        monkeypatch.setattr(f"holdfast.engine.cluster.{where}.UNREAD_SECONDS", 2.0)
     async with stores(2) as (broken, well):
         runner, other = ToyRunner(well, "well"), ToyRunner(broken, "broken")
         of = [tenant("broken", broken, other), tenant("well", well, runner)]
@@ -152,10 +154,57 @@ async def test_a_store_that_cannot_be_read_keeps_no_other_tenant_waiting(
                     await until(lambda most=number: len(runner.order) > most)
                 assert other.order == []
                 # By one of its sessions it is known, and by one that had come before that was.
-                assert broken.asked_in_vain <= 4, "it was asked for each of its sessions"
+                assert len(broken.asked_in_vain) <= 4, "it was asked for each of its sessions"
                 broken.is_gone = False
                 await until(lambda: sorted(other.order) == names)
     assert any("the server went away" in one.message for one in caplog.records)
+
+
+async def test_a_store_that_is_there_again_is_used_at_once(link: Link) -> None:
+    """Whoever noticed that it was away does not leave its sessions alone for longer than that."""
+    async with stores(1) as (store,):
+        runner = ToyRunner(store)
+        async with running(
+            ClusterEngine(link, [tenant("one", store, runner)], CLOCK, SELDOM)
+        ) as engine:
+            await until(lambda: engine.is_waiting)
+            await store.create("ses_1", [CREATED, WORD])
+            await announcer(link, tenant("one", store)).tell(
+                list((await store.standing(["ses_1"])).values())
+            )
+            store.is_gone = True
+            await until(lambda: store.asked_in_vain == {"ses_1"})
+            store.is_gone = False
+            await until(lambda: runner.order == ["ses_1"], seconds=3)
+
+
+async def test_a_store_that_cannot_be_written_is_left_alone_for_a_while(
+    link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be read, so nothing says when it is worth trying again."""
+    monkeypatch.setattr("holdfast.engine.cluster.attending._UNWRITTEN_SECONDS", 3600.0)
+    async with stores(2) as (full, well):
+        tried: list[str] = []
+
+        class Unwritten(ToyRunner):
+            async def __call__(self, session_id: str, /) -> WakeEnd:
+                tried.append(session_id)
+                raise JournalUnavailable("the server's disk is full")
+
+        runner = ToyRunner(well)
+        of = [tenant("full", full, Unwritten(full)), tenant("well", well, runner)]
+        names = [f"ses_{number}" for number in range(1, 5)]
+        for name in names:
+            await full.create(name, [CREATED, WORD])
+        await announcer(link, of[0]).tell_untold()
+        async with running(ClusterEngine(link, of, CLOCK, ONE_AT_ONCE)) as engine:
+            await until(lambda: len(tried) > 0)
+            for number in range(3):
+                await well.create(f"ses_{number}", [CREATED, WORD])
+                engine.poke(f"ses_{number}")
+                await until(lambda most=number: len(runner.order) > most)
+        # One that had come before that was known was tried, too.
+        assert len(tried) <= 2
 
 
 async def test_what_a_run_is_talked_to_is_run_behind_others(link: Link) -> None:

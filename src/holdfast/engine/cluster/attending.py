@@ -6,6 +6,7 @@ is attended to when is not known here.
 """
 
 import logging
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -33,8 +34,8 @@ _log = logging.getLogger("holdfast")
 
 EARLY_MICROS = 2 * SECOND
 """So much too early it is waited for in place: hints come by the second."""
-UNREAD_SECONDS = 5.0
-"""A tenant whose store cannot be read is left alone so long."""
+_UNWRITTEN_SECONDS = 1.0
+"""What could not be written down is tried again so much later: a disk stays full for a while."""
 _HELD_SECONDS = 5
 """The same for a session that somebody runs whose lease is not known."""
 _GRACE_SECONDS = 0.02
@@ -47,8 +48,8 @@ class Attended(msgspec.Struct, frozen=True):
     """What came of a hint."""
 
     executed: bool = False
-    unread: bool = False
-    """The store of its tenant could not be read."""
+    rest_seconds: float | None = None
+    """The store of its tenant could not be used: it is left alone for so long, and until it can."""
     vain: Causes = frozenset()
     """What it was run for, where nothing came of it or somebody else had it."""
 
@@ -70,24 +71,52 @@ class Attending:
         self._tenant = tenant
         self._clock = clock
         self._pace = pace
-        self._looks = Looks(tenant.outbox)
+        self._looks = Looks(tenant.outbox, clock)
+        self._feels = False
         self._dead = Dead(link)
 
     async def attend(self, hint: Hint) -> Attended:
         """Run its session if it is due, and answer it. LinkError: it comes again."""
         try:
             session = await self._due_session(hint)
-            if session is None:
-                return Attended()
+        except JournalError as problem:
+            _log.warning("session %s is not looked at: %s", hint.to.session_id, problem)
+            await self._leave(hint)  # others may be able to
+            return Attended(rest_seconds=0)
+        if session is None:
+            return Attended()
+        try:
             return await self._run(hint, session)
         except JournalError as problem:
             _log.warning("session %s is not run now: %s", hint.to.session_id, problem)
-            await self.put_off(hint, UNREAD_SECONDS)
-            return Attended(unread=True)
+            await self.put_off(hint, _UNWRITTEN_SECONDS)
+            return Attended(rest_seconds=_UNWRITTEN_SECONDS)
+
+    async def until_readable(self, rest_seconds: float) -> None:
+        """Until the store can be used, at least for so long."""
+        await sleep(rest_seconds)
+        await self._looks.until_it_answers()
+
+    async def feel(self, hint: Hint) -> None:
+        """See that the store answers while a hint is in hand."""
+        if self._feels:
+            return
+        self._feels = True
+        try:
+            with suppress(JournalError):
+                await self._looks.at(hint.to.session_id)
+        finally:
+            self._feels = False
 
     async def keep(self, hint: Hint) -> None:
-        """Say that it is in hand. LinkError."""
-        if not self._link.client.is_connected:
+        """Say that it is in hand. LinkError.
+
+        Not where the store does not answer: nobody could tell whether its session is run, and
+        another worker may be able to.
+        """
+        passed = self._clock.ticks() - self._looks.answered
+        is_silent = passed > self._pace.ack_seconds / 2 * 1_000_000_000
+        if is_silent or not self._link.client.is_connected:
             return
         ticks = self._clock.ticks()
         await self._link.client.publish(hint.reply, _KEEP, headers={})
@@ -108,6 +137,10 @@ class Attending:
         """Have it again, as it is, some seconds later. LinkError."""
         at = self._now() + int(seconds * SECOND)
         await self._say(hint, again_told(self._names, hint, at))
+
+    async def _leave(self, hint: Hint) -> None:
+        if not self.is_lost(hint):
+            await self.give_back(hint)
 
     async def answer(self, hint: Hint) -> None:
         """It was attended to. LinkError."""

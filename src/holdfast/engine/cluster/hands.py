@@ -5,10 +5,10 @@ of one is not known here.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
-from anyio import Event
+from anyio import CancelScope, Event
 from anyio.abc import TaskGroup
 
 from holdfast.contract.ports import Clock
@@ -50,8 +50,8 @@ class Hands:
         self._one_ended = Event()
         self._resting = Resting()
         self.executed = 0
-        self.unread: set[str] = set()
-        """Tenants whose stores could not be read since somebody looked here."""
+        self._resting_tenants: dict[str, CancelScope] = {}
+        self._is_open = True
 
     @property
     def room(self) -> int:
@@ -72,6 +72,21 @@ class Hands:
     def holds(self) -> bool:
         """Whether a hint waits for room."""
         return bool(self._held)
+
+    @property
+    def left_alone(self) -> Collection[str]:
+        """Tenants whose stores cannot be used at the moment."""
+        return self._resting_tenants.keys()
+
+    def open(self) -> None:
+        """Wait for stores that cannot be used, until `stop`."""
+        self._is_open = True
+
+    def stop(self) -> None:
+        """Wait for none of them any more."""
+        self._is_open = False
+        for scope in self._resting_tenants.values():
+            scope.cancel()
 
     def came(self, hint: Hint) -> None:
         """A hint is here: it waits for room, or for the end of the run of its session."""
@@ -101,10 +116,13 @@ class Hands:
                 self._held.remove(held)
                 await self._attending[held.hint.to.tenant].give_back(held.hint)
 
-    async def keep(self) -> None:
+    async def keep(self, group: TaskGroup) -> None:
         """Say that all of it is in hand. LinkError."""
         running = [hint for hints in self._running.values() for hint in hints]
-        for hint in (*running, *(one.hint for one in self._held)):
+        in_hand = (*running, *(one.hint for one in self._held))
+        for tenant, hint in {hint.to.tenant: hint for hint in in_hand}.items():
+            group.start_soon(self._attending[tenant].feel, hint)
+        for hint in in_hand:
             await self._attending[hint.to.tenant].keep(hint)
 
     async def wait_for_end(self) -> None:
@@ -118,16 +136,30 @@ class Hands:
 
     async def _attend(self, key: tuple[str, str]) -> None:
         hints = self._running[key]
+        rest: float | None = None
         try:
             while hints:
                 attended = await self._attended(hints[0])
                 self._note(key, attended)
+                rest = attended.rest_seconds
                 del hints[0]
         finally:
             del self._running[key]
             self._one_ended.set()
             self._one_ended = Event()
             self._changed()
+        if rest is not None:
+            await self._leave_alone(key[0], rest)
+
+    async def _leave_alone(self, tenant: str, rest_seconds: float) -> None:
+        """Until its store can be used."""
+        if tenant in self._resting_tenants or not self._is_open:
+            return
+        with CancelScope() as scope:
+            self._resting_tenants[tenant] = scope
+            await self._attending[tenant].until_readable(rest_seconds)
+        del self._resting_tenants[tenant]
+        self._changed()
 
     async def _attended(self, hint: Hint) -> Attended:
         try:
@@ -139,8 +171,6 @@ class Hands:
 
     def _note(self, key: tuple[str, str], attended: Attended) -> None:
         self.executed += attended.executed
-        if attended.unread:
-            self.unread.add(key[0])
         name, ticks = "/".join(key), self._clock.ticks()
         self._resting.forget_old(ticks)
         if attended.vain:

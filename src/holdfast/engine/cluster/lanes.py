@@ -5,7 +5,7 @@ left a request that waits at the server: its next hint comes by itself. What is 
 not known here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 from anyio import move_on_after
@@ -55,8 +55,6 @@ class Lanes:
         self._inbox = ""
         self._ends: Ends | None = None
         self._turn = 0
-        self._resting: dict[str, int] = {}
-        """Tenants whose hints are not asked for until a moment, in ticks."""
         self.all = tuple(self._made())
         self._by_consumer = {lane.consumer: lane for lane in self.all}
 
@@ -84,31 +82,26 @@ class Lanes:
         ticks = self._clock.ticks()
         return all(lane.waits_until > ticks for lane in self.all)
 
-    def rest(self, tenant: str, seconds: float) -> None:
-        """Ask for nothing of it for a while."""
-        self._resting[tenant] = self._clock.ticks() + int(seconds * _SECOND)
-
-    def in_turn(self) -> Iterator[Sequence[Lane]]:
+    def in_turn(self, left_alone: Collection[str] = ()) -> Iterator[Sequence[Lane]]:
         """Each tenant's lanes that may have hints, the most urgent first: another tenant is the
-        first one every time."""
+        first one every time. ``left_alone``: tenants that are not asked for any."""
         ticks = self._clock.ticks()
         tenants = self._streams.tenants
         first = self._turn % max(1, len(tenants))
         self._turn += 1
         for tenant in (*tenants[first:], *tenants[:first]):
-            if self._resting.get(tenant, 0) <= ticks:
+            if tenant not in left_alone:
                 open_ones = [
                     lane for lane in self.all if lane.tenant == tenant and lane.waits_until <= ticks
                 ]
                 if open_ones:
                     yield open_ones
 
-    def next_seconds(self) -> float:
+    def next_seconds(self, left_alone: Collection[str] = ()) -> float:
         """When a lane has to be asked again, at the latest."""
         ticks = self._clock.ticks()
-        moments = [
-            max(lane.waits_until, self._resting.get(lane.tenant, 0), ticks) for lane in self.all
-        ]
+        asked = (lane for lane in self.all if lane.tenant not in left_alone)
+        moments = [max(lane.waits_until, ticks) for lane in asked]
         return (min(moments, default=ticks + _SECOND) - ticks) / _SECOND
 
     async def ask(self, lane: Lane, most: int) -> bool:
