@@ -66,7 +66,7 @@ def _in_vain(at_work: Rig) -> list[str]:
 
 def _slow(at_work: Rig) -> dict[str, float]:
     """Where nothing but a worker was in trouble, and another one was there too late."""
-    most = {kind: max(at_work.late[kind], default=0) for kind in TAKEN_BY_LEASE_END}
+    most = {str(kind): max(at_work.late[str(kind)], default=0) for kind in TAKEN_BY_LEASE_END}
     return {kind: late for kind, late in most.items() if late > TAKEN_SECONDS}
 
 
