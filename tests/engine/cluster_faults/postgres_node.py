@@ -59,11 +59,13 @@ class PostgresNode:
         self.server = server
         self._keeper = keeper
         self._one_at_a_time = Lock()
+        self._is_full = False
 
     def start(self) -> None:
         with self._one_at_a_time:
             self._do("start")
-            wait_for(self.server)
+            if not self._is_full:  # else it may be unable to, until there is room
+                wait_for(self.server)
 
     def end(self) -> None:
         """At once, as if it crashed: what was committed is there when it starts again."""
@@ -74,12 +76,14 @@ class PostgresNode:
     def fill(self) -> None:
         """Leave no room on its disk."""
         with self._one_at_a_time:
+            self._is_full = True
             self._do("fill")
 
     def empty(self) -> None:
         """Make room, and start it again if that was too much for it."""
         with self._one_at_a_time:
             self._do("empty")
+            self._is_full = False
             if not self.server.is_up():
                 self._do("end")
                 self._do("start")

@@ -4,8 +4,8 @@ What was on its way while nothing arrived does so afterwards, as over a network 
 """
 
 import asyncio  # noqa: TID251 - what anyio opens to such a socket cannot be broken off at any moment
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -59,12 +59,10 @@ class Relay:
             return await to_thread.run_sync(self._cable.mend)
         return self._kept_back if was_mute else 0
 
-    @asynccontextmanager
-    async def listening(self, listener: Listener[Any]) -> AsyncGenerator["Relay"]:
-        async with listener, anyio.create_task_group() as group:
-            group.start_soon(listener.serve, self._taken)
-            yield self
-            group.cancel_scope.cancel()
+    async def serve(self, listener: Listener[Any]) -> None:
+        """Pass on whatever comes there, until this is cancelled."""
+        async with listener:
+            await listener.serve(self._taken)
 
     async def _taken(self, client: ByteStream) -> None:
         with anyio.CancelScope() as scope:

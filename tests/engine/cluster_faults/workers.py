@@ -4,15 +4,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
-from anyio.abc import SocketAttribute
+from anyio.abc import SocketAttribute, TaskGroup
 from engine.cluster_faults.cables import Machine, machine
+from engine.cluster_faults.disks import Disk
 from engine.cluster_faults.relay import Opens, Relay, SocketOf
 from nats_server import NatsNode
 
@@ -30,10 +31,24 @@ class Place(NamedTuple):
     """Its URL, without the host."""
     nodes: Sequence[NatsNode]
     namespace: str
+    child: Path = _CHILD
+    disks: Mapping[str, Disk] = {}
+    """Of workers that have one of their own, by their names."""
 
     @property
     def effects(self) -> Path:
         return self.folder / "effects.txt"
+
+    def before(self, name: str) -> Sequence[str]:
+        """What comes before the command of a worker."""
+        return self.disks[name].before if name in self.disks else ()
+
+    def told(self, name: str) -> Sequence[Path]:
+        """What a worker is told of where its things are."""
+        if self.child == _CHILD:
+            return (self.effects,)
+        home = self.disks[name].folder if name in self.disks else self.folder / f"home-{name}"
+        return (self.folder, home)
 
 
 class Worker:
@@ -52,11 +67,11 @@ class Worker:
     def start(self) -> None:
         place = self._place
         ways = self._ways
-        asked = [*ways.urls, place.namespace, self.name, place.effects]
+        asked = [*ways.urls, place.namespace, self.name, *place.told(self.name)]
         trouble = place.folder / f"{self.name}.err"
         with self._told.open("ab") as out, trouble.open("ab") as err:
             self._process = subprocess.Popen(
-                [*ways.before, sys.executable, _CHILD, *asked],
+                [*place.before(self.name), *ways.before, sys.executable, place.child, *asked],
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,
@@ -105,10 +120,12 @@ class Worker:
 async def working(place: Place, count: int) -> AsyncGenerator[list[Worker]]:
     """So many workers, which run."""
     place.effects.touch()
-    async with AsyncExitStack() as stack:
+    async with anyio.create_task_group() as group, AsyncExitStack() as stack:
+        stack.callback(group.cancel_scope.cancel)
         workers: list[Worker] = []
         for number in range(count):
-            worker = await _worker(place, f"w{number}", stack)
+            apart = stack.enter_context(machine())
+            worker = await _worker(place, f"w{number}", apart, group)
             stack.callback(worker.kill)
             worker.start()
             workers.append(worker)
@@ -128,15 +145,14 @@ class Ways(NamedTuple):
     """Comes before its command."""
 
 
-async def _worker(place: Place, name: str, stack: AsyncExitStack) -> Worker:
-    apart = stack.enter_context(machine())
+async def _worker(place: Place, name: str, apart: Machine | None, group: TaskGroup) -> Worker:
 
     async def way(opens: Opens) -> tuple[Relay, str]:
         cable = None if apart is None else apart.cable()
         host = "127.0.0.1" if cable is None else cable.outside
         relay = Relay(opens, cable)
         listener = await anyio.create_tcp_listener(local_host=host)
-        await stack.enter_async_context(relay.listening(listener))
+        group.start_soon(relay.serve, listener)
         return relay, f"{host}:{listener.extra(SocketAttribute.local_port)}"
 
     postgres, at = await way(partial(SocketOf.connected, str(place.postgres / _SOCKET)))
