@@ -17,8 +17,7 @@ from holdfast.app.other_projects import OpenProject
 from holdfast.app.settings import Settings
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.streams import ACK_SECONDS
-from holdfast.engine.cluster.tenants import ClusterPace, Tenant
+from holdfast.engine.cluster.tenants import Tenant, pace_within
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 from holdfast.record.store import Store
 
@@ -81,11 +80,8 @@ async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
             tenants.append(_tenant(runs, name, store, opened.agents.wake))
         if runs.meter is not None:
             runs.meter.ready = lambda: link.client.is_connected
-        pace = ClusterPace(
-            concurrency=settings.engine.concurrency,
-            labels=settings.cluster.labels,
-            ack_seconds=min(ACK_SECONDS, settings.engine.lease_seconds * 2 / 3),
-        )
+        engine = settings.engine
+        pace = pace_within(engine.lease_seconds, engine.concurrency, settings.cluster.labels)
         yield ClusterEngine(link, tenants, runs.parts.clock, pace)
 
 

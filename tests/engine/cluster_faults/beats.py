@@ -4,6 +4,7 @@ What is watched are the processes themselves: each writes down that it runs, and
 any more when another worker writes the first event of its session.
 """
 
+import re
 import signal
 import time
 from collections import Counter
@@ -42,6 +43,7 @@ HITS: tuple[Hit, ...] = get_args(Hit)
 SESSIONS = 3
 _ROOM = "64m"
 _REFUSED_SECONDS = 10.0
+_LOST = re.compile("the lease of session (\\S+) was lost")
 _numbers = count(1)
 
 
@@ -201,11 +203,15 @@ class Ward:
         return found
 
     async def _not_refused(self, victim: Worker, sessions: list[str]) -> list[str]:
-        """Of those that a zombie ran: those of which it was not told that they are another's."""
+        """Of those that a zombie ran: those of which it was not told that they are another's.
+
+        It is by its first append or by its first renewal, whatever comes first.
+        """
         refused: set[str] = set()
         with anyio.move_on_after(_REFUSED_SECONDS):
             while not refused >= {*sessions}:
                 refused |= {line.split()[1] for line in victim.lines() if "refused" in line}
+                refused |= {*_LOST.findall(victim.trouble())}
                 await anyio.sleep(0.05)
         return [
             f"{one}: what stood still was not refused" for one in sessions if one not in refused

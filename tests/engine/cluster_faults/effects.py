@@ -17,6 +17,7 @@ from random import Random
 from threading import Thread
 
 import anyio
+from msgspec.structs import replace
 
 from holdfast.contract.events import (
     AgentMessage,
@@ -34,7 +35,7 @@ from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster.door import LinkError, NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.link import Link, linked
-from holdfast.engine.cluster.tenants import ClusterPace, Tenant
+from holdfast.engine.cluster.tenants import Tenant, pace_within
 from holdfast.record.codec import Chain
 from holdfast.record.postgres.door import open_postgres
 from holdfast.record.store import Store
@@ -45,7 +46,7 @@ KEY = b"k" * 32
 LEASE_SECONDS = 1.5
 REPLICAS = 3
 TENANT = "one"
-PACE = ClusterPace(look_seconds=0.5, sweep_seconds=5, ack_seconds=1.0, most_in_vain=8)
+PACE = replace(pace_within(LEASE_SECONDS), look_seconds=0.5, sweep_seconds=5, most_in_vain=8)
 _SLOWEST_SECONDS = 0.2
 _AGAIN_SECONDS = 0.2
 
