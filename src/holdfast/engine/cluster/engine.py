@@ -48,12 +48,12 @@ class ClusterEngine:
         self._tenants = tuple(tenants)
         self._clock = clock
         self._pace = pace
-        self._announcers = [Announcer(link, one, clock, pace) for one in tenants]
+        self._announcers = [Announcer(link, one, one.clock or clock, pace) for one in tenants]
         self._sweepers = [
-            Sweeper(link, tenant, announcer, clock)
+            Sweeper(link, tenant, announcer, tenant.clock or clock)
             for tenant, announcer in zip(tenants, self._announcers, strict=True)
         ]
-        attending = {one.name: Attending(link, one, clock, pace) for one in tenants}
+        attending = {one.name: Attending(link, one, one.clock or clock, pace) for one in tenants}
         self._hands = Hands(attending, pace.concurrency, clock, self._ring)
         labels = tuple(dict.fromkeys((*pace.labels, ANY)))
         named = tuple(one.name for one in tenants)
@@ -138,7 +138,7 @@ class ClusterEngine:
 
     async def _tell_due(self, tenant: Tenant, announcer: Announcer, told: frozenset[str]) -> None:
         """Whatever is due and was told once: its hint may be lost, or wait for another moment."""
-        now = self._clock.unix_ns() // 1000
+        now = (tenant.clock or self._clock).unix_ns() // 1000
         await announcer.tell_again(
             one
             for one in await tenant.journal.due(now, limit=_MOST_DUE)
