@@ -34,6 +34,7 @@ _TROUBLE_SECONDS = 1.0
 _KEEPS = 4
 """How often it is said that a hint is in hand, in the time that a silent worker keeps it."""
 _LONG_SECONDS = 3600.0
+_MOMENT_SECONDS = 0.01
 _MOST_DUE = 1000
 
 
@@ -134,7 +135,9 @@ class ClusterEngine:
             if not self._hands.is_empty:
                 await self._hands.wait_for_end()
             elif was_empty and not any([await one.tell_untold() for one in self._announcers]):
-                return
+                if not await self._lanes.have_more():
+                    return
+                await sleep(_MOMENT_SECONDS)
 
     async def _tell_due(self, tenant: Tenant, announcer: Announcer, told: frozenset[str]) -> None:
         """Whatever is due and was told once: its hint may be lost, or wait for another moment."""
