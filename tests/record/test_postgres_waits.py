@@ -257,6 +257,30 @@ def test_who_thinks_long_and_says_something_is_waited_for(postgres_url: str) -> 
             connection.execute("SELECT pg_sleep(5)")
 
 
+def test_who_stands_still_in_a_transaction_keeps_nothing_locked(postgres_url: str) -> None:
+    """Stopped, or cut off: nobody could take over what it has locked, for as long as it is."""
+    with (
+        closing(PostgresConnections(postgres_url)) as connections,
+        connections.connect() as stands_still,
+        connections.connect() as another,
+    ):
+        stands_still.execute("BEGIN")
+        stands_still.execute("SELECT pg_advisory_xact_lock(1)")
+        with connections.told():
+            another.execute("SET lock_timeout = '10s'")
+            another.execute("SELECT pg_advisory_lock(1)")
+        with pytest.raises(psycopg.Error, match="idle-in-transaction"):
+            stands_still.execute("COMMIT")
+
+
+def test_how_long_one_may_stand_still_can_be_said_in_the_url(postgres_url: str) -> None:
+    own = f"{postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D7000"
+    for url, told in ((postgres_url, "2s"), (own, "7s")):
+        with closing(PostgresConnections(url)) as connections, connections.connect() as connection:
+            row = connection.execute("SHOW idle_in_transaction_session_timeout").fetchone()
+            assert row == (told,)
+
+
 @pytest.mark.parametrize(("more", "told"), [("", "20000"), ("&tcp_user_timeout=7000", "7000")])
 def test_the_system_looks_for_a_network_that_is_gone_as_the_url_says(
     postgres_url: str, more: str, told: str

@@ -191,6 +191,42 @@ async def test_a_hint_is_not_kept_while_its_store_says_nothing(
     assert hint.heard == clock.ticks()
 
 
+async def test_a_session_that_was_let_go_meanwhile_is_run_at_once(
+    link: Link, store: FakeOutbox
+) -> None:
+    """It was refused, and the lease ended before anybody could look whose it is."""
+    refused: list[str] = []
+
+    class RefusedOnce(ToyRunner):
+        async def __call__(self, session_id: str, /) -> WakeEnd:
+            if not refused:
+                refused.append(session_id)
+                return WakeEnd(session_id=session_id, executed=False, reason="lease_contended")
+            return await super().__call__(session_id)
+
+    hint = await taken(link, store)
+    await store.lease(S, "other", 0.001)
+    await anyio.sleep(0.002)
+    runner = RefusedOnce(store)
+    attended = await Attending(link, tenant(store, runner), CLOCK, SELDOM).attend(hint)
+    assert attended.executed
+    assert not await later(link)
+
+
+async def test_who_hears_no_answer_asks_for_nothing_that_waits(
+    link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be handed hints that it never hears of, and others could have."""
+    monkeypatch.setattr("holdfast.engine.cluster.lanes._ANSWER_SECONDS", 0.05)
+    streams = Streams(link.names, 1, SELDOM.ack_seconds, ("one",), (ANY,))
+    came: list[Hint] = []
+    lanes = Lanes(link, streams, CLOCK, came.append)
+    await lanes.open()
+    await lanes.close()  # nothing is heard any more
+    with pytest.raises(LinkError, match="whether there are hints"):
+        await lanes.ask(lanes.all[0], 1)
+
+
 async def test_what_one_has_no_room_for_is_given_back_as_it_is(
     link: Link, store: FakeOutbox
 ) -> None:

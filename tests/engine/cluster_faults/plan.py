@@ -68,6 +68,15 @@ class Round(NamedTuple):
     def kinds(self) -> tuple[Kind, ...]:
         return tuple(fault.kind for fault in self.faults)
 
+    @property
+    def told(self) -> str:
+        """What goes wrong, in words."""
+        ways = (
+            one.kind if one.direction == "both" else f"{one.kind} {one.direction}"
+            for one in self.faults
+        )
+        return " + ".join(ways)
+
 
 def planned(seed: int, number: int) -> Round:
     """One of many: every kind has its turn, and now and then a second one comes on top."""

@@ -100,6 +100,8 @@ class Rig:
         self.workers = workers
         self.late: dict[str, list[float]] = defaultdict(list)
         """By how many seconds sessions were taken over too late, by what went wrong."""
+        self.last_late: list[float] = []
+        """The same of the last round."""
         self.played: Counter[Kind] = Counter()
         self.hits: Counter[Kind] = Counter()
         """How many faults of a kind had something to hit."""
@@ -158,7 +160,8 @@ class Rig:
         taken = [takeover_in(line) for worker in self.workers for line in worker.lines()]
         late = [one.late_seconds(self._outages) for one in taken if one is not None]
         # Before the end of a lease nobody takes over: whoever had it gave it back in that moment.
-        self.late[" + ".join(round_.kinds)].extend(one for one in late if one >= 0)
+        self.last_late = [round(one, 2) for one in late if one >= 0]
+        self.late[round_.told].extend(one for one in late if one >= 0)
 
     async def _left(self, round_: Round) -> list[str]:
         """What has not come to rest in the end."""

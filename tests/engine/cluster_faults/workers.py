@@ -19,6 +19,8 @@ from nats_server import NatsNode
 
 _CHILD = Path(__file__).with_name("effects.py")
 _SOCKET = ".s.PGSQL.5432"
+# Leases are short here: nobody may keep a session locked for longer than one of them.
+_SOON_FREE = "-c%20idle_in_transaction_session_timeout%3D500"
 
 
 class Place(NamedTuple):
@@ -157,7 +159,7 @@ async def _worker(place: Place, name: str, apart: Machine | None, group: TaskGro
 
     postgres, at = await way(partial(SocketOf.connected, str(place.postgres / _SOCKET)))
     user, _, database = place.database.rpartition("@/")
-    url = f"{user}@{at}/{database}"
+    url = f"{user}@{at}/{database}?options={_SOON_FREE}"
     ports = [int(node.url.rpartition(":")[2]) for node in place.nodes]
     nats = [await way(partial(anyio.connect_tcp, "127.0.0.1", port)) for port in ports]
     urls = ",".join(f"nats://{found}" for _, found in nats)

@@ -166,6 +166,7 @@ class Attending:
 
     async def _run(self, hint: Hint, session: Session) -> Attended:
         causes = causes_of(session.state, self._now())
+        is_again = False
         while True:
             end, why = await self._run_once(session.id)
             after = await self._looks.at(session.id)
@@ -177,6 +178,9 @@ class Attending:
             if end.reason != "lease_contended":
                 return await self._settled(hint, after, _Run(end.executed, why, causes))
             left = _lease_micros(after, now)
+            if left is None and not is_again and (session.lease or after.lease) is not None:
+                # Whoever had it a moment ago has it no more.
+                is_again, left = True, 0
             if left is None or left > EARLY_MICROS:
                 held = now + (_HELD_SECONDS * SECOND if left is None else left)
                 again = later_told(self._names, self._tenant.name, after, held, hint.vain)

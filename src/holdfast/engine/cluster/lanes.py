@@ -11,7 +11,7 @@ import msgspec
 from anyio import move_on_after
 
 from holdfast.contract.ports import Clock
-from holdfast.engine.cluster.door import Ends, Heard
+from holdfast.engine.cluster.door import Ends, Heard, LinkError
 from holdfast.engine.cluster.hints import Hint, hint_in
 from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.streams import Streams
@@ -107,12 +107,17 @@ class Lanes:
 
     async def ask(self, lane: Lane, most: int) -> bool:
         """Take so many hints of a lane, those that there are; whether it may have more.
-        LinkError."""
+
+        LinkError, also where no answer comes: whoever hears nothing must not ask on, or it is
+        handed hints that others could have.
+        """
         lane.left, lane.answered = most, Abort()
         await self._request(lane, {"batch": most, "no_wait": True})
-        with move_on_after(_ANSWER_SECONDS):
+        with move_on_after(_ANSWER_SECONDS) as waiting:
             await lane.answered.wait()
         had_all, lane.left = lane.left == 0, 0
+        if waiting.cancelled_caught:
+            raise LinkError("NATS does not say whether there are hints")
         return had_all
 
     async def have_more(self) -> bool:
