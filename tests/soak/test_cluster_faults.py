@@ -47,9 +47,8 @@ async def test_faults_of_a_cluster(request: pytest.FixtureRequest) -> None:
                 found = await at_work.play(round_)
                 again = f"again: SEED={SEED} FIRST={number} ROUNDS=1"
                 wrong.extend(f"round {number} {round_.told}: {one}; {again}" for one in found)
-                _say(
-                    f"{number} {round_.told}: {at_work.last_late} {at_work.rested[-1]:.1f} s {found or ''}"
-                )
+                rested = f"{at_work.last_late} {at_work.rested[-1]:.1f} s"
+                _say(f"{number} {round_.told}: {rested} {found or ''}")
                 if found:
                     _say(at_work.trouble())
             _say(_told(at_work))

@@ -27,7 +27,7 @@ from engine.cluster_faults.workers import Place, Worker, working
 from postgres_server import PASSWORD, USER
 
 from holdfast import Holdfast
-from holdfast.contract.events import AgentMessage, Event
+from holdfast.contract.events import AgentMessage, CallSettled, Event
 from holdfast.contract.journal import Session
 from holdfast.contract.session_state import due_micros
 from holdfast.record.store import Store
@@ -65,6 +65,10 @@ class Watched(NamedTuple):
     """By how many seconds sessions were taken over too late."""
     ended_before: list[float]
     """How long before that the last sign of their processes was."""
+    hit: int
+    """What was hit: sessions that were taken over, packets that were lost, or results of which
+    no room was left for the whole."""
+    taken_over: list[str]
 
 
 class Ward:
@@ -86,14 +90,18 @@ class Ward:
         victim = await self._at_work({*sessions}, hit)
         seen: dict[str, int] = {}
         left: list[str] = []
+        lost = 0
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, store, sessions, victim, seen)
-            await self._hit(hit, victim, dice)
+            lost = await self._hit(hit, victim, dice)
             left = await self._left(store, sessions)
             group.cancel_scope.cancel()
         if left:
-            return Watched([f"stuck: {one}" for one in left], [], [])
-        return await self._judged(store, sessions, victim, hit, seen)
+            return Watched([f"stuck: {one}" for one in left], [], [], 0, [])
+        found = await self._judged(store, sessions, seen)
+        if hit == "zombie":
+            found.wrong.extend(await self._not_refused(victim, found.taken_over))
+        return found._replace(hit=lost or found.hit)
 
     async def _said(self, mark: str) -> str:
         """To a new session; which one."""
@@ -114,7 +122,8 @@ class Ward:
                     return self.workers[0]
                 await anyio.sleep(0.02)
 
-    async def _hit(self, hit: Hit, victim: Worker, dice: Random) -> None:
+    async def _hit(self, hit: Hit, victim: Worker, dice: Random) -> int:
+        """How many packets were lost by it."""
         lasts = LEASE_SECONDS + dice.uniform(0.5, 3)
         match hit:
             case "zombie":
@@ -130,14 +139,14 @@ class Ward:
                 for way in ways:
                     await way.mute()
                 await anyio.sleep(lasts)
-                for way in ways:
-                    await way.heal()
+                return sum([await way.heal() for way in ways])
             case "full home":
                 small = self._disks.get(victim.name)
                 if small is not None:
                     await to_thread.run_sync(small.fill)
-                    await anyio.sleep(lasts)
+                    await anyio.sleep(2 * LEASE_SECONDS + lasts)  # until the call has ended
                     await to_thread.run_sync(small.empty)
+        return 0
 
     async def _watch(
         self, store: Store, sessions: dict[str, str], victim: Worker, seen: dict[str, int]
@@ -171,16 +180,11 @@ class Ward:
         return left
 
     async def _judged(
-        self,
-        store: Store,
-        sessions: dict[str, str],
-        victim: Worker,
-        hit: Hit,
-        seen: dict[str, int],
+        self, store: Store, sessions: dict[str, str], seen: dict[str, int]
     ) -> Watched:
         beats = self._beats()
-        found = Watched([], [], [])
-        taken_over: list[str] = []
+        found = Watched([], [], [], 0, [])
+        cut_short = 0
         for mark, session in sessions.items():
             mine = [beat for beat in beats if beat.mark == mark]
             events = await store.journal.events(session)
@@ -188,19 +192,18 @@ class Ward:
             found.wrong.extend(
                 f"{session}: {one}" for one in await store.archive.rebuild(session, repair=False)
             )
+            cut_short += sum(_is_cut_short(event) for event in events)
             taken = _taken_up(events)
             if not mine or len(mine) == TIMES or taken is None:
                 continue
-            taken_over.append(session)
+            found.taken_over.append(session)
             before = taken / 1e6 - mine[-1].at / 1e9
             found.ended_before.append(before)
             if before < 0:
                 found.wrong.append(f"{session}: its process ran {-before:.3f} s after that")
             if mark in seen:
                 found.late.append((taken - seen[mark]) / 1e6)
-        if hit == "zombie":
-            found.wrong.extend(await self._not_refused(victim, taken_over))
-        return found
+        return found._replace(hit=len(found.taken_over) + cut_short)
 
     async def _not_refused(self, victim: Worker, sessions: list[str]) -> list[str]:
         """Of those that a zombie ran: those of which it was not told that they are another's.
@@ -236,6 +239,12 @@ def _broken(beats: list[Beat], events: tuple[Event, ...]) -> list[str]:
     if ends != Counter({"Done.": 1}):
         found.append(f"ended as {ends}")
     return found
+
+
+def _is_cut_short(event: Event) -> bool:
+    """A result of which not all could be kept."""
+    payload = event.payload
+    return isinstance(payload, CallSettled) and b'"dropped_bytes"' in bytes(payload.envelope)
 
 
 def _taken_up(events: tuple[Event, ...]) -> int | None:

@@ -29,10 +29,10 @@ LEASE_SECONDS = 3.0
 EVERYTHING = {"fs": {"read": ["**"], "write": ["**"]}, "shell": [{"cmd": "*"}]}
 BEATS = "beats"
 TIMES = 150
+LONG = 200_000
 _AGAIN_SECONDS = 0.2
 _BEAT = (
-    "for i in $(seq {times}); do echo {mark} {name} $i $(date +%s%N) >> {file}; sleep 0.03; done;"
-    " head -c 200000 /dev/zero | tr '\\0' x"
+    "for i in $(seq {times}); do echo {mark} {name} $i $(date +%s%N) >> {file}; sleep 0.03; done"
 )
 
 
@@ -48,10 +48,10 @@ def settings_of(url: str, servers: str, namespace: str) -> Settings:
 
 def opened(settings: Settings, folder: Path, home: Path, name: str) -> Holdfast:
     @tool(requires=EVERYTHING)
-    async def beat(rt: Runtime, mark: str) -> str | None:
-        """Beat for a while."""
+    async def beat(rt: Runtime, mark: str) -> str:
+        """Beat for a while, and say so at a length that has to be kept in a file."""
         asked = _BEAT.format(times=TIMES, mark=mark, name=name, file=folder / "work" / BEATS)
-        return (await rt.shell.run(asked)).killed_by
+        return f"{(await rt.shell.run(asked)).killed_by} {'x ' * LONG}"
 
     return Holdfast(
         tools=[beat],
