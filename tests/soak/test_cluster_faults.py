@@ -49,7 +49,7 @@ async def test_faults_of_a_cluster(request: pytest.FixtureRequest) -> None:
                 wrong.extend(f"round {number} {round_.told}: {one}; {again}" for one in found)
                 rested = f"{at_work.last_late} {at_work.rested[-1]:.1f} s"
                 _say(f"{number} {round_.told}: {rested} {found or ''}")
-                if found:
+                if found or max(at_work.last_late, default=0) > TAKEN_SECONDS:
                     _say(at_work.trouble())
             _say(_told(at_work))
     assert wrong == []

@@ -20,7 +20,7 @@ from nats_server import NatsNode
 _CHILD = Path(__file__).with_name("effects.py")
 _SOCKET = ".s.PGSQL.5432"
 # Leases are short here: nobody may keep a session locked for longer than one of them.
-_SOON_FREE = "-c%20idle_in_transaction_session_timeout%3D500"
+_SOON_FREE = "-c%20transaction_timeout%3D1000"
 
 
 class Place(NamedTuple):

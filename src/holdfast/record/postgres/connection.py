@@ -40,12 +40,6 @@ _DEFAULTS = {
     "keepalives_count": "3",
     "tcp_user_timeout": "20000",
 }
-_NOT_IDLE_FOR_LONG = (
-    "SELECT set_config('idle_in_transaction_session_timeout', '2000', false)"
-    " WHERE current_setting('idle_in_transaction_session_timeout') = '0'"
-)
-"""Whoever stands still, or is cut off, in the middle of a transaction keeps sessions locked, which
-nobody else could take over until then. What the URL or the server says already is left."""
 _UNREADABLE = (
     "the URL of PostgreSQL cannot be read; write postgresql://user:password@host:port/database,"
     " with %2F for / and %40 for @ in a password"
@@ -119,11 +113,6 @@ class PostgresConnections:
         """One of the caller's own, to be closed by it."""
         with self.told():
             connection = PatientConnection.connect(self._conninfo, autocommit=True)
-            try:
-                connection.execute(_NOT_IDLE_FOR_LONG)
-            except BaseException:
-                connection.close()
-                raise
         _configure(connection)
         return connection
 
