@@ -21,7 +21,6 @@ from holdfast.record.codec import Unwritten
 from holdfast.record.postgres import committing
 from holdfast.record.postgres.committing import PostgresCommitter
 from holdfast.record.postgres.connection import PostgresConnections
-from holdfast.record.postgres.desk import desk_on
 from holdfast.record.postgres.patience import PatientConnection
 from holdfast.record.rows import Desk
 
@@ -256,54 +255,6 @@ def test_who_thinks_long_and_says_something_is_waited_for(postgres_url: str) -> 
                 connection.execute("SELECT pg_sleep(0.5)")
         with connection.patient_for(0.2), unanswered(connections):
             connection.execute("SELECT pg_sleep(5)")
-
-
-@pytest.mark.parametrize(
-    ("url_says", "seconds", "is_freed"),
-    [("", 0.2, True), ("", 60, False), ("&options=-c%20transaction_timeout%3D200", 60, True)],
-)
-async def test_who_stands_still_in_a_transaction_keeps_no_session_locked(
-    postgres_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    url_says: str,
-    seconds: float,
-    is_freed: bool,
-) -> None:
-    """Stopped, or cut off: nobody could take over what it has locked, for as long as it is."""
-    monkeypatch.setattr("holdfast.record.postgres.desk.APPEND_SECONDS", seconds)
-    async with postgres_at(postgres_url)() as journal:
-        await begun(journal, "ses_1")
-        with (
-            closing(PostgresConnections(f"{postgres_url}{url_says}")) as connections,
-            connections.connect() as stands_still,
-        ):
-            stands_still.execute("BEGIN")
-            desk_on(stands_still, [SessionWork("ses_1", bool)], 0)
-            monkeypatch.setattr("holdfast.record.postgres.committing.LOCK_SECONDS", 2.0)
-            if is_freed:
-                await journal.append("ses_1", SAID)
-                with pytest.raises(psycopg.Error, match="transaction timeout"):
-                    stands_still.execute("COMMIT")
-            else:
-                with pytest.raises(JournalUnavailable, match="somebody keeps it locked"):
-                    await journal.append("ses_1", SAID)
-
-
-async def test_what_may_take_long_is_not_ended(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("holdfast.record.postgres.desk.APPEND_SECONDS", 0.1)
-    async with postgres_at(postgres_url)() as journal:
-        await begun(journal, "ses_1")
-        with (
-            closing(PostgresConnections(postgres_url)) as connections,
-            connections.connect() as connection,
-        ):
-            for is_long, told in ((False, "100ms"), (True, "0")):
-                with connection.transaction():
-                    desk_on(connection, [SessionWork("ses_1", bool, is_long=is_long)], 0)
-                    row = connection.execute("SHOW transaction_timeout").fetchone()
-                    assert row == (told,)
 
 
 @pytest.mark.parametrize(("more", "told"), [("", "20000"), ("&tcp_user_timeout=7000", "7000")])

@@ -160,53 +160,6 @@ async def test_a_store_that_cannot_be_read_keeps_no_other_tenant_waiting(
     assert any("the server went away" in one.message for one in caplog.records)
 
 
-async def test_a_store_that_is_there_again_is_used_at_once(link: Link) -> None:
-    """Whoever noticed that it was away does not leave its sessions alone for longer than that."""
-    async with stores(1) as (store,):
-        runner = ToyRunner(store)
-        async with running(
-            ClusterEngine(link, [tenant("one", store, runner)], CLOCK, SELDOM)
-        ) as engine:
-            await until(lambda: engine.is_waiting)
-            await store.create("ses_1", [CREATED, WORD])
-            await announcer(link, tenant("one", store)).tell(
-                list((await store.standing(["ses_1"])).values())
-            )
-            store.is_gone = True
-            await until(lambda: store.asked_in_vain == {"ses_1"})
-            store.is_gone = False
-            await until(lambda: runner.order == ["ses_1"], seconds=3)
-
-
-async def test_a_store_that_cannot_be_written_is_left_alone_for_a_while(
-    link: Link, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It can be read, so nothing says when it is worth trying again."""
-    monkeypatch.setattr("holdfast.engine.cluster.attending._UNWRITTEN_SECONDS", 3600.0)
-    async with stores(2) as (full, well):
-        tried: list[str] = []
-
-        class Unwritten(ToyRunner):
-            async def __call__(self, session_id: str, /) -> WakeEnd:
-                tried.append(session_id)
-                raise JournalUnavailable("the server's disk is full")
-
-        runner = ToyRunner(well)
-        of = [tenant("full", full, Unwritten(full)), tenant("well", well, runner)]
-        names = [f"ses_{number}" for number in range(1, 5)]
-        for name in names:
-            await full.create(name, [CREATED, WORD])
-        await announcer(link, of[0]).tell_untold()
-        async with running(ClusterEngine(link, of, CLOCK, ONE_AT_ONCE)) as engine:
-            await until(lambda: len(tried) > 0)
-            for number in range(3):
-                await well.create(f"ses_{number}", [CREATED, WORD])
-                engine.poke(f"ses_{number}")
-                await until(lambda most=number: len(runner.order) > most)
-        # One that had come before that was known was tried, too.
-        assert len(tried) <= 2
-
-
 async def test_what_a_run_is_talked_to_is_run_behind_others(link: Link) -> None:
     """A session that always has something new gives way to those that wait."""
     async with stores(1) as (store,):

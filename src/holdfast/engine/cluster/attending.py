@@ -6,7 +6,6 @@ is attended to when is not known here.
 """
 
 import logging
-from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -71,8 +70,8 @@ class Attending:
         self._tenant = tenant
         self._clock = clock
         self._pace = pace
-        self._looks = Looks(tenant.outbox, clock)
-        self._feels = False
+        self.looks = Looks(tenant.outbox, clock)
+        """At the sessions of its store."""
         self._dead = Dead(link)
 
     async def attend(self, hint: Hint) -> Attended:
@@ -81,7 +80,7 @@ class Attending:
             session = await self._due_session(hint)
         except JournalError as problem:
             _log.warning("session %s is not looked at: %s", hint.to.session_id, problem)
-            await self._leave(hint)  # others may be able to
+            await self.give_back(hint)  # others may be able to
             return Attended(rest_seconds=0)
         if session is None:
             return Attended()
@@ -92,29 +91,13 @@ class Attending:
             await self.put_off(hint, _UNWRITTEN_SECONDS)
             return Attended(rest_seconds=_UNWRITTEN_SECONDS)
 
-    async def until_readable(self, rest_seconds: float) -> None:
-        """Until the store can be used, at least for so long."""
-        await sleep(rest_seconds)
-        await self._looks.until_it_answers()
-
-    async def feel(self, hint: Hint) -> None:
-        """See that the store answers while a hint is in hand."""
-        if self._feels:
-            return
-        self._feels = True
-        try:
-            with suppress(JournalError):
-                await self._looks.at(hint.to.session_id)
-        finally:
-            self._feels = False
-
     async def keep(self, hint: Hint) -> None:
         """Say that it is in hand. LinkError.
 
         Not where the store does not answer: nobody could tell whether its session is run, and
         another worker may be able to.
         """
-        passed = self._clock.ticks() - self._looks.answered
+        passed = self._clock.ticks() - self.looks.answered
         is_silent = passed > self._pace.ack_seconds / 2 * 1_000_000_000
         if is_silent or not self._link.client.is_connected:
             return
@@ -130,17 +113,14 @@ class Attending:
 
     async def give_back(self, hint: Hint) -> None:
         """Somebody else may take it at once. LinkError."""
-        await self._link.tell(hint.subject, hint.body, {VAIN: str(hint.vain)})
-        await self.answer(hint)
+        if not self.is_lost(hint):
+            await self._link.tell(hint.subject, hint.body, {VAIN: str(hint.vain)})
+            await self.answer(hint)
 
     async def put_off(self, hint: Hint, seconds: float) -> None:
         """Have it again, as it is, some seconds later. LinkError."""
         at = self._now() + int(seconds * SECOND)
         await self._say(hint, again_told(self._names, hint, at))
-
-    async def _leave(self, hint: Hint) -> None:
-        if not self.is_lost(hint):
-            await self.give_back(hint)
 
     async def answer(self, hint: Hint) -> None:
         """It was attended to. LinkError."""
@@ -148,7 +128,7 @@ class Attending:
 
     async def _due_session(self, hint: Hint) -> Session | None:
         """Where it stands, once it is due; None: it was for nothing, and is answered."""
-        session = await self._looks.at(hint.to.session_id)
+        session = await self.looks.at(hint.to.session_id)
         due = None if session is None else due_micros(session.state)
         if session is None or due is None:
             await self.answer(hint)
@@ -169,7 +149,7 @@ class Attending:
         is_again = False
         while True:
             end, why = await self._run_once(session.id)
-            after = await self._looks.at(session.id)
+            after = await self.looks.at(session.id)
             now = self._now()
             due = None if after is None else due_micros(after.state)
             if after is None or due is None:

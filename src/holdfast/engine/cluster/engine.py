@@ -88,7 +88,7 @@ class ClusterEngine:
         What stays due although it was run is not waited for; JournalError, LinkError.
         """
         before = self._hands.executed
-        self._hands.open()
+        self._hands.away.open()
         unread: JournalError | LinkError | None = None
         async with create_task_group() as around:
             around.start_soon(self._keeping)
@@ -97,7 +97,7 @@ class ClusterEngine:
                     await self._until_idle(group)
                 except (JournalError, LinkError) as problem:
                     unread = problem  # what runs goes on to its end
-                self._hands.stop()
+                self._hands.away.stop()
             around.cancel_scope.cancel()
         if unread is not None:
             raise unread
@@ -119,7 +119,7 @@ class ClusterEngine:
         self._stopping = True
         for part in (*self._announcers, *self._sweepers):
             part.stop()
-        self._hands.stop()
+        self._hands.away.stop()
         self._ring()
         while self._hands.is_running:
             await self._hands.wait_for_end()
@@ -167,7 +167,7 @@ class ClusterEngine:
             return HELD_SECONDS
         if self._hands.room <= 0:
             return _LONG_SECONDS
-        return self._lanes.next_seconds(self._hands.left_alone)
+        return self._lanes.next_seconds(self._hands.away.tenants)
 
     async def _round(self, group: TaskGroup, *, waits: bool) -> bool:
         """Have every tenant take its turn; whether one may have more for which there is room.
@@ -177,7 +177,7 @@ class ClusterEngine:
         await self._lanes.open()
         self._hands.begin(group)
         await self._hands.give_back()
-        turns = list(self._lanes.in_turn(self._hands.left_alone))
+        turns = list(self._lanes.in_turn(self._hands.away.tenants))
         share = max(1, self._hands.room // max(1, len(turns)))
         more = [await self._turn(lanes, share, group, waits=waits) for lanes in turns]
         return any(more) and self._hands.room > 0

@@ -5,16 +5,17 @@ of one is not known here.
 """
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
-from anyio import CancelScope, Event
+from anyio import Event
 from anyio.abc import TaskGroup
 
 from holdfast.contract.ports import Clock
 from holdfast.engine.cluster.attending import Attended, Attending
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.hints import Hint
+from holdfast.engine.cluster.looking import Away
 from holdfast.engine.resting import MOST_SECONDS, Causes, Resting
 
 _log = logging.getLogger("holdfast")
@@ -50,8 +51,7 @@ class Hands:
         self._one_ended = Event()
         self._resting = Resting()
         self.executed = 0
-        self._resting_tenants: dict[str, CancelScope] = {}
-        self._is_open = True
+        self.away = Away({name: one.looks for name, one in attending.items()}, changed)
 
     @property
     def room(self) -> int:
@@ -72,21 +72,6 @@ class Hands:
     def holds(self) -> bool:
         """Whether a hint waits for room."""
         return bool(self._held)
-
-    @property
-    def left_alone(self) -> Collection[str]:
-        """Tenants whose stores cannot be used at the moment."""
-        return self._resting_tenants.keys()
-
-    def open(self) -> None:
-        """Wait for stores that cannot be used, until `stop`."""
-        self._is_open = True
-
-    def stop(self) -> None:
-        """Wait for none of them any more."""
-        self._is_open = False
-        for scope in self._resting_tenants.values():
-            scope.cancel()
 
     def came(self, hint: Hint) -> None:
         """A hint is here: it waits for room, or for the end of the run of its session."""
@@ -121,7 +106,7 @@ class Hands:
         running = [hint for hints in self._running.values() for hint in hints]
         in_hand = (*running, *(one.hint for one in self._held))
         for tenant, hint in {hint.to.tenant: hint for hint in in_hand}.items():
-            group.start_soon(self._attending[tenant].feel, hint)
+            group.start_soon(self._attending[tenant].looks.feel, hint.to.session_id)
         for hint in in_hand:
             await self._attending[hint.to.tenant].keep(hint)
 
@@ -149,17 +134,7 @@ class Hands:
             self._one_ended = Event()
             self._changed()
         if rest is not None:
-            await self._leave_alone(key[0], rest)
-
-    async def _leave_alone(self, tenant: str, rest_seconds: float) -> None:
-        """Until its store can be used."""
-        if tenant in self._resting_tenants or not self._is_open:
-            return
-        with CancelScope() as scope:
-            self._resting_tenants[tenant] = scope
-            await self._attending[tenant].until_readable(rest_seconds)
-        del self._resting_tenants[tenant]
-        self._changed()
+            await self.away.wait(key[0], rest)
 
     async def _attended(self, hint: Hint) -> Attended:
         try:

@@ -3,9 +3,10 @@
 And whether it can be asked: when it answered last, and when it does again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 
-from anyio import Event, Lock, sleep
+from anyio import CancelScope, Event, Lock, sleep
 
 from holdfast.contract.journal import JournalError, JournalUnavailable, Session
 from holdfast.contract.outbox import Outbox
@@ -32,6 +33,7 @@ class Looks:
         self._clock = clock
         self.answered = clock.ticks()
         """When what it answered last was asked, in ticks of the clock."""
+        self._feels = False
         self._asking = Lock()
         self._next: _Round | None = None
 
@@ -49,8 +51,20 @@ class Looks:
             raise asked.problem
         return asked.found.get(session_id)
 
-    async def until_it_answers(self) -> None:
-        """Ask, now and then, until the store answers."""
+    async def feel(self, session_id: str) -> None:
+        """See whether the store answers, unless that is under way."""
+        if self._feels:
+            return
+        self._feels = True
+        try:
+            with suppress(JournalError):
+                await self.at(session_id)
+        finally:
+            self._feels = False
+
+    async def until_it_answers(self, rest_seconds: float) -> None:
+        """Leave the store alone for so long, then ask, now and then, until it answers."""
+        await sleep(rest_seconds)
         pause = _FIRST_SECONDS
         while True:
             await sleep(pause)
@@ -76,3 +90,40 @@ class Looks:
             if self._next is asked:
                 self._next = None
             asked.over.set()
+
+
+class Away:
+    """Tenants whose stores cannot be used at the moment."""
+
+    def __init__(self, looks: Mapping[str, Looks], changed: Callable[[], None]) -> None:
+        """``looks``: of each tenant; ``changed``: one of them is there again."""
+        self._looks = looks
+        self._changed = changed
+        self._waiting: dict[str, CancelScope] = {}
+        self._is_open = True
+
+    @property
+    def tenants(self) -> Collection[str]:
+        """Which those are."""
+        return self._waiting.keys()
+
+    def open(self) -> None:
+        """Wait for stores, until `stop`."""
+        self._is_open = True
+
+    def stop(self) -> None:
+        """Wait for none of them any more."""
+        self._is_open = False
+        for scope in self._waiting.values():
+            scope.cancel()
+
+    async def wait(self, tenant: str, rest_seconds: float) -> None:
+        """Until its store can be used, and at least for so long; at once where that is under way
+        already."""
+        if tenant in self._waiting or not self._is_open:
+            return
+        with CancelScope() as scope:
+            self._waiting[tenant] = scope
+            await self._looks[tenant].until_it_answers(rest_seconds)
+        del self._waiting[tenant]
+        self._changed()
