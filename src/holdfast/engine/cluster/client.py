@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from anyio import CancelScope, fail_after
+from anyio import CancelScope, fail_after, move_on_after
 from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
@@ -74,6 +74,9 @@ class NatsClient:
             await self._leave()
             told = self._problem or _words(problem) or "it did not answer"
             raise LinkError(_NOWHERE.format(told)) from None
+        except BaseException:
+            self._nats.forget_transport()
+            raise
         finally:
             self._tries_left = 0
 
@@ -140,17 +143,17 @@ class NatsClient:
     async def close(self) -> None:
         """Say what was to be said, and go."""
         self._is_closing = True
-        with suppress(*_GONE):
-            with fail_after(_CLOSE_SECONDS):
-                await self._nats.flush()
-        with suppress(*_GONE):
+        with suppress(*_GONE), move_on_after(_CLOSE_SECONDS):
+            await self._nats.flush()
+        with suppress(*_GONE), move_on_after(_CLOSE_SECONDS):
             await self._nats.close()
 
     async def _leave(self) -> None:
         """It was never open: nothing is lost."""
         self._is_closing = True
-        with suppress(Exception):
+        with suppress(Exception), move_on_after(_CLOSE_SECONDS):
             await self._nats.close()
+        self._nats.forget_transport()
 
     def _options(self, servers: NatsServers) -> dict[str, Any]:
         self._nats.only_tls = wants_tls(servers)

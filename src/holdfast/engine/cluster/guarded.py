@@ -71,13 +71,22 @@ class GuardedNats(Nats):
         try:
             await super()._process_connect_init()
         except (Error, OSError, TimeoutError):
+            self.forget_transport()
             raise
         except Exception as problem:  # noqa: BLE001 - whatever a stranger answers ends one try alone
+            self.forget_transport()
             raise Error(f"it answers what no NATS server does ({type(problem).__name__})") from None
         if not self.is_connected:
             for name in ("_reading_task", "_ping_interval_task", "_flusher_task"):
                 getattr(self, name).cancel()
+            self.forget_transport()
             raise Error(_ENDED)
+
+    def forget_transport(self) -> None:
+        """Not waited for: one whose TLS failed never says that it is closed."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.close()
 
     async def _process_info(
         self,

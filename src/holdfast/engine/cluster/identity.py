@@ -13,8 +13,8 @@ from holdfast.engine.cluster.door import LinkError, NatsServers
 
 _PRIVATE = "tls"
 _JWT = re.compile(rb"-----BEGIN NATS USER JWT-----\s+[\w.-]+\s+-")
-_SEED = re.compile(rb"-----BEGIN USER NKEY SEED-----\n\s*SU[A-Z2-7]{56}\s*\n")
-_BARE_SEED = re.compile(rb"\s*SU[A-Z2-7]{56}\s*")
+_SEED = re.compile(rb"-----BEGIN USER NKEY SEED-----\n\s*SUA[A-Z2-7]{55}\s*\n")
+_BARE_SEED = re.compile(rb"\s*SUA[A-Z2-7]{55}\s*")
 _MOST_BYTES = 65_536
 
 

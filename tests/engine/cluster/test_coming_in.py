@@ -1,0 +1,312 @@
+"""Whom NATS lets in and whom one believes: what is wrong is said at once, and nothing secret."""
+
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.abc import SocketAttribute, SocketStream
+from identities import LOCAL, Authority, Operator, Papers, credentials, nkey_user
+from msgspec.structs import replace
+from nats_server import running_nats
+
+from holdfast.engine.cluster import client as client_module
+from holdfast.engine.cluster.door import LinkError, NatsServers, connected
+from holdfast.engine.cluster.guarded import check_client
+from holdfast.engine.cluster.link import linked
+from holdfast.engine.cluster.streams import Streams
+
+pytestmark = pytest.mark.anyio
+
+PASSWORD = "s3cret-of-nats"
+NOWHERE = ("nats://127.0.0.1:1",)
+AT_ONCE = 5.0
+"""Half of what is waited for where nobody answers."""
+
+
+def nothing() -> None:
+    """Somebody who does not listen."""
+
+
+async def refused(servers: NatsServers) -> str:
+    """What is said to whoever is not let in, or does not believe whom they met."""
+    with anyio.fail_after(AT_ONCE), pytest.raises(LinkError) as told:
+        await connected(servers, nothing)
+    said = str(told.value)
+    assert PASSWORD not in said
+    assert "Traceback" not in said
+    return said
+
+
+async def keeps(servers: NatsServers) -> None:
+    """Who came in may use it."""
+    async with linked(servers) as link:
+        await link.have(Streams(link.names))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"), "authority")
+
+
+def tls(papers: Papers, more: str = "") -> str:
+    return f'tls {{ cert_file: "{papers.cert}", key_file: "{papers.key}" {more} }}\n'
+
+
+@pytest.fixture(scope="module")
+def strict(authority: Authority) -> Generator[NatsServers]:
+    """Servers that want to see a certificate, as somebody has them who has one."""
+    more = tls(authority.papers("server"), f', ca_file: "{authority.file}", verify: true')
+    worker = authority.papers("worker")
+    with running_nats(more=more) as nats:
+        yield NatsServers(
+            servers=nats.urls,
+            ca_file=str(authority.file),
+            cert_file=str(worker.cert),
+            key_file=str(worker.key),
+        )
+
+
+async def test_who_shows_a_certificate_that_is_vouched_for_comes_in(strict: NatsServers) -> None:
+    await keeps(strict)
+    written = [one.replace("nats://", "tls://") for one in strict.servers]
+    await keeps(replace(strict, servers=tuple(written)))
+
+
+async def test_who_shows_none_is_told_to(strict: NatsServers) -> None:
+    said = await refused(replace(strict, cert_file=None, key_file=None))
+    assert "set cluster.cert_file and cluster.key_file" in said
+
+
+async def test_who_shows_one_that_nobody_vouches_for_is_told(
+    strict: NatsServers, tmp_path: Path
+) -> None:
+    papers = Authority(tmp_path, "stranger").papers("worker")
+    said = await refused(replace(strict, cert_file=str(papers.cert), key_file=str(papers.key)))
+    assert "set cluster.cert_file and cluster.key_file" in said
+
+
+async def test_who_shows_one_that_is_out_of_date_is_told(
+    strict: NatsServers, authority: Authority
+) -> None:
+    papers = authority.papers("late", days=-1)
+    said = await refused(replace(strict, cert_file=str(papers.cert), key_file=str(papers.key)))
+    assert "not out of date" in said
+
+
+async def test_servers_that_nobody_vouches_for_are_not_believed(
+    strict: NatsServers, tmp_path: Path
+) -> None:
+    stranger = Authority(tmp_path, "stranger")
+    said = await refused(replace(strict, ca_file=str(stranger.file)))
+    assert "unable to get local issuer certificate" in said
+    assert "correct cluster.ca_file" in said
+    said = await refused(replace(strict, ca_file=None))
+    assert "correct cluster.ca_file" in said
+
+
+@pytest.mark.parametrize(
+    ("days", "host", "told"),
+    [(-1, LOCAL, "certificate has expired"), (1, "127.0.0.9", "not valid for")],
+)
+async def test_papers_of_servers_that_do_not_hold_are_not_believed(
+    authority: Authority, days: int, host: str, told: str
+) -> None:
+    papers = authority.papers(f"server{days}{host}", days=days, host=host)
+    with running_nats(more=tls(papers)) as nats:
+        wrong = NatsServers(servers=nats.urls, ca_file=str(authority.file), password=PASSWORD)
+        said = await refused(replace(wrong, user="worker"))
+    assert told in said
+    assert "the certificate of the servers" in said
+
+
+async def test_a_server_that_nobody_told_us_to_believe_is_not(authority: Authority) -> None:
+    with running_nats(more=tls(authority.papers("alone"))) as nats:
+        said = await refused(NatsServers(servers=nats.urls))
+    assert "correct cluster.ca_file" in said
+
+
+async def test_two_halves_belong_together(strict: NatsServers, authority: Authority) -> None:
+    key = str(authority.papers("other").key)
+    for wrong, told in (
+        (replace(strict, key_file=key), "both are PEM, belong together"),
+        (replace(strict, key_file=str(authority.file)), "both are PEM, belong together"),
+        (replace(strict, cert_file=None), "set cluster.cert_file, too"),
+        (replace(strict, ca_file=key), "holds no certificate"),
+        (replace(strict, ca_file="/nowhere/ca.pem"), "/nowhere/ca.pem: No such file"),
+        (replace(strict, key_file="/nowhere/x.key"), "cluster.key_file: /nowhere/x.key: No such"),
+        (replace(strict, user="worker"), "cluster.user is set without cluster.password"),
+        (replace(strict, password=PASSWORD), "cluster.password is set without cluster.user"),
+    ):
+        assert told in await refused(wrong)
+
+
+class Listening:
+    """A server that hears what it is told, and says of itself what it likes."""
+
+    def __init__(self, info: bytes) -> None:
+        self.url = ""
+        self.heard = b""
+        self._info = info
+
+    async def take(self, stream: SocketStream) -> None:
+        async with stream:
+            try:
+                await stream.send(self._info)
+                while True:
+                    self.heard += await stream.receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                return
+
+
+@asynccontextmanager
+async def listening(info: bytes) -> AsyncGenerator[Listening]:
+    server = Listening(info)
+    listener = await anyio.create_tcp_listener(local_host=LOCAL)
+    async with listener, anyio.create_task_group() as group:
+        server.url = f"nats://{LOCAL}:{listener.extra(SocketAttribute.local_port)}"
+        group.start_soon(listener.serve, server.take)
+        yield server
+        group.cancel_scope.cancel()
+
+
+PLAIN = b'INFO {"server_id":"x","version":"2.15.1","auth_required":true,"max_payload":1048576}\r\n'
+
+
+@pytest.mark.parametrize("scheme", ["nats", "tls"])
+async def test_who_asks_for_tls_says_nothing_in_the_open(authority: Authority, scheme: str) -> None:
+    """Whoever stands between could say that the server speaks none."""
+    async with listening(PLAIN) as server:
+        asked = NatsServers(
+            servers=(server.url.replace("nats", scheme),), user="worker", password=PASSWORD
+        )
+        by_file = replace(asked, ca_file=str(authority.file) if scheme == "nats" else None)
+        said = await refused(by_file)
+        assert "it does not speak TLS" in said
+        assert server.heard == b""
+        with anyio.move_on_after(1):
+            await connected(replace(asked, servers=(server.url,)), nothing)
+        assert PASSWORD.encode() in server.heard  # who asks for nothing, tells
+
+
+async def test_a_real_server_without_tls_is_told_nothing(authority: Authority) -> None:
+    with running_nats() as nats:
+        said = await refused(NatsServers(servers=nats.urls, ca_file=str(authority.file)))
+    assert "turn TLS on there" in said
+
+
+@pytest.mark.parametrize("info", [b"INFO {\r\n", b"INFO \xff{}\r\n", b"HTTP/1.1 400\r\n", b"\r\n"])
+async def test_what_is_no_nats_is_told_as_that(
+    monkeypatch: pytest.MonkeyPatch, info: bytes
+) -> None:
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 0.5)
+    async with listening(info) as server:
+        servers = NatsServers(servers=(server.url,), user="worker", password=PASSWORD)
+        assert "no NATS server can be reached" in await refused(servers)
+        assert server.heard == b""
+
+
+USERS = f'authorization {{ users: [ {{ user: worker, password: "{PASSWORD}" }} ] }}\n'
+
+
+async def test_a_wrong_password_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    with running_nats(more=USERS) as nats:
+        right = NatsServers(servers=nats.urls, user="worker", password=PASSWORD)
+        await keeps(right)
+        said = await refused(replace(right, password=f"{PASSWORD}-of-yesterday"))
+        assert "authorization violation" in said.lower()
+        assert "correct cluster.user and cluster.password" in said
+        assert "lets this machine in" in await refused(replace(right, user=None, password=None))
+        (url,) = nats.urls
+        in_url = url.replace("//", f"//worker:{PASSWORD}-of-yesterday@")
+        await refused(replace(right, servers=(in_url,), user=None, password=None))
+    assert caplog.records == []
+
+
+async def test_one_of_several_servers_that_is_wrong_keeps_nobody_out(
+    authority: Authority,
+) -> None:
+    late = authority.papers("tardy", days=-1)
+    with (
+        running_nats(more=tls(late)) as wrong,
+        running_nats(more=tls(authority.papers("fine"))) as right,
+    ):
+        for _ in range(4):  # which of them is asked first is left to chance
+            await keeps(
+                NatsServers(servers=(*wrong.urls, *right.urls), ca_file=str(authority.file))
+            )
+
+
+async def test_a_user_with_credentials_of_an_account_comes_in(tmp_path: Path) -> None:
+    operator = Operator()
+    mine, other = operator.with_streams(), operator.with_streams()
+    with running_nats(more=operator.config) as nats:
+        file = credentials(mine, tmp_path / "worker.creds")
+        servers = NatsServers(servers=nats.urls, credentials_file=str(file))
+        await keeps(servers)
+        stranger = Operator().with_streams()
+        wrong = credentials(stranger, tmp_path / "stranger.creds")
+        said = await refused(replace(servers, credentials_file=str(wrong)))
+        assert "cluster.credentials_file" in said
+        assert "authorization violation" in said.lower()
+        # Somebody else's token with one's own key is nobody.
+        mixed = file.read_text("ascii").splitlines()
+        mixed[1] = credentials(other, tmp_path / "o.creds").read_text("ascii").splitlines()[1]
+        wrong.write_text("\n".join(mixed) + "\n", "ascii")
+        await refused(replace(servers, credentials_file=str(wrong)))
+
+
+async def test_a_user_with_a_key_alone_comes_in(tmp_path: Path) -> None:
+    known, stranger = nkey_user(tmp_path, "known"), nkey_user(tmp_path, "stranger")
+    users = f"authorization {{ users: [ {{ nkey: {known.name} }} ] }}\n"
+    with running_nats(more=users) as nats:
+        servers = NatsServers(servers=nats.urls, credentials_file=str(known.file))
+        await keeps(servers)
+        said = await refused(replace(servers, credentials_file=str(stranger.file)))
+        assert "lets this machine in" in said
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n" * 9, "-----BEGIN NATS USER JWT-----\n", "SUAAAA", PASSWORD]
+)
+async def test_what_is_no_file_of_credentials_is_told(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "worker.creds"
+    file.write_text(text, "ascii")
+    said = await refused(NatsServers(servers=NOWHERE, credentials_file=str(file)))
+    assert f"{file} holds no credentials of NATS" in said
+
+
+async def test_a_key_that_cannot_sign_is_told_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator = Operator()
+    file = credentials(operator.with_streams(), tmp_path / "worker.creds")
+
+    def cannot(seed: bytearray) -> None:
+        raise RuntimeError(f"no {PASSWORD} in {seed!r}")
+
+    monkeypatch.setattr("nkeys.from_seed", cannot)
+    with running_nats(more=operator.config) as nats:
+        said = await refused(NatsServers(servers=nats.urls, credentials_file=str(file)))
+    assert said.startswith(f"cluster.credentials_file: {file} holds no key of NATS")
+
+
+async def test_a_credentials_file_needs_a_package_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = credentials(Operator().with_streams(), tmp_path / "worker.creds")
+    monkeypatch.setitem(sys.modules, "nkeys", None)
+    said = await refused(NatsServers(servers=NOWHERE, credentials_file=str(file)))
+    assert "pip install 'holdfast[cluster]'" in said
+
+
+async def test_a_file_that_is_not_there_is_told() -> None:
+    said = await refused(NatsServers(servers=NOWHERE, credentials_file="/nowhere/x.creds"))
+    assert "cluster.credentials_file: /nowhere/x.creds: No such file" in said
+
+
+def test_a_client_that_never_asks_what_is_guarded_is_not_used() -> None:
+    with pytest.raises(ImportError, match="_connect_command"):
+        check_client(object)  # pyright: ignore[reportArgumentType] - another make of it
