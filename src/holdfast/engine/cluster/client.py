@@ -13,7 +13,7 @@ from anyio import CancelScope, fail_after, move_on_after
 from nats.aio.msg import Msg
 from nats.errors import Error, NoRespondersError
 
-from holdfast.engine.cluster.door import Ends, Heard, Hears, LinkError, NatsServers
+from holdfast.engine.cluster.door import Denied, Ends, Heard, Hears, LinkError, NatsServers
 from holdfast.engine.cluster.guarded import DENIED, GuardedNats, said_for_good, told_in_lines
 from holdfast.engine.cluster.identity import check_user, has_bare_seed, tls_of, wants_tls
 
@@ -92,7 +92,7 @@ class NatsClient:
     async def request(
         self, subject: str, body: bytes, headers: Mapping[str, str], seconds: float, /
     ) -> Heard:
-        """Ask, and wait for the answer; LinkError."""
+        """Ask, and wait for the answer; LinkError, Denied."""
         scope = CancelScope()
         asking = self._asking.setdefault(subject.lower(), set())
         asking.add(scope)
@@ -110,7 +110,7 @@ class NatsClient:
             asking.discard(scope)
             if not asking:
                 self._asking.pop(subject.lower(), None)
-        raise LinkError(f"NATS does not let this machine publish to {subject}; let its user do so")
+        raise Denied(f"NATS does not let this machine publish to {subject}; let its user do so")
 
     async def publish(
         self, subject: str, body: bytes = b"", /, *, reply: str = "", headers: Mapping[str, str]
@@ -194,8 +194,11 @@ class NatsClient:
             self._complain(told, told)
 
     def _on_denial(self, what: str, subject: str) -> None:
-        for scope in self._asking.get(subject, ()):
+        asking = self._asking.get(subject, ())
+        for scope in asking:
             scope.cancel()
+        if asking:
+            return  # whoever asked says so
         kind = ".".join(subject.split(".")[:4])
         doing = "publish" if what == "publish" else "subscribe"
         told = f"NATS does not let this machine {doing} to {subject}; let its user do so"

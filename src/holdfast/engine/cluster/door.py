@@ -15,6 +15,10 @@ class LinkError(Exception):
     """NATS could not be told or asked, and what to do."""
 
 
+class Denied(LinkError):
+    """NATS does not let this machine say that."""
+
+
 class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
     """Where NATS is, and as whom one comes. Addresses may hold passwords: they are never shown."""
 
