@@ -8,8 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
+from engine.cluster.fleets import until
 from identities import LOCAL, Authority, Operator, Papers, credentials, nkey_user
 from msgspec.structs import replace
+from nats.aio.client import Client as Nats
 from nats_server import running_nats
 
 from holdfast.engine.cluster import client as client_module
@@ -223,6 +225,81 @@ async def test_a_wrong_password_is_told_at_once(caplog: pytest.LogCaptureFixture
         in_url = url.replace("//", f"//worker:{PASSWORD}-of-yesterday@")
         await refused(replace(right, servers=(in_url,), user=None, password=None))
     assert caplog.records == []
+
+
+async def test_who_is_put_out_is_told_why_and_comes_in_again_when_let_in(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A client that a server sends away would by itself never come again."""
+    with running_nats(more=USERS) as nats:
+        right = NatsServers(servers=nats.urls, user="worker", password=PASSWORD)
+        returned: list[int] = []
+        client = await connected(right, lambda: returned.append(1))
+        try:
+            heard = anyio.Event()
+            await client.subscribe("news", lambda _: heard.set())
+            nats.nodes[0].told(USERS.replace(PASSWORD, "another-one"))
+            await until(lambda: "lets this machine in" in caplog.text)
+            assert not client.is_connected
+            assert not returned
+            nats.nodes[0].told(USERS)
+            await until(lambda: bool(returned))
+            await client.publish("news", headers={})
+            with anyio.fail_after(5):
+                await heard.wait()
+        finally:
+            await client.close()
+    assert caplog.text.count("lets this machine in") == 1
+    assert caplog.text.count("is lost") == 1
+    assert PASSWORD not in caplog.text
+
+
+async def test_who_leaves_has_lost_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with running_nats() as nats:
+        client = await connected(NatsServers(servers=nats.urls), nothing)
+        await client.close()
+    assert caplog.records == []
+
+
+async def test_a_subject_that_is_no_text_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with running_nats() as nats:
+        (url,) = nats.urls
+        async with linked(NatsServers(servers=nats.urls)) as link:
+            heard: list[str] = []
+            await link.client.subscribe("here.*", lambda one: heard.append(one.subject))
+            await link.client.request("$JS.API.INFO", b"", {}, 5)
+            port = int(url.rpartition(":")[2])
+            async with await anyio.connect_tcp(LOCAL, port) as stranger:
+                said = b'CONNECT {"verbose":false}\r\nPUB here.\xff\xfe 1\r\nx\r\n'
+                await stranger.send(said + b"PUB here.there 1\r\nx\r\n")
+                await until(lambda: bool(heard))
+        assert heard == ["here.there"]
+    assert caplog.records == []
+
+
+async def test_what_the_client_did_not_expect_is_said_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(client_module, "_PING_SECONDS", 0.2)
+
+    async def strange(*_arguments: object) -> None:
+        raise RuntimeError(PASSWORD)
+
+    with running_nats() as nats:
+        returned = anyio.Event()
+        client = await connected(NatsServers(servers=nats.urls), returned.set)
+        try:
+            with monkeypatch.context() as patched:
+                patched.setattr(Nats, "_process_msg", strange)
+                await client.subscribe("here", print)
+                await client.publish("here", headers={})
+                await until(lambda: "RuntimeError" in caplog.text)
+            with anyio.fail_after(10):
+                await returned.wait()
+        finally:
+            await client.close()
+    assert PASSWORD not in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 async def test_one_of_several_servers_that_is_wrong_keeps_nobody_out(
