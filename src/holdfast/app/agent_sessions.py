@@ -29,6 +29,7 @@ from holdfast.app.settings import Settings
 from holdfast.app.store import shared_store
 from holdfast.contract.agents import Agent, RunLimits
 from holdfast.contract.journal import Journal, JournalError, LeaseHeld, UnknownSession
+from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
 from holdfast.contract.wakes import Engine, WakeEnd
