@@ -68,7 +68,7 @@ def shops() -> Generator[NatsServers]:
     config = f"{rights}{other_rights}accounts {{\n{account}\n  office {{{other_account}\n}}\n"
     with running_nats(more=config) as nats:
         yield NatsServers(
-            servers=nats.urls, namespace="shop", user="shop_worker", password=PASSWORD
+            servers=nats.urls, namespace="shop", user="shop_worker", password=f"{PASSWORD}-too"
         )
 
 
@@ -78,7 +78,7 @@ def office(worker: NatsServers) -> NatsServers:
 
 
 def setup_of(worker: NatsServers) -> NatsServers:
-    return replace(worker, user=f"{worker.namespace}_setup", password=f"{PASSWORD}-too")
+    return replace(worker, user=f"{worker.namespace}_setup", password=PASSWORD)
 
 
 async def test_without_streams_who_may_make_none_says_who_does(shops: NatsServers) -> None:
@@ -100,7 +100,7 @@ async def eavesdropping(servers: NatsServers) -> AsyncGenerator[set[str]]:
     def hear(heard: Heard) -> None:
         said.add(heard.subject)
 
-    client = await connected(replace(servers, user=_EVERYBODY), print)
+    client = await connected(replace(servers, user=_EVERYBODY, password=PASSWORD), print)
     try:
         await client.subscribe(">", hear)
         await client.request("$JS.API.INFO", b"", {}, 5)
