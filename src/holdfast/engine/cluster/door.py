@@ -38,6 +38,10 @@ class NatsServers(msgspec.Struct, frozen=True, kw_only=True):
     replicas: int = 1
     """How many servers keep each message."""
 
+    def __repr__(self) -> str:
+        """Without addresses, users and passwords."""
+        return f"NatsServers(namespace={self.namespace!r}, ...)"
+
 
 class Heard(msgspec.Struct, frozen=True):
     """A message that came."""
