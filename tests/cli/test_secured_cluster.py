@@ -6,18 +6,22 @@ Both servers speak TLS, and whoever comes has a role, a user and a certificate o
 import json
 import re
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
 import pytest
-from agent_scripts import lines_of, says, script
+from agent_scripts import asks, lines_of, says, script
+from anyio.from_thread import start_blocking_portal
 from command import Answered, Cli, start
 from identities import LOCAL, Authority
 from nats_server import running_nats
 from postgres_server import PostgresServer, running_server
 from tls_front import TlsFront, tls_in_front
+
+from holdfast.engine.cluster.door import Heard, NatsServers, connected
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text("utf-8")
 AS_ROOT, AS_OWNER = re.findall(r"^```sql\n(.*?)^```", PAGE, re.M | re.S)
@@ -102,9 +106,49 @@ def is_clean(answer: Answered) -> None:
     assert "holdfast: unexpected" not in said
 
 
+WORDS, REPLY, DONE = "words-of-a-person", "Here-I-am.", "done-by-a-tool"
+KEY = "key-0f-the-model"
+
+
+async def _hear(servers: NatsServers, said: list[bytes]) -> AsyncGenerator[None]:
+    """All that is said in NATS, as one who may hear all of it."""
+
+    def hear(heard: Heard) -> None:
+        headers = " ".join(f"{name}={value}" for name, value in heard.headers.items())
+        said.append(f"{heard.subject} {heard.reply} {headers} ".encode() + heard.body)
+
+    client = await connected(servers, print)
+    try:
+        await client.subscribe(">", hear)
+        await client.request("$JS.API.INFO", b"", {}, 5)
+        yield
+    finally:
+        await client.close()
+
+
+@contextmanager
+def eavesdropping(secured: Secured) -> Generator[list[bytes]]:
+    papers = secured.authority.papers("ear")
+    servers = NatsServers(
+        servers=(secured.nats,),
+        user="shop_setup",
+        password=OWNER,
+        ca_file=str(secured.authority.file),
+        cert_file=str(papers.cert),
+        key_file=str(papers.key),
+    )
+    said: list[bytes] = []
+    hearing = asynccontextmanager(_hear)
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(hearing(servers, said)),
+    ):
+        yield said
+
+
 @pytest.mark.timeout(60)
 def test_the_whole_way_with_no_more_rights_than_documented(
-    cli: Cli, told: Secured, home: Path, tmp_path: Path
+    cli: Cli, told: Secured, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = {"HOLDFAST_STORE__URL": told.url("shop_owner", OWNER)}
     assert start("sessions", home=home, variables=owner).status == 0
@@ -116,12 +160,28 @@ def test_the_whole_way_with_no_more_rights_than_documented(
     setup = {"HOLDFAST_CLUSTER__USER": "shop_setup", "HOLDFAST_CLUSTER__PASSWORD": OWNER}
     made = start("worker", "--once", home=home, variables=setup)
     assert (made.status, "nothing is due" in made.err) == (0, True), made.err
-    begun = cli("run", "x", "--json", "--model", script(tmp_path, says("Hello.")))
-    session = str(lines_of(begun)[-1]["session_id"])
-    script(tmp_path, says("Here I am."))
-    assert cli("sessions", "send", session, "More.").status == 0
-    worked = start("worker", "--once", "--json", home=home)
-    assert [one["response"] for one in lines_of(worked)] == ["Here I am."], worked.err
+    monkeypatch.setenv("SHOP_API_KEY", KEY)
+    tools = tmp_path / "shop.py"
+    tools.write_text(
+        "import os\nfrom holdfast import tool\n@tool\ndef wrap(what: str) -> str:\n"
+        f'    """Wrap it."""\n    return f"{DONE} {{what}} {{os.environ[\'SHOP_API_KEY\']}}"\n',
+        "utf-8",
+    )
+    more = ("--from", str(tools))
+    with eavesdropping(told) as said:
+        begun = cli("run", "x", "--json", *more, "--model", script(tmp_path, says("Hello.")))
+        session = str(lines_of(begun)[-1]["session_id"])
+        script(tmp_path, asks("wrap", what=WORDS), says(REPLY))
+        assert cli("sessions", "send", session, WORDS).status == 0
+        worked = start("worker", "--once", "--json", *more, home=home)
+        assert [one["response"] for one in lines_of(worked)] == [REPLY], worked.err
+    shown = cli("sessions", "show", session, "--json").out
+    assert DONE in shown
+    assert KEY not in shown
+    everything = b"\n".join(said)
+    assert f"shop.wake.shop.word.any.{session} ".encode() in everything
+    for word in (WORDS, REPLY, DONE, KEY, WORKER, OWNER, "postgresql:", str(tmp_path)):
+        assert word.encode() not in everything
     status = cli("cluster", "status", "--json")
     assert json.loads(status.out)["ok"], status.out
     assert cli("cluster", "dead").out == "Nothing was given up.\n"
