@@ -79,6 +79,9 @@ class NatsNode:
     def pause(self) -> None:
         """Leave it as if its machine stood still, until it goes on."""
         os.kill(self._number(), signal.SIGSTOP)
+        threads = Path(f"/proc/{self._number()}/task")
+        while any(b") T " not in one.read_bytes() for one in threads.glob("*/stat")):
+            time.sleep(0.001)
 
     def go_on(self) -> None:
         os.kill(self._number(), signal.SIGCONT)

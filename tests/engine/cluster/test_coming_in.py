@@ -148,8 +148,10 @@ async def test_two_halves_belong_together(strict: NatsServers, authority: Author
 class Listening:
     """A server that hears what it is told, and says of itself what it likes."""
 
-    def __init__(self, info: bytes) -> None:
+    def __init__(self, info: bytes, *, leaves: bool) -> None:
+        """``leaves``: as soon as it was told something."""
         self.url = ""
+        self._leaves = leaves
         self.heard = b""
         self._info = info
 
@@ -157,15 +159,17 @@ class Listening:
         async with stream:
             try:
                 await stream.send(self._info)
-                while True:
-                    self.heard += await stream.receive()
+                told = b""
+                while not (self._leaves and b"PING" in told):
+                    told += await stream.receive()
+                    self.heard += told
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 return
 
 
 @asynccontextmanager
-async def listening(info: bytes) -> AsyncGenerator[Listening]:
-    server = Listening(info)
+async def listening(info: bytes, *, leaves: bool = False) -> AsyncGenerator[Listening]:
+    server = Listening(info, leaves=leaves)
     listener = await anyio.create_tcp_listener(local_host=LOCAL)
     async with listener, anyio.create_task_group() as group:
         server.url = f"nats://{LOCAL}:{listener.extra(SocketAttribute.local_port)}"
@@ -208,6 +212,24 @@ async def test_what_is_no_nats_is_told_as_that(
         servers = NatsServers(servers=(server.url,), user="worker", password=PASSWORD)
         assert "no NATS server can be reached" in await refused(servers)
         assert server.heard == b""
+
+
+async def test_a_server_that_answers_without_end_is_told_as_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 0.5)
+    async with listening(b"INFO " + b"x" * 200_000 + b"\r\n") as server:
+        assert "what no NATS server does" in await refused(NatsServers(servers=(server.url,)))
+
+
+async def test_a_server_that_leaves_without_a_word_lets_nobody_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The client by itself would say that it is connected."""
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 0.5)
+    async with listening(PLAIN, leaves=True) as server:
+        servers = NatsServers(servers=(server.url,), user="worker", password=PASSWORD)
+        assert "before it let this machine in" in await refused(servers)
 
 
 USERS = f'authorization {{ users: [ {{ user: worker, password: "{PASSWORD}" }} ] }}\n'
@@ -343,6 +365,28 @@ async def test_a_user_with_a_key_alone_comes_in(tmp_path: Path) -> None:
         await keeps(servers)
         said = await refused(replace(servers, credentials_file=str(stranger.file)))
         assert "lets this machine in" in said
+
+
+async def test_credentials_that_are_taken_away_are_told_and_others_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who rotates them exchanges the file; a moment in which it is none ends nothing."""
+    operator = Operator()
+    file = credentials(operator.with_streams(), tmp_path / "worker.creds")
+    right = file.read_text("ascii")
+    with running_nats(more=operator.config) as nats:
+        returned: list[int] = []
+        servers = NatsServers(servers=nats.urls, credentials_file=str(file))
+        client = await connected(servers, lambda: returned.append(1))
+        try:
+            file.write_text("", "ascii")
+            nats.nodes[0].kill()
+            nats.nodes[0].start()
+            await until(lambda: "holds no credentials of NATS" in caplog.text)
+            file.write_text(right, "ascii")
+            await until(lambda: bool(returned))
+        finally:
+            await client.close()
 
 
 @pytest.mark.parametrize(
