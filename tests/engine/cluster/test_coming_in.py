@@ -222,6 +222,14 @@ async def test_a_server_that_answers_without_end_is_told_as_that(
         assert "what no NATS server does" in await refused(NatsServers(servers=(server.url,)))
 
 
+async def test_a_server_that_says_nothing_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 0.5)
+    async with listening(b"") as server:
+        assert "there was no answer in time" in await refused(NatsServers(servers=(server.url,)))
+
+
 async def test_a_server_that_leaves_without_a_word_lets_nobody_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

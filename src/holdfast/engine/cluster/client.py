@@ -72,7 +72,7 @@ class NatsClient:
             ) from None
         except (*_GONE, ValueError) as problem:
             await self._leave()
-            told = self._problem or _words(problem) or "it did not answer"
+            told = self._problem or _words(problem)
             raise LinkError(_NOWHERE.format(told)) from None
         except BaseException:
             self._nats.forget_transport()
@@ -208,7 +208,7 @@ class NatsClient:
         """Once: it would be said again with every try."""
         if about not in self._complained:
             self._complained.add(about)
-            _log.warning("%s", told)
+            _log.warning("%s", told if told.isprintable() else ascii(told))
 
     async def _on_loss(self) -> None:
         if self._is_closing:
@@ -236,4 +236,6 @@ def _said(problem: Exception) -> LinkError:
 
 def _words(problem: Exception) -> str:
     """What it says: names of servers, and never a password."""
+    if isinstance(problem, TimeoutError):
+        return "there was no answer in time"
     return str(problem) or type(problem).__name__
