@@ -30,28 +30,32 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 class Listening:
     """A server that hears what it is told, and says of itself what it likes."""
 
-    def __init__(self, info: bytes, *, leaves: bool) -> None:
-        """``leaves``: as soon as it was told something."""
+    def __init__(self, info: bytes, answer: bytes | None) -> None:
+        """``answer``: to whoever asks whether it is there; then it leaves."""
         self.url = ""
-        self._leaves = leaves
+        self.taken = 0
+        self._answer = answer
         self.heard = b""
         self._info = info
 
     async def take(self, stream: SocketStream) -> None:
+        self.taken += 1
         async with stream:
             try:
                 await stream.send(self._info)
                 told = b""
-                while not (self._leaves and b"PING" in told):
+                while self._answer is None or b"PING" not in told:
                     told += await stream.receive()
                     self.heard += told
+                if self._answer:
+                    await stream.send(self._answer)
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 return
 
 
 @asynccontextmanager
-async def listening(info: bytes, *, leaves: bool = False) -> AsyncGenerator[Listening]:
-    server = Listening(info, leaves=leaves)
+async def listening(info: bytes, answer: bytes | None = None) -> AsyncGenerator[Listening]:
+    server = Listening(info, answer)
     listener = await anyio.create_tcp_listener(local_host=LOCAL)
     async with listener, anyio.create_task_group() as group:
         server.url = f"nats://{LOCAL}:{listener.extra(SocketAttribute.local_port)}"
@@ -117,9 +121,42 @@ async def test_a_server_that_leaves_without_a_word_lets_nobody_in(
 ) -> None:
     """The client by itself would say that it is connected."""
     monkeypatch.setattr(client_module, "CONNECT_SECONDS", 0.5)
-    async with listening(PLAIN, leaves=True) as server:
+    async with listening(PLAIN, b"") as server:
         servers = NatsServers(servers=(server.url,), user="worker", password=PASSWORD)
         assert "before it let this machine in" in await refused(servers)
+
+
+async def test_a_server_that_complains_of_everything_is_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    complaints = b"PONG\r\n-ERR 'Slow \x1b[2JConsumer'\r\n-ERR 'Authorization Violation'\r\n"
+    async with listening(PLAIN, complaints) as server:
+        servers = NatsServers(servers=(server.url,), user="worker", password=PASSWORD)
+        client = await connected(servers, nothing)
+        try:
+            await until(lambda: server.taken > 2)
+        finally:
+            await client.close()
+    assert "\x1b" not in caplog.text
+    assert PASSWORD not in caplog.text
+
+
+@pytest.mark.parametrize("asked", [False, True])
+async def test_nobody_is_led_elsewhere_before_there_is_tls(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch, *, asked: bool
+) -> None:
+    monkeypatch.setattr(client_module, "CONNECT_SECONDS", 1.0)
+    async with listening(b"") as elsewhere:
+        said = PLAIN.replace(b"{", b'{"tls_required":true,"connect_urls":["%s"],', 1)
+        if not asked:
+            said = said.replace(b'"tls_required":true,', b"")
+        url = elsewhere.url.removeprefix("nats://").encode()
+        async with listening(said % url if b"%s" in said else said, b"") as server:
+            servers = NatsServers(
+                servers=(server.url,), ca_file=str(authority.file) if asked else None
+            )
+            await refused(servers)
+        assert (elsewhere.taken == 0) is asked
 
 
 async def test_who_is_put_out_is_told_why_and_comes_in_again_when_let_in(

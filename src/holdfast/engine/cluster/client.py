@@ -151,9 +151,9 @@ class NatsClient:
     async def _leave(self) -> None:
         """It was never open: nothing is lost."""
         self._is_closing = True
+        self._nats.forget_transport()
         with suppress(Exception), move_on_after(_CLOSE_SECONDS):
             await self._nats.close()
-        self._nats.forget_transport()
 
     def _options(self, servers: NatsServers) -> dict[str, Any]:
         self._nats.only_tls = wants_tls(servers)

@@ -100,12 +100,10 @@ class GuardedNats(Nats):
 
     async def _process_err(self, err_msg: str) -> None:
         """The client by itself would be closed for good by whatever a server complains of."""
-        if not self.is_connected or DENIED.search(err_msg):
-            await super()._process_err(err_msg)
-            return
         problem = Error(f"nats: {err_msg}")
         await self._error_cb(problem)
-        await self._process_op_err(problem)
+        if self.is_connected and not DENIED.search(err_msg):
+            await self._process_op_err(problem)
 
     def _build_message(  # as the client has it
         self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
