@@ -1,11 +1,13 @@
 """Whom NATS lets in and whom one believes: what is wrong is said at once, and nothing secret."""
 
+import gc
 import sys
 from collections.abc import Generator
 from pathlib import Path
 
+import anyio
 import pytest
-from engine.cluster.comers import NOWHERE, PASSWORD, USERS, refused, tls
+from engine.cluster.comers import NOWHERE, PASSWORD, USERS, nothing, refused, tls
 from engine.cluster.fleets import until
 from identities import LOCAL, Authority, Operator, credentials, nkey_user
 from msgspec.structs import replace
@@ -47,6 +49,16 @@ async def test_who_shows_a_certificate_that_is_vouched_for_comes_in(strict: Nats
     await keeps(strict)
     written = [one.replace("nats://", "tls://") for one in strict.servers]
     await keeps(replace(strict, servers=tuple(written)))
+
+
+async def test_who_gives_up_midway_leaves_nothing_open(strict: NatsServers) -> None:
+    """What was left open would be complained of when it is collected, which fails a test."""
+    for milliseconds in range(40):
+        with anyio.move_on_after(milliseconds / 1000):
+            client = await connected(strict, nothing)
+            await client.close()
+    gc.collect()
+    await keeps(strict)
 
 
 async def test_who_shows_none_is_told_to(strict: NatsServers) -> None:

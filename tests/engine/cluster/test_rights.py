@@ -198,7 +198,9 @@ OWN = (
 )
 
 
-async def test_a_worker_removes_and_empties_nothing_and_hears_no_wakes(shops: NatsServers) -> None:
+async def test_a_worker_removes_and_empties_nothing_and_hears_no_wakes(
+    shops: NatsServers, caplog: pytest.LogCaptureFixture
+) -> None:
     await made_by_setup(shops)
     heard: list[str] = []
     async with linked(shops) as link:
@@ -210,6 +212,8 @@ async def test_a_worker_removes_and_empties_nothing_and_hears_no_wakes(shops: Na
         await link.tell("shop.wake.one.word.any.ses_8", b"{}", {"Nats-Msg-Id": "8"})
         assert await link.last("shop-wakes", "shop.wake.one.word.any.ses_8") is not None
     assert heard == []
+    assert "does not let this machine subscribe to shop.wake.>; let its user do so" in caplog.text
+    assert "publish" not in caplog.text  # whoever asked was told
 
 
 async def test_what_is_in_another_account_is_out_of_reach(shops: NatsServers) -> None:

@@ -143,16 +143,19 @@ class NatsClient:
     async def close(self) -> None:
         """Say what was to be said, and go."""
         self._is_closing = True
-        with suppress(*_GONE), move_on_after(_CLOSE_SECONDS):
-            await self._nats.flush()
-        with suppress(*_GONE), move_on_after(_CLOSE_SECONDS):
-            await self._nats.close()
+        try:
+            with suppress(*_GONE), move_on_after(_CLOSE_SECONDS):
+                await self._nats.flush()
+        finally:
+            with suppress(*_GONE), move_on_after(_CLOSE_SECONDS, shield=True):
+                await self._nats.close()
+            self._nats.forget_transport()
 
     async def _leave(self) -> None:
         """It was never open: nothing is lost."""
         self._is_closing = True
         self._nats.forget_transport()
-        with suppress(Exception), move_on_after(_CLOSE_SECONDS):
+        with suppress(Exception), move_on_after(_CLOSE_SECONDS, shield=True):
             await self._nats.close()
 
     def _options(self, servers: NatsServers) -> dict[str, Any]:

@@ -83,10 +83,11 @@ class GuardedNats(Nats):
             raise Error(_ENDED)
 
     def forget_transport(self) -> None:
-        """Not waited for: one whose TLS failed never says that it is closed."""
+        """At once and not waited for: one whose TLS failed never says that it is closed."""
         transport, self._transport = self._transport, None
-        if transport is not None:
-            transport.close()
+        writer = getattr(transport, "_io_writer", None)
+        if writer is not None:
+            writer.transport.abort()
 
     async def _process_info(
         self,
