@@ -41,7 +41,9 @@ class Authority:
         made = self._begun(self._name, self._key, 1).add_extension(limits, critical=True)
         _write(self.file, made.sign(self._key, hashes.SHA256()))
 
-    def papers(self, name: str, *, days: int = 1, host: str = LOCAL) -> Papers:
+    def papers(
+        self, name: str, *, days: int = 1, host: str = LOCAL, passphrase: bytes | None = None
+    ) -> Papers:
         """For one, at one address. ``days``: how long they hold; negative, how long not any more.
 
         Its files belong to it alone, as a server that is strict would have it.
@@ -59,7 +61,9 @@ class Authority:
             key.private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
+                serialization.BestAvailableEncryption(passphrase)
+                if passphrase
+                else serialization.NoEncryption(),
             )
         )
         papers.key.chmod(0o600)

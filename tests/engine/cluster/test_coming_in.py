@@ -116,9 +116,14 @@ async def test_a_server_that_nobody_told_us_to_believe_is_not(authority: Authori
 
 async def test_two_halves_belong_together(strict: NatsServers, authority: Authority) -> None:
     key = str(authority.papers("other").key)
+    locked = authority.papers("locked", passphrase=b"of-the-key")
     for wrong, told in (
         (replace(strict, key_file=key), "both are PEM, belong together"),
         (replace(strict, key_file=str(authority.file)), "both are PEM, belong together"),
+        (
+            replace(strict, cert_file=str(locked.cert), key_file=str(locked.key)),
+            "the key has no passphrase",
+        ),
         (replace(strict, cert_file=None), "set cluster.cert_file, too"),
         (replace(strict, ca_file=key), "holds no certificate"),
         (replace(strict, ca_file="/nowhere/ca.pem"), "/nowhere/ca.pem: No such file"),
