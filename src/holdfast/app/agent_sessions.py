@@ -27,8 +27,8 @@ from holdfast.app.other_projects import OtherProjects, is_of_another, refuse_oth
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.app.store import shared_store
-from holdfast.contract.agents import Agent, RunLimits
-from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
+from holdfast.contract.agents import Agent, RunLimits, label_in
+from holdfast.contract.journal import Journal, JournalError, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal
 from holdfast.contract.session_state import SessionState, is_bound
@@ -68,6 +68,7 @@ class OpenedAgents:
         model: str | ChatModel | None,
         session: str | None,
         within: RunLimits | None = None,
+        runs_on: str | None = None,
     ) -> AgentSession:
         """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
 
@@ -85,6 +86,7 @@ class OpenedAgents:
                 raise ConfigurationError(_BELOW.format(session, begun.parent_id))
             refuse_other_project(self._parts.configuration, session, begun.workspace)
             model = model or begun.model
+            runs_on = label_in(begun.metadata)
             agent = agent or _agent_of(session, begun, wanted, settings)
             wanted = msgspec.structs.replace(
                 wanted,
@@ -93,6 +95,8 @@ class OpenedAgents:
             )
         model = model or wanted.options.get("model")
         options = session_options(wanted, settings, agent, runner, model)
+        if runs_on is not None:
+            options["runs_on"] = runs_on
         if session is not None:
             options["session"] = session
         options["configuration"] = self._parts.configuration
@@ -226,7 +230,7 @@ class OpenedAgents:
         *,
         forever: bool,
     ) -> int:
-        """Run the sessions of agents that are due; how many wakes were executed."""
+        """Run the sessions of agents that are due; how many wakes were executed. JournalError."""
         runs = engines.Runs(
             parts=self._parts,
             store=await self.all_sessions(),
@@ -235,7 +239,7 @@ class OpenedAgents:
             told=told,
             meter=meter,
         )
-        executed = 0
+        executed, broken = 0, None
         async with engines.opened_engine(runs) as engine, create_task_group() as group:
             self._engines.append(engine)
             group.start_soon(stay_joined, self._parts.surroundings)
@@ -244,9 +248,13 @@ class OpenedAgents:
                 group.start_soon(_stopped_by, engine, until)
             try:
                 executed = await (_forever(engine) if forever else engine.run_until_idle())
+            except JournalError as problem:
+                broken = problem  # by itself, and not in a group of what went wrong
             finally:
                 self._engines.remove(engine)
                 group.cancel_scope.cancel()
+        if broken is not None:
+            raise broken
         return executed
 
     async def all_sessions(self) -> Store:
