@@ -12,7 +12,7 @@ from engine.cluster.test_turns import tenant as tenant_of
 from holdfast.contract.journal import JournalUnavailable, Session
 from holdfast.contract.wakes import WakeEnd
 from holdfast.engine.cluster.attending import Attending
-from holdfast.engine.cluster.door import LinkError, NatsServers
+from holdfast.engine.cluster.door import NatsServers
 from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.hints import Hint
 from holdfast.engine.cluster.lanes import Lanes
@@ -120,8 +120,14 @@ async def test_who_hears_no_answer_asks_for_nothing_that_waits(
     lanes = Lanes(link, streams, CLOCK, came.append)
     await lanes.open()
     await lanes.close()  # nothing is heard any more
-    with pytest.raises(LinkError, match="whether there are hints"):
-        await lanes.ask(lanes.all[0], 1)
+    (silent,) = [lane for lane in lanes.all if lane.kind == "word"]
+    await lanes.ask(silent, 1)
+    assert not silent.answers
+    assert silent not in [lane for lanes_ in lanes.in_turn() for lane in lanes_]
+    monkeypatch.setattr("holdfast.engine.cluster.lanes._ANSWER_SECONDS", 10)
+    await lanes.open()
+    await lanes.ask(silent, 1)
+    assert silent.answers
 
 
 async def test_a_store_that_is_there_again_is_used_at_once(link: Link) -> None:

@@ -195,7 +195,7 @@ class ClusterEngine:
             had_all = await self._lanes.ask(lane, most)
             left -= max(0, room - self._hands.room)
             self._hands.begin(group)
-            if not had_all and waits:
+            if not had_all and waits and lane.answers:
                 await self._lanes.wait_at(lane, self._pace.wait_seconds)
         return left <= 0
 

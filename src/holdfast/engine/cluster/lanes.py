@@ -11,7 +11,7 @@ import msgspec
 from anyio import move_on_after
 
 from holdfast.contract.ports import Clock
-from holdfast.engine.cluster.door import Ends, Heard, LinkError
+from holdfast.engine.cluster.door import Ends, Heard
 from holdfast.engine.cluster.hints import Hint, hint_in
 from holdfast.engine.cluster.link import Link
 from holdfast.engine.cluster.streams import Streams
@@ -21,6 +21,8 @@ from holdfast.runtime.abort import Abort
 _SECOND = 1_000_000_000
 _ANSWER_SECONDS = 2.0
 """How long a server may take to say that there is nothing."""
+_SILENT_SECONDS = 1
+"""A lane that does not answer is asked again so much later."""
 _STATUS = "Status"
 _LANES_A_SECOND = 20
 """Requests that wait are made again, so many a second at the most."""
@@ -39,6 +41,9 @@ class Lane(msgspec.Struct, eq=False):
     """Of what was asked for and waited for: how many may still come."""
     waits_until: int = 0
     """A request of it waits at the server until then, in ticks of the clock."""
+    answers: bool = True
+    """It did when it was asked last. One of which nothing is heard is asked for nothing that waits:
+    whoever is deaf would be handed hints that others could have."""
     answered: Abort = msgspec.field(default_factory=Abort)
 
 
@@ -81,7 +86,7 @@ class Lanes:
     def all_wait(self) -> bool:
         """Whether the next hint of each comes by itself."""
         ticks = self._clock.ticks()
-        return all(lane.waits_until > ticks for lane in self.all)
+        return all(lane.answers and lane.waits_until > ticks for lane in self.all)
 
     def in_turn(self, left_alone: Collection[str] = ()) -> Iterator[Sequence[Lane]]:
         """Each tenant's lanes that may have hints, the most urgent first: another tenant is the
@@ -107,17 +112,15 @@ class Lanes:
 
     async def ask(self, lane: Lane, most: int) -> bool:
         """Take so many hints of a lane, those that there are; whether it may have more.
-
-        LinkError, also where no answer comes: whoever hears nothing must not ask on, or it is
-        handed hints that others could have.
-        """
+        LinkError."""
         lane.left, lane.answered = most, Abort()
         await self._request(lane, {"batch": most, "no_wait": True})
         with move_on_after(_ANSWER_SECONDS) as waiting:
             await lane.answered.wait()
         had_all, lane.left = lane.left == 0, 0
-        if waiting.cancelled_caught:
-            raise LinkError("NATS does not say whether there are hints")
+        lane.answers = not waiting.cancelled_caught
+        if not lane.answers:
+            lane.waits_until = self._clock.ticks() + _SILENT_SECONDS * _SECOND
         return had_all
 
     async def have_more(self) -> bool:
