@@ -15,6 +15,7 @@ from anyio import to_thread
 from engine.cluster.cluster_child import PACE
 from engine.cluster.fleets import WORD, Fleet, until
 from engine.cluster.test_gone import Child, at_rest, child
+from msgspec.structs import replace
 from newer_holdfast import newer_holdfast
 
 from holdfast.contract.events import UserMessage
@@ -162,7 +163,7 @@ async def test_an_event_that_is_too_new_is_no_run_in_vain(
 
     await fleet.made(S, WORD)
     runner = Reading(fleet.journal)
-    async with fleet.working(runner, PACE) as engine:
+    async with fleet.working(runner, replace(PACE, most_in_vain=1)) as engine:
         engine.poke(S)
         await until(lambda: runner.order == [S])
         await fleet.made("ses_2")
