@@ -75,6 +75,12 @@ CHANGES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "engine/cluster/dead.py": (
         ("    label: str\n\n\n", '    label: str\n    later: str = "x"\n\n\n'),
     ),
+    "app/control/connection.py": (
+        (
+            "            await watcher()\n",
+            "            await self._say(wire.SaysLater())\n            await watcher()\n",
+        ),
+    ),
     "app/control/wire.py": (
         ("\nRequest: TypeAlias = Hello | Sessions", _WIRE),
         ("    process: str\n", '    process: str\n    of_later: str = "x"\n'),
