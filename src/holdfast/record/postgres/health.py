@@ -5,14 +5,14 @@ from contextlib import closing
 from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.patience import Connection
-from holdfast.record.postgres.schema import MIGRATIONS, version_of
+from holdfast.record.postgres.schema import MIGRATIONS, may_change, not_theirs, version_of
 from holdfast.record.store import StoreHealth
 
 _READ_ONLY = "SELECT current_setting('transaction_read_only')::bool OR pg_is_in_recovery()"
 _MAY_MAKE = (
     "SELECT CASE WHEN to_regnamespace('holdfast') IS NULL"
     " THEN has_database_privilege(current_database(), 'CREATE')"
-    " ELSE has_schema_privilege('holdfast', 'CREATE, USAGE') END"
+    " ELSE has_schema_privilege('holdfast', 'CREATE') END"
 )
 _MAY_WRITE = "SELECT has_table_privilege('holdfast.events', 'INSERT')"
 
@@ -26,6 +26,8 @@ def check_postgres(url: str) -> StoreHealth:
                 f"{connections.place}: it can only be read; name the server that can be written"
             )
         version = version_of(connection)
+        if version < len(MIGRATIONS) and not may_change(connection):
+            raise not_theirs(version, connections.place)
         if not _says(connection, _MAY_WRITE if version == len(MIGRATIONS) else _MAY_MAKE):
             raise JournalUnavailable(
                 f"{connections.place}: the user may not write there; grant CREATE on the database,"

@@ -47,7 +47,7 @@ class PostgresVersionTables:
                 self._connections.connect() as connection,
                 connection.patient_for(None),
             ):
-                migrate(connection)
+                migrate(connection, self._connections.place)
         except BaseException:
             self._connections.close()
             raise
