@@ -6,18 +6,21 @@ Which sessions there are, and how one is run, is not known here.
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from platform import node
 from typing import Any
 
 import msgspec
 
+from holdfast._version import __version__
 from holdfast.app.assembly import Whole
 from holdfast.app.fleet import announcing, check_fleet, is_clustered, opened_link
+from holdfast.app.holders import this_process
 from holdfast.app.meter import Meter, metered
 from holdfast.app.other_projects import OpenProject
 from holdfast.app.settings import Settings
 from holdfast.contract.wakes import Engine, WakeEnd, WakeRunner
 from holdfast.engine.cluster.engine import ClusterEngine
-from holdfast.engine.cluster.tenants import ClusterPace, Tenant
+from holdfast.engine.cluster.tenants import ClusterPace, Tenant, Who
 from holdfast.engine.embedded import EmbeddedEngine, EnginePace
 from holdfast.record.store import Store
 
@@ -81,7 +84,8 @@ async def _clustered(runs: Runs, settings: Settings) -> AsyncGenerator[Engine]:
         if runs.meter is not None:
             runs.meter.ready = lambda: link.client.is_connected
         pace = ClusterPace(concurrency=settings.engine.concurrency, labels=settings.cluster.labels)
-        yield ClusterEngine(link, tenants, runs.parts.clock, pace)
+        who = Who(name=this_process(), host=node(), version=__version__)
+        yield ClusterEngine(link, tenants, runs.parts.clock, pace, who)
 
 
 def _tenant(runs: Runs, name: str, store: Store, wake: WakeRunner) -> Tenant:

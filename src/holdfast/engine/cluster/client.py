@@ -122,7 +122,8 @@ class NatsClient:
             with fail_after(_CLOSE_SECONDS):
                 await self._nats.flush()
         with suppress(*_GONE):
-            await self._nats.close()
+            with fail_after(_CLOSE_SECONDS):
+                await self._nats.close()
 
     def _options(self, servers: NatsServers) -> dict[str, Any]:
         return {

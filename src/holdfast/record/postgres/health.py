@@ -14,6 +14,10 @@ _MAY_MAKE = (
     " THEN has_database_privilege(current_database(), 'CREATE')"
     " ELSE has_schema_privilege('holdfast', 'CREATE') END"
 )
+_HOLDERS = (
+    "SELECT DISTINCT holder FROM holdfast.chat_sessions"
+    " WHERE holder IS NOT NULL AND until > %s ORDER BY holder"
+)
 _MAY_WRITE = "SELECT has_table_privilege('holdfast.events', 'INSERT')"
 
 
@@ -34,6 +38,16 @@ def check_postgres(url: str) -> StoreHealth:
                 " or name its owner"
             )
         return StoreHealth(connections.place, version if version > 0 else None, len(MIGRATIONS))
+
+
+def holders_in(url: str, now_micros: int) -> tuple[str, ...]:
+    """Whoever runs a session at this moment, by what leases say. Blocking; JournalUnavailable."""
+    connections = PostgresConnections(url)
+    with closing(connections), connections.told(), connections.connect() as connection:
+        if version_of(connection) <= 0:
+            return ()
+        found = connection.execute(_HOLDERS, (now_micros,)).fetchall()
+    return tuple(str(holder) for (holder,) in found)
 
 
 def _says(connection: Connection, question: str) -> bool:
