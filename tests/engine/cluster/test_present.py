@@ -82,5 +82,4 @@ async def test_what_others_say_is_left_out_and_what_newer_ones_add_too(fleet: Fl
 
     async with anyio.create_task_group() as group:
         group.start_soon(answers)
-        found = await _all(fleet, 1)
-    assert found == (Worker(name="newer", version="9"),)
+        assert await _all(fleet, 1) == (Worker(name="newer", version="9"),)
