@@ -46,8 +46,8 @@ class Worker(NamedTuple):
 
 
 @contextmanager
-def worker(home: Path) -> Generator[Worker]:
-    argv = [str(HOLDFAST), "worker", "--json", "--health", "0"]
+def worker(home: Path, *words: str) -> Generator[Worker]:
+    argv = [str(HOLDFAST), "worker", "--json", "--health", "0", *words]
     with subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,
@@ -107,3 +107,23 @@ def test_one_that_is_asked_to_end_finishes_what_runs_and_another_has_what_is_new
     ran = [[json.loads(line)["session_id"] for line in one.splitlines()] for one in (out, other)]
     assert ran == [[long], [new]]
     assert "Done by long." in cli("sessions", "show", long, "--json").out
+
+
+@pytest.mark.measured
+@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("cluster")
+def test_what_takes_too_long_for_one_that_ends_is_gone_on_with_by_another(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    long = begun(cli, tmp_path, 60.0, "long")
+    with worker(home, "--drain", "0.5s") as first:
+        assert cli("sessions", "send", long, "Take your time.").status == 0
+        until(lambda: '"status": "running"' in cli("sessions", "show", long, "--json").out)
+        script(tmp_path, says("Done by another."), name="long.json")
+        with worker(home):
+            first.process.send_signal(signal.SIGTERM)
+            out, err = first.process.communicate(timeout=PATIENCE)
+            assert (first.process.returncode, out) == (0, ""), err
+            assert "stopping what runs" in err
+            until(lambda: "Done by another." in cli("sessions", "show", long, "--json").out)
+    assert cli("audit", "verify").status == 0

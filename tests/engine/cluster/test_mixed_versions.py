@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 from anyio import to_thread
 from engine.cluster.cluster_child import PACE
@@ -141,6 +142,16 @@ async def test_what_only_a_newer_one_knows_waits_for_it_and_is_left_as_it_is(
             await until(lambda: f"ended {S}" in later.said(), 40)
     assert await Dead(fleet.link).of("one", S) is None
     assert await _done_by(newer, fleet, "reads", S) == "only I know\n()\n"
+
+
+async def test_what_a_newer_one_says_of_the_dead_is_listed(fleet: Fleet) -> None:
+    dead = Dead(fleet.link)
+    await fleet.link.have(dead.streams)
+    said = {"tenant": "one", "session": S, "why": "nothing came of it", "times": 5, "at": 1}
+    more = {"sequence": 2, "due": 0, "kind": "word", "label": "any", "later": [1]}
+    subject = f"{fleet.servers.namespace}.dead.one.{S}"
+    await fleet.link.tell(subject, msgspec.json.encode({**said, **more}))
+    assert [one.session async for one in dead.all()] == [S]
 
 
 async def _told_by_a_newer_one(fleet: Fleet, newer: Mapping[str, str]) -> None:

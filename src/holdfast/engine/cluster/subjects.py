@@ -105,8 +105,8 @@ class Names:
 
     @property
     def present(self) -> str:
-        """Where it is asked who works."""
-        return f"{self._namespace}.present"
+        """Where it is asked who works: beside the subjects at which processes answer."""
+        return f"{self._namespace}.process.present"
 
     def wake(self, to: WakeSubject) -> str:
         """Where a hint goes that a session has to be run now."""
