@@ -20,7 +20,8 @@ from msgspec.structs import replace
 from newer_holdfast import newer_holdfast
 
 from holdfast.contract.events import UserMessage
-from holdfast.contract.journal import JournalUnavailable, TooNew
+from holdfast.contract.journal import TooNew
+from holdfast.contract.versions import Origin
 from holdfast.engine.cluster import attending
 from holdfast.engine.cluster.dead import Dead
 from holdfast.record.codec import Chain, NewerEvent
@@ -183,11 +184,14 @@ async def test_an_event_that_is_too_new_is_no_run_in_vain(
     assert await Dead(fleet.link).of("one", S) is None
 
 
-async def test_an_older_one_that_begins_anew_refuses_and_says_why(
+async def test_an_older_one_goes_on_and_one_that_begins_anew_refuses_and_says_why(
     fleet: Fleet, newer: Mapping[str, str]
 ) -> None:
     await _done_by(newer, fleet, "opens")
     await fleet.made("ses_open", WORD)
+    # Also with what it had not used before.
+    kept = await fleet.store.versions.write("s", "notes", b"kept", origin=Origin(source="test"))
+    assert (await fleet.store.versions.read("s", kept.id)).content == b"kept"
     ids = TimeIds(fleet.clock)
-    with pytest.raises(JournalUnavailable, match=r"written by a newer holdfast .* update holdfast"):
+    with pytest.raises(TooNew, match=r"written by a newer holdfast .* update holdfast"):
         open_postgres(fleet.place.where, Chain(b"k" * 32), fleet.clock, ids)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import LiteralString, TypeAlias
 
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalUnavailable, TooNew
 from holdfast.record.postgres.brief_tables import add_briefs
 from holdfast.record.postgres.due_tables import add_due
 from holdfast.record.postgres.journal_tables import JOURNAL
@@ -65,14 +65,14 @@ def migrate(connection: Connection, place: str = "the database") -> None:
 
 
 def version_of(connection: Connection) -> int:
-    """Which steps were taken; -1 before anything was. JournalUnavailable when they are more."""
+    """Which steps were taken; -1 before anything was. TooNew when they are more."""
     (table,) = connection.execute("SELECT to_regclass('holdfast.schema')").fetchone() or (None,)
     if table is None:
         return -1
     found = connection.execute("SELECT version FROM holdfast.schema").fetchone()
     version = -1 if found is None else int(found[0])
     if version > len(MIGRATIONS):
-        raise JournalUnavailable(
+        raise TooNew(
             f"the database was written by a newer holdfast (version {version} of its tables,"
             f" this one knows {len(MIGRATIONS)}); update holdfast"
         )
