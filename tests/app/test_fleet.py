@@ -160,9 +160,11 @@ async def test_who_cannot_tell_loses_nothing(
     gone = ClusterSettings(servers=("nats://127.0.0.1:1",), namespace="gone")
     nobody = Settings(engine=settings.engine, store=settings.store, cluster=gone)
     with anyio.fail_after(5):
-        assert not await announce(servers_of(nobody), "default", session)
+        assert not await announce(servers_of(nobody), "default", session, clock=SystemClock())
     long = ClusterSettings(servers=settings.cluster.servers, namespace="a.b")
-    assert not await announce(servers_of(Settings(cluster=long)), "default", session)
+    assert not await announce(
+        servers_of(Settings(cluster=long)), "default", session, clock=SystemClock()
+    )
 
 
 async def test_a_worker_without_servers_says_so(
