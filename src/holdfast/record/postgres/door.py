@@ -47,9 +47,9 @@ def check_postgres(url: str) -> StoreHealth:
     return found
 
 
-def holders_in(url: str, now_micros: int) -> tuple[str, ...]:
+def holders_in(url: str) -> tuple[str, ...]:
     """Whoever runs a session in a database now. Blocking; JournalUnavailable."""
-    found: tuple[str, ...] = load("health").holders_in(url, now_micros)
+    found: tuple[str, ...] = load("health").holders_in(url)
     return found
 
 

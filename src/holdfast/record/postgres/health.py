@@ -6,6 +6,7 @@ from holdfast.contract.journal import JournalUnavailable
 from holdfast.record.postgres.connection import PostgresConnections
 from holdfast.record.postgres.patience import Connection
 from holdfast.record.postgres.schema import MIGRATIONS, may_change, not_theirs, version_of
+from holdfast.record.postgres.statements import NOW
 from holdfast.record.store import StoreHealth
 
 _READ_ONLY = "SELECT current_setting('transaction_read_only')::bool OR pg_is_in_recovery()"
@@ -16,7 +17,7 @@ _MAY_MAKE = (
 )
 _HOLDERS = (
     "SELECT DISTINCT holder FROM holdfast.chat_sessions"
-    " WHERE holder IS NOT NULL AND until > %s ORDER BY holder"
+    f" WHERE holder IS NOT NULL AND until > {NOW} ORDER BY holder"
 )
 _MAY_WRITE = "SELECT has_table_privilege('holdfast.events', 'INSERT')"
 
@@ -40,13 +41,13 @@ def check_postgres(url: str) -> StoreHealth:
         return StoreHealth(connections.place, version if version > 0 else None, len(MIGRATIONS))
 
 
-def holders_in(url: str, now_micros: int) -> tuple[str, ...]:
+def holders_in(url: str) -> tuple[str, ...]:
     """Whoever runs a session at this moment, by what leases say. Blocking; JournalUnavailable."""
     connections = PostgresConnections(url)
     with closing(connections), connections.told(), connections.connect() as connection:
         if version_of(connection) <= 0:
             return ()
-        found = connection.execute(_HOLDERS, (now_micros,)).fetchall()
+        found = connection.execute(_HOLDERS.encode()).fetchall()
     return tuple(str(holder) for (holder,) in found)
 
 

@@ -24,7 +24,6 @@ from holdfast.engine.cluster.counting import (
 from holdfast.engine.cluster.door import LinkError
 from holdfast.engine.cluster.present import Worker, present
 from holdfast.record.postgres.door import check_postgres, holders_in
-from holdfast.runtime.clock import SystemClock
 from holdfast.surfaces.cli.amounts import counted
 from holdfast.surfaces.cli.looks import printable
 from holdfast.surfaces.cli.opening import configured
@@ -108,8 +107,7 @@ async def _stores(settings: Settings) -> tuple[_Store, ...]:
     for name, url in {cluster.own: store_url(settings.store), **urls}.items():
         try:
             health = await to_thread.run_sync(partial(check_postgres, url))
-            now = SystemClock().unix_ns() // 1000
-            holders = await to_thread.run_sync(partial(holders_in, url, now))
+            holders = await to_thread.run_sync(partial(holders_in, url))
         except JournalUnavailable as problem:
             found.append(_Store(tenant=name, problem=str(problem)))
         else:
