@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from agent_scripts import says, script
 from command import Cli
 from newer_holdfast import newer_holdfast
 from postgres_server import PostgresServer, running_server
@@ -60,6 +61,7 @@ def test_who_may_not_change_the_tables_is_told_who_does_and_who_is_older_is_told
         return done.returncode, done.stdout, done.stderr
 
     assert cli("sessions", *here).status == 0
+    _is_told_of_another_key(cli, home, tmp_path, here)
     with psycopg.connect(owner, autocommit=True) as connection:
         connection.execute(_WORKER.encode())
     for words in (("sessions",), ("worker", "--once")):
@@ -75,3 +77,27 @@ def test_who_may_not_change_the_tables_is_told_who_does_and_who_is_older_is_told
     for words in (("sessions",), ("worker", "--once")):
         older = cli(*words, *here)
         assert (older.status, told in older.err, "update holdfast" in older.err) == (1, True, True)
+
+
+def _is_told_of_another_key(cli: Cli, home: Path, folder: Path, here: tuple[str, ...]) -> None:
+    """A machine that signs with another key than those that wrote before."""
+
+    def of_the_key() -> tuple[str, str]:
+        checks = json.loads(cli("doctor", "--json", *here).out)["checks"]
+        (found,) = [one for one in checks if one["name"] == "journal key"]
+        return found["status"], found["detail"]
+
+    assert of_the_key()[0] == "OK"
+    model = script(folder, says("Hello."))
+    assert cli("run", "x", "--model", model, *here).status == 0
+    assert of_the_key()[0] == "OK"
+    key = home / "state" / "journal.key"
+    before = key.read_bytes()
+    key.unlink()
+    status, said = of_the_key()
+    assert (status, "is missing, and sessions are kept" in said) == ("FAIL", True), said
+    key.write_bytes(b"k" * 32)
+    status, said = of_the_key()
+    assert (status, "is not the one that signed" in said) == ("FAIL", True), said
+    key.write_bytes(before)
+    assert of_the_key()[0] == "OK"

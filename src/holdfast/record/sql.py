@@ -87,6 +87,11 @@ LAST_EVENTS = (
     f"{_TOLD_EVENTS} WHERE chat_sessions.id = ? AND place > {FIRST} + ? AND place < {FIRST} + ?"
     " {more} ORDER BY place DESC LIMIT ?"
 )
+EDGE_EVENTS = (
+    f"{_TOLD_EVENTS} WHERE place IN ((SELECT min(place) FROM events), (SELECT max(place) FROM"
+    f" events)) AND number = place / {SPAN}"
+)
+"""The first one of the first session, and the last one of the newest."""
 EVENT_AT = (
     "SELECT events.id FROM chat_sessions, events"
     f" WHERE chat_sessions.id = ? AND place = {FIRST} + ?"
