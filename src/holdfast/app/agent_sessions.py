@@ -27,7 +27,7 @@ from holdfast.app.other_projects import OtherProjects, is_of_another, refuse_oth
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings
 from holdfast.app.store import shared_store
-from holdfast.contract.agents import Agent, RunLimits
+from holdfast.contract.agents import Agent, RunLimits, label_in
 from holdfast.contract.journal import Journal, LeaseHeld, UnknownSession
 from holdfast.contract.model import ChatModel
 from holdfast.contract.runtime import AbortSignal
@@ -68,6 +68,7 @@ class OpenedAgents:
         model: str | ChatModel | None,
         session: str | None,
         within: RunLimits | None = None,
+        runs_on: str | None = None,
     ) -> AgentSession:
         """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
 
@@ -85,6 +86,7 @@ class OpenedAgents:
                 raise ConfigurationError(_BELOW.format(session, begun.parent_id))
             refuse_other_project(self._parts.configuration, session, begun.workspace)
             model = model or begun.model
+            runs_on = label_in(begun.metadata)
             agent = agent or _agent_of(session, begun, wanted, settings)
             wanted = msgspec.structs.replace(
                 wanted,
@@ -93,6 +95,8 @@ class OpenedAgents:
             )
         model = model or wanted.options.get("model")
         options = session_options(wanted, settings, agent, runner, model)
+        if runs_on is not None:
+            options["runs_on"] = runs_on
         if session is not None:
             options["session"] = session
         options["configuration"] = self._parts.configuration
