@@ -122,8 +122,7 @@ class NatsClient:
             with fail_after(_CLOSE_SECONDS):
                 await self._nats.flush()
         with suppress(*_GONE):
-            with fail_after(_CLOSE_SECONDS):
-                await self._nats.close()
+            await self._nats.close()
 
     def _options(self, servers: NatsServers) -> dict[str, Any]:
         return {
