@@ -90,6 +90,14 @@ UNUSABLE = (
 """What an operator has to put right first."""
 
 
+def lone(problem: Exception) -> Exception:
+    """What went wrong, where that is one thing: it came out of tasks within tasks."""
+    if not isinstance(problem, ExceptionGroup):
+        return problem
+    group = cast("ExceptionGroup[Exception]", problem)
+    return lone(group.exceptions[0]) if len(group.exceptions) == 1 else group
+
+
 def worded(problem: Exception, screen: Screen, *, as_json: bool) -> int:
     """Say why there was no run, or why it broke off; returns the exit status."""
     step = f"; {problem.step}" if isinstance(problem, MissingProgramError) else ""
