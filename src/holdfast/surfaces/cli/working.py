@@ -281,11 +281,3 @@ def _write_line(screen: Screen, gone: tuple[type[OSError], ...], line: str) -> N
 
 BROKEN = (*UNUSABLE, JournalError)
 """What keeps a run from beginning, or from going on."""
-
-
-def lone(problem: Exception) -> Exception:
-    """What went wrong, where that is one thing: it came out of tasks within tasks."""
-    if not isinstance(problem, ExceptionGroup):
-        return problem
-    group = cast("ExceptionGroup[Exception]", problem)
-    return lone(group.exceptions[0]) if len(group.exceptions) == 1 else group
