@@ -17,6 +17,7 @@ from holdfast.engine.cluster.engine import ClusterEngine
 from holdfast.engine.cluster.hints import Hint
 from holdfast.engine.cluster.lanes import Lanes
 from holdfast.engine.cluster.link import Link, linked
+from holdfast.engine.cluster.looking import Away
 from holdfast.engine.cluster.streams import Streams
 from holdfast.engine.cluster.subjects import ANY
 from holdfast.testing.engine_kit import ToyRunner
@@ -74,15 +75,19 @@ async def test_a_hint_is_not_kept_while_its_store_says_nothing(
         return await answers(session_ids)
 
     monkeypatch.setattr(store, "standing", standing)
+    away = Away({"one": attending.looks}, lambda: None)
     async with anyio.create_task_group() as group:
         for _ in range(2):
+            assert not away.tenants
             group.start_soon(attending.looks.feel, S)
             await anyio.wait_all_tasks_blocked()
             clock.advance(0.3 * SELDOM.ack_seconds)
             await attending.keep(hint)
         assert hint.heard == heard
         assert not attending.is_lost(hint)
+        assert "one" in away.tenants, "it would be handed its own hint once more"
         goes.set()
+    assert not away.tenants
     await attending.looks.feel(S)
     await attending.keep(hint)
     assert hint.heard == clock.ticks()

@@ -75,7 +75,7 @@ class Attending:
         self._tenant = tenant
         self._clock = clock
         self._pace = pace
-        self.looks = Looks(tenant.outbox, clock)
+        self.looks = Looks(tenant.outbox, clock, pace.ack_seconds / 2)
         """At the sessions of its store."""
         self._dead = Dead(link)
         self._told_newer: set[str] = set()

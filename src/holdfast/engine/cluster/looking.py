@@ -28,12 +28,16 @@ class _Round:
 class Looks:
     """At the sessions of one store."""
 
-    def __init__(self, outbox: Outbox, clock: Clock) -> None:
+    def __init__(self, outbox: Outbox, clock: Clock, silent_seconds: float = 5.0) -> None:
+        """``silent_seconds``: how long an answer may take before nothing else is begun."""
         self._outbox = outbox
         self._clock = clock
         self.answered = clock.ticks()
         """When what it answered last was asked, in ticks of the clock."""
         self._feels = False
+        self._asked: int | None = None
+        """When it was asked what it has not answered yet."""
+        self._silent = int(silent_seconds * 1_000_000_000)
         self._asking = Lock()
         self._next: _Round | None = None
 
@@ -50,6 +54,11 @@ class Looks:
         if asked.problem is not None:
             raise asked.problem
         return asked.found.get(session_id)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether an answer takes too long."""
+        return self._asked is not None and self._clock.ticks() - self._asked > self._silent
 
     async def feel(self, session_id: str) -> None:
         """See whether the store answers, unless that is under way."""
@@ -80,8 +89,11 @@ class Looks:
         try:
             async with self._asking:
                 self._next = None
-                ticks = self._clock.ticks()
-                asked.found = await self._outbox.standing(asked.ids)
+                self._asked = ticks = self._clock.ticks()
+                try:
+                    asked.found = await self._outbox.standing(asked.ids)
+                finally:
+                    self._asked = None
             self.answered = ticks
             asked.problem = None
         except JournalError as problem:
@@ -104,8 +116,8 @@ class Away:
 
     @property
     def tenants(self) -> Collection[str]:
-        """Which those are."""
-        return self._waiting.keys()
+        """Which those are: whose stores fail, or say nothing."""
+        return {*self._waiting, *(name for name, one in self._looks.items() if one.is_silent)}
 
     def open(self) -> None:
         """Wait for stores, until `stop`."""
