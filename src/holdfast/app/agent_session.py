@@ -4,6 +4,7 @@ It stands on an open `Holdfast`, whose calls and journal it uses. How a run goes
 know; which model and which agent is decided by whoever opens it.
 """
 
+import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -19,6 +20,7 @@ from holdfast.agent.outfit import Outfit
 from holdfast.agent.place import Equipment, Workplace
 from holdfast.agent.spending import Spending
 from holdfast.agent.wake import Wake
+from holdfast.app import carrying
 from holdfast.app.assembly import Whole
 from holdfast.app.compacting import compacted
 from holdfast.app.control.serving import served
@@ -41,6 +43,7 @@ from holdfast.contract.events import (
     UserInterrupt,
     UserMessage,
 )
+from holdfast.contract.journal import JournalError
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.managed import setup as run_setup
 from holdfast.contract.model import ChatModel
@@ -48,6 +51,8 @@ from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime import waiting_below
 from holdfast.runtime.abort import Abort
+
+_logger = logging.getLogger("holdfast")
 
 _NO_JOURNAL = (
     "an agent's session needs a journal to go on from, and store.kind is none; set store.kind ="
@@ -97,6 +102,8 @@ class AgentSession(SessionQuestions):
         self._watch: RunWatch | WordWatch | None = None
         self.window = Window(parts, parts.log, self._listeners, self._look, self.interrupt_call)
         """The session as other windows see and steer it."""
+        self.files: carrying.CarriedWorkspace | None = None
+        """Its workspace, where that is carried."""
         self.last: WakeEnd | None = None
         """How the last run ended."""
         self.closing: AbstractAsyncContextManager[object] | None = None
@@ -124,6 +131,8 @@ class AgentSession(SessionQuestions):
 
     async def send(self, message: str) -> Event:
         """Say something; the next run, or the one under way, takes it into account."""
+        if self.files is not None:
+            await self.files.begin()
         journal = await self._log.journal()
         said = UserMessage(message=self._place.clean(message))
         (event,) = await journal.append(self.id, [said])
@@ -214,6 +223,8 @@ class AgentSession(SessionQuestions):
         try:
             with run:
                 await self._log.begin_run()
+                if self.files is not None:
+                    await self.files.check()
                 if self._parts.own.tasks.waiting:
                     await waiting_below.hear_below(await self._log.journal(), self.id)
                 self.last = end = await wake(goes_on=goes_on)
@@ -221,6 +232,7 @@ class AgentSession(SessionQuestions):
             self._wake = self._watch = None
             self._live.whole()
             await watch.end()
+            await self._keep_files(watch)
         if watch.lost is not None:
             raise watch.lost
         waiting = self._parts.own.tasks.waiting
@@ -228,6 +240,17 @@ class AgentSession(SessionQuestions):
             lost, self._lost = self._lost, []
             await end_unawaited(await self._log.journal(), self.id, waiting, lost)
         return end, wake.spent.left()
+
+    async def _keep_files(self, watch: RunWatch) -> None:
+        """Also behind a run that was stopped or failed: somebody else may go on with it."""
+        if self.files is None or watch.lost is not None:
+            return
+        with CancelScope(shield=True):
+            try:
+                await self.files.keep()
+            except JournalError as problem:
+                _logger.warning("the files of session %s are not kept: %s", self.id, problem)
+                watch.lost = problem
 
     async def _has_more(self, end: WakeEnd) -> bool:
         """Somebody spoke, or answered below, or work in the background has ended by now."""

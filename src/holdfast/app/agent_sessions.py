@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
-from holdfast.app import engines
+from holdfast.app import carrying, engines
 from holdfast.app.agent_opening import (
     Models,
     SubagentRunner,
@@ -68,10 +68,12 @@ class OpenedAgents:
         model: str | ChatModel | None,
         session: str | None,
         within: RunLimits | None = None,
+        brought: "carrying.Brought | None" = None,
     ) -> AgentSession:
         """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
 
-        ``within``: what its runs may use at most.
+        ``within``: what its runs may use at most. ``brought``: where its files are, if they are
+        carried and that was looked after.
         """
         wanted, settings = self._parts.wanted, self._parts.configuration.settings
         first = None if session is None else await self._first_of(session)
@@ -83,12 +85,14 @@ class OpenedAgents:
             begun = (await (await self._all_sessions()).session(session)).state
             if is_bound(begun):
                 raise ConfigurationError(_BELOW.format(session, begun.parent_id))
-            refuse_other_project(self._parts.configuration, session, begun.workspace)
+            brought = brought or await self._brought(session)
+            place = begun.workspace if brought is None else brought.path
+            refuse_other_project(self._parts.configuration, session, place)
             model = model or begun.model
             agent = agent or _agent_of(session, begun, wanted, settings)
             wanted = msgspec.structs.replace(
                 wanted,
-                workspace=begun.workspace or wanted.workspace,
+                workspace=place or wanted.workspace,
                 profile=begun.profile or wanted.profile,
             )
         model = model or wanted.options.get("model")
@@ -107,7 +111,18 @@ class OpenedAgents:
         found.closing = made
         found.forget = lambda: self._open.pop(found, None)
         self._open[found] = None
+        if brought is not None and found.files is not None:
+            found.files.is_as(brought)
         return found
+
+    async def _brought(self, session_id: str) -> "carrying.Brought | None":
+        """Where the files of a session of before are, brought here; None: they are not carried.
+
+        LeaseHeld, FilesElsewhere, ConfigurationError.
+        """
+        if not carrying.is_carried(self._parts.configuration.settings):
+            return None
+        return await carrying.bring(carrying.ground_of(self._parts), session_id)
 
     @asynccontextmanager
     async def place(self, workspace: str) -> AsyncGenerator[Any]:
@@ -127,15 +142,23 @@ class OpenedAgents:
         """Run a session of before once, if there is anything to do; what keeps it is told."""
         if (top := await self._top_of(session_id)) != session_id:
             return await self._wake_below(session_id, top)
+        told = WakeEnd(session_id=session_id, executed=False)
         try:
-            async with self._elsewhere(session_id) as there:
-                wake = self._wake_here if there is None else there.wake
-                return await wake(session_id)
+            brought = None if self._has_open(session_id) else await self._brought(session_id)
+            async with self._elsewhere(session_id, brought) as there:
+                return await (there or self)._wake_here(session_id, brought)
+        except (LeaseHeld, carrying.FilesElsewhere) as problem:
+            contended = msgspec.structs.replace(told, reason="lease_contended")
+            return msgspec.structs.replace(contended, problem=str(problem))
         except ConfigurationError as problem:
-            told = WakeEnd(session_id=session_id, executed=False)
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
 
-    async def _wake_here(self, session_id: str) -> WakeEnd:
+    def _has_open(self, session_id: str) -> bool:
+        return any(one.id == session_id for one in self._open)
+
+    async def _wake_here(
+        self, session_id: str, brought: "carrying.Brought | None" = None
+    ) -> WakeEnd:
         """The same of one that is bound to none, and is of this project; ConfigurationError."""
         told = WakeEnd(session_id=session_id, executed=False)
         if await self._has_work_below(session_id):
@@ -148,7 +171,7 @@ class OpenedAgents:
                 pass
             return told if mine.last is None else mine.last
         try:
-            session = await self.opened(None, None, session_id)
+            session = await self.opened(None, None, session_id, brought=brought)
         except LeaseHeld:
             return msgspec.structs.replace(told, reason="lease_contended")
         try:
@@ -164,9 +187,12 @@ class OpenedAgents:
         return told if session.last is None else session.last
 
     @asynccontextmanager
-    async def _elsewhere(self, session_id: str) -> "AsyncGenerator[OpenedAgents | None]":
+    async def _elsewhere(
+        self, session_id: str, brought: "carrying.Brought | None"
+    ) -> "AsyncGenerator[OpenedAgents | None]":
         """Who runs a session of another project; None: it is one of ours. ConfigurationError."""
         workspace = (await (await self._all_sessions()).session(session_id)).state.workspace
+        workspace = workspace if brought is None else brought.path
         if not is_of_another(self._parts.configuration, workspace):
             yield None
             return

@@ -5,7 +5,7 @@ from functools import cache
 
 _TABLES = re.compile(
     r"\b(chat_sessions|chat_messages|chat_parts|session_briefs|events|search_places|search"
-    r"|version_contents|versions)\b"
+    r"|version_contents|versions|workspace_pieces)\b"
 )
 _BYTES = "CAST(data_json AS BLOB)", "convert_to(data_json, 'UTF8')"
 
