@@ -50,9 +50,9 @@ from holdfast.contract.wake_events import (
 
 BROKEN_OFF = "[You were interrupted here, in the middle of what you said.]"
 FILES_LOST = (
-    "[files lost] The machine that this session ran on is gone. The files of the workspace are again"
-    " as they were when they were last kept. Since then {calls} ran there; what they changed in files"
-    " is not here. Look at the files before you rely on them, and do again what is missing."
+    "[files lost] Whoever ran this session before is gone. The files of the workspace are again as"
+    " they were when they were last kept. Since then {calls} ran there; what was changed in files"
+    " by that is not here. Look at the files before you rely on them, and do again what is missing."
 )
 NEVER = datetime.min.replace(tzinfo=UTC)
 RETRY = "session.retry"

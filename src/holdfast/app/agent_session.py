@@ -4,7 +4,6 @@ It stands on an open `Holdfast`, whose calls and journal it uses. How a run goes
 know; which model and which agent is decided by whoever opens it.
 """
 
-import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -43,7 +42,6 @@ from holdfast.contract.events import (
     UserInterrupt,
     UserMessage,
 )
-from holdfast.contract.journal import JournalError
 from holdfast.contract.json_value import JsonObject
 from holdfast.contract.managed import setup as run_setup
 from holdfast.contract.model import ChatModel
@@ -51,8 +49,6 @@ from holdfast.contract.wake_events import ModelBrokenOff, ModelFailed, RunTerms
 from holdfast.contract.wakes import WakeEnd
 from holdfast.runtime import waiting_below
 from holdfast.runtime.abort import Abort
-
-_logger = logging.getLogger("holdfast")
 
 _NO_JOURNAL = (
     "an agent's session needs a journal to go on from, and store.kind is none; set store.kind ="
@@ -220,11 +216,13 @@ class AgentSession(SessionQuestions):
         end = WakeEnd(session_id=self.id, executed=False)
         run = CancelScope()
         self._watch = watch = RunWatch(self._log, self._abort, run)
+        files: carrying.CarriedWorkspace | None = None
         try:
             with run:
                 await self._log.begin_run()
                 if self.files is not None:
                     await self.files.check()
+                    files = self.files
                 if self._parts.own.tasks.waiting:
                     await waiting_below.hear_below(await self._log.journal(), self.id)
                 self.last = end = await wake(goes_on=goes_on)
@@ -232,7 +230,8 @@ class AgentSession(SessionQuestions):
             self._wake = self._watch = None
             self._live.whole()
             await watch.end()
-            await self._keep_files(watch)
+            if files is not None and watch.lost is None:
+                watch.lost = await carrying.kept(files)
         if watch.lost is not None:
             raise watch.lost
         waiting = self._parts.own.tasks.waiting
@@ -240,17 +239,6 @@ class AgentSession(SessionQuestions):
             lost, self._lost = self._lost, []
             await end_unawaited(await self._log.journal(), self.id, waiting, lost)
         return end, wake.spent.left()
-
-    async def _keep_files(self, watch: RunWatch) -> None:
-        """Also behind a run that was stopped or failed: somebody else may go on with it."""
-        if self.files is None or watch.lost is not None:
-            return
-        with CancelScope(shield=True):
-            try:
-                await self.files.keep()
-            except JournalError as problem:
-                _logger.warning("the files of session %s are not kept: %s", self.id, problem)
-                watch.lost = problem
 
     async def _has_more(self, end: WakeEnd) -> bool:
         """Somebody spoke, or answered below, or work in the background has ended by now."""

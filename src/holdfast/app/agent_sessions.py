@@ -143,13 +143,20 @@ class OpenedAgents:
         if (top := await self._top_of(session_id)) != session_id:
             return await self._wake_below(session_id, top)
         told = WakeEnd(session_id=session_id, executed=False)
+        contended = msgspec.structs.replace(told, reason="lease_contended")
         try:
             brought = None if self._has_open(session_id) else await self._brought(session_id)
+        except LeaseHeld:
+            return contended
+        except carrying.FilesElsewhere as problem:
+            return msgspec.structs.replace(contended, problem=str(problem))
+        except ConfigurationError as problem:
+            return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
+        try:
             async with self._elsewhere(session_id, brought) as there:
                 return await (there or self)._wake_here(session_id, brought)
-        except (LeaseHeld, carrying.FilesElsewhere) as problem:
-            contended = msgspec.structs.replace(told, reason="lease_contended")
-            return msgspec.structs.replace(contended, problem=str(problem))
+        except carrying.WentOn:
+            return contended
         except ConfigurationError as problem:
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
 

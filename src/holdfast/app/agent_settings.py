@@ -182,8 +182,8 @@ class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     workspace_files: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 20_000
     """The same for files, folders and links."""
     workspace_ignore: tuple[str, ...] = ()
-    """What is not carried, such as `node_modules` or `*.pyc`; a pattern with a slash in it is one of
-    whole paths."""
+    """What is not carried, such as `node_modules` or `*.pyc`; a pattern with a slash in it is
+    one of whole paths."""
     workspaces_folder: str | None = None
     """Where the copies are that sessions are run in; without it, beside the folder of holdfast's
     own files, with `-workspaces` behind its name."""

@@ -24,7 +24,7 @@ from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import session_log, shared_store
 from holdfast.contract.carried import CarriedStore
 from holdfast.contract.events import SessionCreated
-from holdfast.contract.journal import Journal, LeaseHeld
+from holdfast.contract.journal import Journal, JournalError, LeaseHeld
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.session_state import CarriedFiles, SessionState
 from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
@@ -45,9 +45,7 @@ _ELSEWHERE = (
     "the files of session {0} are on another machine, in {1}, as they could not be kept; it is run"
     " there, or anywhere once they are small enough to be kept"
 )
-_NOWHERE = (
-    "the files of session {0} were never kept, and {1} is no directory here; it is run where that is"
-)
+_NOWHERE = "the files of session {0} were never kept, and {1} is no directory of this machine"
 _WENT_ON = "session {0} went on elsewhere meanwhile, with its files; open it again to go on here"
 _DAMAGED = "the files of session {0} cannot be made again: {1}; restore the store from a copy"
 
@@ -92,7 +90,7 @@ def is_carried(settings: Settings) -> bool:
 
 
 def copies_folder(ground: Ground) -> Path:
-    """Where the copies of a tenant are: outside of holdfast's own files, which tools do not read."""
+    """Where the copies of a tenant are: outside of what holdfast keeps to itself."""
     cluster, around = ground.settings.cluster, ground.surroundings
     if cluster.workspaces_folder is not None:
         return Path(cluster.workspaces_folder) / cluster.own
@@ -131,11 +129,9 @@ class CarriedWorkspace:
         await self.begin()
         journal = await self._log.journal()
         files = (await journal.session(self._log.session_id)).state.files
-        moved = await to_thread.run_sync(_identity, self._path) != self._root
-        if moved or (self._looked and _place(files) != _place(self._files)):
-            lease = self._log.right.lease
-            assert lease is not None
-            raise WentOn(_WENT_ON.format(self._log.session_id), lease)
+        if await to_thread.run_sync(_identity, self._path) != self._root:
+            raise self._went_on()
+        self._check_known(files)
         self._files, self._looked = files, True
 
     async def keep(self) -> None:
@@ -147,6 +143,7 @@ class CarriedWorkspace:
     async def _keep(self, journal: Journal, store: CarriedStore) -> None:
         session_id = self._log.session_id
         before = (await journal.session(session_id)).state.files
+        self._check_known(before)
         try:
             packed, added = await _beating(self._log, lambda: self._packed(store))
         except (packing.NotKeepable, OSError) as problem:
@@ -170,6 +167,16 @@ class CarriedWorkspace:
             if lease is not None:
                 await store.keep_only(session_id, packed.pieces, epoch=lease.epoch)
         self._files, self._looked = now, True
+
+    def _check_known(self, files: CarriedFiles | None) -> None:
+        """What is here is no older than what the journal names, or it would take its place."""
+        if files is not None and not (self._looked and _place(files) == _place(self._files)):
+            raise self._went_on()
+
+    def _went_on(self) -> WentOn:
+        lease = self._log.right.lease
+        assert lease is not None  # whoever asks has it
+        return WentOn(_WENT_ON.format(self._log.session_id), lease)
 
     async def _packed(self, store: CarriedStore) -> "tuple[packing.Packed, int]":
         """What is there, with all pieces in the store; how many bytes of them are new."""
@@ -223,6 +230,16 @@ def workspace_of(parts: Whole) -> CarriedWorkspace | None:
     if bound or path is None or log is None or not is_carried(parts.configuration.settings):
         return None
     return CarriedWorkspace(ground_of(parts), log, path)
+
+
+async def kept(workspace: CarriedWorkspace) -> JournalError | None:
+    """Keep it also behind a run that was stopped or failed: somebody else may go on. Why not."""
+    with CancelScope(shield=True):
+        try:
+            await workspace.keep()
+        except JournalError as problem:
+            return problem
+    return None
 
 
 class Brought(NamedTuple):
@@ -343,14 +360,16 @@ async def _beating(log: SessionLog, work: Callable[[], Awaitable[_T]]) -> _T:
 
     Where that is lost, the next append says so.
     """
-    beating = Delayed(log.right.times.heartbeat_seconds, log.beating)
+
+    async def beat() -> None:
+        await log.beating()
+
+    beating = Delayed(0, beat)
     try:
         return await work()
     finally:
-        beating.call_off()
-        if beating.is_under_way:
-            with CancelScope(shield=True):
-                await beating.end(_END_SECONDS)
+        with CancelScope(shield=True):
+            await beating.end(_END_SECONDS)
 
 
 def _look(copy: Path, ground: Ground) -> "packing.Packed | None":

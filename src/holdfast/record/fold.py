@@ -204,9 +204,7 @@ def _kept(state: SessionState, _row: Stored, said: WorkspaceKept) -> SessionStat
 
 def _stays(state: SessionState, _row: Stored, said: WorkspaceStays) -> SessionState:
     before = None if state.files is None else state.files.snapshot
-    return replace(
-        state, files=CarriedFiles(snapshot=before, path=said.path, stays=said.place)
-    )
+    return replace(state, files=CarriedFiles(snapshot=before, path=said.path, stays=said.place))
 
 
 def _lost(state: SessionState, _row: Stored, said: WorkspaceLost) -> SessionState:

@@ -1,0 +1,355 @@
+"""Workspaces that travel between workers with data and folders of their own, over real servers."""
+
+import os
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from agents_at_work import calls
+from nats_server import NatsServers, running_nats
+from postgres_server import PostgresServer, running_server
+
+from holdfast.agent.models.scripted import ScriptedModel
+from holdfast.app import carrying
+from holdfast.app.agent_settings import ClusterSettings, EngineSettings
+from holdfast.app.agent_work import Work, opened_agent
+from holdfast.app.configuration import Configuration
+from holdfast.app.holdfast import Holdfast
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
+from holdfast.contract.chunks import ToolResultChunk
+from holdfast.contract.events import CallIntended, Payload, UserMessage
+from holdfast.contract.model import ModelReply
+from holdfast.contract.session_state import CarriedFiles
+from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
+from holdfast.contract.wakes import WakeEnd
+from holdfast.execution.files import unpacking
+from holdfast.record.store import Store
+
+pytestmark = pytest.mark.anyio
+
+_numbers = count(1)
+DONE = ModelReply(text="Done.")
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Generator[PostgresServer]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def nats() -> Generator[NatsServers]:
+    with running_nats() as servers:
+        yield servers
+
+
+@pytest.fixture
+def settings(postgres: PostgresServer, nats: NatsServers) -> Generator[Settings]:
+    with postgres.database() as url:
+        yield Settings(
+            engine=EngineSettings(kind="cluster"),
+            store=StoreSettings(kind="postgres", url=url),
+            cluster=ClusterSettings(
+                servers=nats.urls, namespace=f"carried{next(_numbers)}", workspaces="carried"
+            ),
+        )
+
+
+def bounded(settings: Settings, **cluster: Any) -> Settings:
+    changed = msgspec.structs.replace(settings.cluster, **cluster)
+    return msgspec.structs.replace(settings, cluster=changed)
+
+
+def runs(command: str) -> ModelReply:
+    """A turn that runs a confined command in the workspace."""
+    return calls(("bash", msgspec.json.encode({"command": command}).decode()))
+
+
+class Machine:
+    """One with files of its own; the key alone is the same."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.workspace = folder / "work"
+        self.workspace.mkdir(parents=True)
+        state = folder.parent / "state"
+        state.mkdir(exist_ok=True)
+        (folder / "home").mkdir()
+        (folder / "home" / "state").symlink_to(state)
+        self.around = Surroundings(
+            data_home=folder / "home" / "data", state_home=folder / "home" / "state"
+        )
+        self.model = ScriptedModel([])
+
+    @asynccontextmanager
+    async def opened(self, *turns: ModelReply) -> AsyncGenerator[Holdfast]:
+        self.model = ScriptedModel(turns)
+        async with Holdfast(
+            profile="code",
+            workspace=str(self.workspace),
+            configuration=Configuration(settings=self.settings),
+            surroundings=self.around,
+            model=self.model,
+        ) as hf:
+            yield hf
+
+    async def begun(self, *turns: ModelReply) -> str:
+        """A session that was run here once."""
+        async with self.opened(*turns) as hf:
+            session = await hf.new_session()
+            async for _ in session.run("Begin."):
+                pass
+            await session.close()
+            return session.id
+
+    async def wakes(self, session_id: str, *turns: ModelReply) -> WakeEnd:
+        async with self.opened(*turns) as hf:
+            return await hf.agents.wake(session_id)
+
+    async def goes_on(self, session_id: str, *turns: ModelReply) -> WakeEnd:
+        """Somebody says something, and it is run here."""
+        async with self.opened(*turns) as hf:
+            await say(hf, session_id)
+            return await hf.agents.wake(session_id)
+
+    def home(self, session_id: str) -> Path:
+        return self.folder / "home" / "data-workspaces" / "default" / session_id
+
+    def copy(self, session_id: str) -> Path:
+        return self.home(session_id) / "files"
+
+
+def printed(model: ScriptedModel) -> str:
+    """What the last command said, as the model was told."""
+    row = model.requests[-1].rows[-1]
+    assert isinstance(row, ToolResultChunk)
+    answer = msgspec.json.decode(row.content)
+    return str(answer["result"]["stdout"])
+
+
+async def say(hf: Holdfast, session_id: str) -> None:
+    store = await hf.agents.all_sessions()
+    await store.journal.append(session_id, [UserMessage(message="Go on.")])
+
+
+@pytest.fixture
+def one(settings: Settings, tmp_path: Path) -> Machine:
+    return Machine(settings, tmp_path / "one")
+
+
+@pytest.fixture
+def two(settings: Settings, tmp_path: Path) -> Machine:
+    return Machine(settings, tmp_path / "two")
+
+
+@asynccontextmanager
+async def looked(machine: Machine) -> AsyncGenerator[Store]:
+    async with machine.opened() as hf:
+        yield await hf.agents.all_sessions()
+
+
+async def told(machine: Machine, session_id: str, kind: type[Payload]) -> list[Any]:
+    async with looked(machine) as store:
+        events = await store.journal.events(session_id)
+        return [event.payload for event in events if isinstance(event.payload, kind)]
+
+
+async def files_of(machine: Machine, session_id: str) -> CarriedFiles:
+    async with looked(machine) as store:
+        files = (await store.journal.session(session_id)).state.files
+        assert files is not None
+        return files
+
+
+async def pieces(machine: Machine, session_id: str) -> int:
+    """How many of it are in the store."""
+    async with looked(machine) as store:
+        weight = (await store.upkeep.weights())[session_id]
+        assert store.carried is not None
+        return weight.bytes
+
+
+async def test_what_a_session_wrote_on_one_machine_it_reads_on_another(
+    one: Machine, two: Machine
+) -> None:
+    (one.workspace / "given").write_text("given")
+    made = "mkdir -p a/empty && echo written > a/file && chmod 750 a/file && ln -s a/file link"
+    session = await one.begun(runs(made), DONE)
+    kept = await told(one, session, WorkspaceKept)
+    assert [(one.files, one.path) for one in kept] == [(1, kept[0].path), (2, kept[0].path)]
+    end = await two.goes_on(session, runs("cat link given && echo more >> a/file"), DONE)
+    assert (end.executed, end.ended, end.response) == (True, "final_response", "Done.")
+    assert "written\ngiven" in printed(two.model)
+    copy = two.copy(session)
+    assert (copy / "a" / "file").read_text() == "written\nmore\n"
+    assert ((copy / "a" / "file").stat().st_mode & 0o777, (copy / "a" / "empty").is_dir()) == (
+        0o750,
+        True,
+    )
+    assert {path.stat().st_mode & 0o777 for path in (copy.parent, copy)} == {0o700}
+    back = await one.goes_on(session, runs("cat a/file"), DONE)
+    assert back.ended == "final_response"
+    assert "written\nmore" in printed(one.model)
+    # Whoever began it has a copy, too, from then on: a person's own folder is left alone.
+    assert (one.workspace / "a" / "file").read_text() == "written\n"
+    assert await told(one, session, WorkspaceLost) == []
+
+
+async def test_a_workspace_that_did_not_change_costs_nothing(one: Machine, two: Machine) -> None:
+    (one.workspace / "big").write_bytes(os.urandom(100_000))
+    session = await one.begun(DONE)
+    before = await told(one, session, WorkspaceKept)
+    assert [event.added_bytes for event in before] == [100_000]
+    await two.goes_on(session, DONE)
+    await two.goes_on(session, runs("true"), DONE)
+    await two.goes_on(session, DONE)
+    after = await told(one, session, WorkspaceKept)
+    # It is at another place from then on, which is told; nothing is stored a second time.
+    assert {event.snapshot for event in after} == {before[0].snapshot}
+    assert [event.added_bytes for event in after[1:]] == [0] * len(after[1:])
+
+
+async def test_a_copy_that_is_what_the_journal_names_is_used_as_it_is(
+    two: Machine, one: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await one.begun(runs("echo x > file"), DONE)
+    made: list[str] = []
+    begin = unpacking.Unpacking.begin
+
+    def counted(work: unpacking.Unpacking) -> None:
+        made.append("made")
+        begin(work)
+
+    monkeypatch.setattr(unpacking.Unpacking, "begin", counted)
+    await two.goes_on(session, runs("echo y > file"), DONE)
+    await two.goes_on(session, DONE)
+    assert made == ["made"]
+    (two.copy(session) / "file").write_text("somebody's")
+    await two.goes_on(session, runs("cat file"), DONE)
+    assert made == ["made", "made"]
+    assert (two.copy(session) / "file").read_text() == "y\n"
+    assert not (two.home(session) / carrying.SET_ASIDE).exists()
+
+
+async def test_old_pieces_go_and_the_rest_goes_with_the_session(one: Machine) -> None:
+    session = await one.begun(runs("head -c 50000 /dev/urandom > file"), DONE)
+    first = await pieces(one, session)
+    for _ in range(3):
+        await one.goes_on(session, runs("head -c 50000 /dev/urandom > file"), DONE)
+    assert await pieces(one, session) - first < 45_000
+
+
+async def test_two_sessions_do_not_see_each_others_files(one: Machine, two: Machine) -> None:
+    first = await one.begun(runs("echo first > file"), DONE)
+    second = await one.begun(runs("cat file; echo second > file"), DONE)
+    await two.goes_on(first, runs(f"cat file; cat {two.copy(second)}/file; ls ../.."), DONE)
+    said = printed(two.model)
+    assert "first" in said
+    await two.goes_on(second, runs(f"cat file {two.copy(first)}/file"), DONE)
+    said = printed(two.model)
+    assert "second" in said
+    assert "first" not in said.replace(f"{two.copy(first)}", "")
+
+
+async def test_what_is_too_large_stays_on_its_machine_and_is_run_there_alone(
+    settings: Settings, tmp_path: Path
+) -> None:
+    small = bounded(settings, workspace_bytes=1000)
+    one, two = Machine(small, tmp_path / "one"), Machine(small, tmp_path / "two")
+    session = await one.begun(runs("head -c 2000 /dev/zero > big"), DONE)
+    (stays,) = await told(one, session, WorkspaceStays)
+    assert "more than 1000 bytes (cluster.workspace_bytes), with big" in stays.reason
+    assert stays.path == str(one.workspace)
+    end = await two.goes_on(session, DONE)
+    assert (end.executed, end.reason) == (False, "lease_contended")
+    assert f"on another machine, in {one.workspace}" in str(end.problem)
+    assert await told(one, session, WorkspaceLost) == []
+    # Where they are it goes on; and once they are small enough, anywhere.
+    end = await one.wakes(session, runs("rm big; echo small > file"), DONE)
+    assert end.ended == "final_response"
+    assert (one.workspace / "file").read_text() == "small\n"
+    await two.goes_on(session, runs("cat file"), DONE)
+    assert "small" in printed(two.model)
+
+
+async def test_a_session_whose_files_were_never_kept_is_not_run_without_them(
+    one: Machine, two: Machine, settings: Settings
+) -> None:
+    one.settings = bounded(settings, workspaces="shared")
+    session = await one.begun(runs("echo x > file"), DONE)
+    assert await told(one, session, WorkspaceKept) == []
+    one.settings = settings
+    (one.workspace).rename(one.folder / "hidden")
+    end = await two.goes_on(session, DONE)
+    assert (end.executed, end.reason) == (False, "lease_contended")
+    assert "were never kept" in str(end.problem)
+    (one.folder / "hidden").rename(one.workspace)
+    end = await two.wakes(session, runs("cat file"), DONE)  # its folder is here, too: it is copied
+    assert end.ended == "final_response"
+    assert (two.copy(session) / "file").read_text() == "x\n"
+
+
+async def test_whoever_has_a_session_open_that_went_on_elsewhere_does_not_go_on_with_old_files(
+    one: Machine, two: Machine
+) -> None:
+    async with one.opened(runs("echo 1 > file"), DONE, runs("echo 3 > file"), DONE) as hf:
+        session = await hf.new_session()
+        async for _ in session.run("Begin."):
+            pass
+        log = session._parts.log  # pyright: ignore[reportPrivateUsage] - as if it had run out
+        assert log is not None
+        lease = log.right.lease
+        assert lease is not None
+        await (await log.journal()).release(lease)
+        log.right.lease = None
+        await two.goes_on(session.id, runs("echo 2 > file"), DONE)
+        with pytest.raises(carrying.WentOn, match="open it again"):
+            async for _ in session.run("Go on."):
+                pass
+        assert (await hf.agents.wake(session.id)).reason == "lease_contended"
+        name = session.id
+    assert (await two.wakes(name, DONE)).executed  # what was said is not lost
+    assert (two.copy(name) / "file").read_text() == "2\n"
+
+
+async def test_a_person_goes_on_in_a_copy(one: Machine, two: Machine) -> None:
+    session = await one.begun(runs("echo 1 > file"), DONE)
+    await two.goes_on(session, runs("echo 2 > file"), DONE)
+    work = Work(profile="code", workspace=one.workspace, session=session)
+    model = ScriptedModel([runs("cat file; echo 3 > file"), DONE])
+    async with opened_agent(
+        work,
+        configuration=Configuration(settings=one.settings, project=one.workspace),
+        surroundings=one.around,
+        model=model,
+    ) as opened:
+        assert opened.holdfast.parts.session.workspace == str(one.copy(session))
+        assert opened.holdfast.parts.configuration.project == one.copy(session)
+        async for _ in opened.session.run("Look."):
+            pass
+    assert "2\n" in printed(model)
+    assert (one.workspace / "file").read_text() == "1\n"
+    await two.goes_on(session, runs("cat file"), DONE)
+    assert (two.copy(session) / "file").read_text() == "3\n"
+
+
+async def test_pieces_that_are_damaged_are_told_and_nothing_is_run(
+    one: Machine, two: Machine
+) -> None:
+    session = await one.begun(runs("echo x > file"), DONE)
+    files = await files_of(one, session)
+    async with looked(one) as store:
+        assert store.carried is not None
+        lease = await store.journal.lease(session, "test", 60)
+        assert files.snapshot is not None
+        await store.carried.keep_only(session, [files.snapshot], epoch=lease.epoch)
+        await store.journal.release(lease)
+    end = await two.goes_on(session, DONE)
+    assert (end.executed, end.reason) == (False, "not_ours")
+    assert "missing or damaged; restore the store from a copy" in str(end.problem)
+    assert not two.copy(session).exists()
