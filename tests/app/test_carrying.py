@@ -1,6 +1,9 @@
 """Workspaces that travel between workers with data and folders of their own, over real servers."""
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -9,30 +12,27 @@ from typing import Any
 
 import msgspec
 import pytest
-from agents_at_work import calls
+from app.carried_machines import DONE, Machine, printed, runs
 from nats_server import NatsServers, running_nats
 from postgres_server import PostgresServer, running_server
+from this_tree import this_tree
 
 from holdfast.agent.models.scripted import ScriptedModel
-from holdfast.app import carrying
+from holdfast.app import carrying, copies
 from holdfast.app.agent_settings import ClusterSettings, EngineSettings
 from holdfast.app.agent_work import Work, opened_agent
 from holdfast.app.configuration import Configuration
-from holdfast.app.holdfast import Holdfast
-from holdfast.app.settings import Settings, StoreSettings, Surroundings
-from holdfast.contract.chunks import ToolResultChunk
-from holdfast.contract.events import CallIntended, Payload, UserMessage
-from holdfast.contract.model import ModelReply
+from holdfast.app.settings import Settings, StoreSettings
+from holdfast.contract.events import Payload
 from holdfast.contract.session_state import CarriedFiles
 from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
-from holdfast.contract.wakes import WakeEnd
 from holdfast.execution.files import unpacking
 from holdfast.record.store import Store
 
 pytestmark = pytest.mark.anyio
 
+CHILD = Path(__file__).with_name("carrying_child.py")
 _numbers = count(1)
-DONE = ModelReply(text="Done.")
 
 
 @pytest.fixture(scope="module")
@@ -62,79 +62,6 @@ def settings(postgres: PostgresServer, nats: NatsServers) -> Generator[Settings]
 def bounded(settings: Settings, **cluster: Any) -> Settings:
     changed = msgspec.structs.replace(settings.cluster, **cluster)
     return msgspec.structs.replace(settings, cluster=changed)
-
-
-def runs(command: str) -> ModelReply:
-    """A turn that runs a confined command in the workspace."""
-    return calls(("bash", msgspec.json.encode({"command": command}).decode()))
-
-
-class Machine:
-    """One with files of its own; the key alone is the same."""
-
-    def __init__(self, settings: Settings, folder: Path) -> None:
-        self.settings = settings
-        self.folder = folder
-        self.workspace = folder / "work"
-        self.workspace.mkdir(parents=True)
-        state = folder.parent / "state"
-        state.mkdir(exist_ok=True)
-        (folder / "home").mkdir()
-        (folder / "home" / "state").symlink_to(state)
-        self.around = Surroundings(
-            data_home=folder / "home" / "data", state_home=folder / "home" / "state"
-        )
-        self.model = ScriptedModel([])
-
-    @asynccontextmanager
-    async def opened(self, *turns: ModelReply) -> AsyncGenerator[Holdfast]:
-        self.model = ScriptedModel(turns)
-        async with Holdfast(
-            profile="code",
-            workspace=str(self.workspace),
-            configuration=Configuration(settings=self.settings),
-            surroundings=self.around,
-            model=self.model,
-        ) as hf:
-            yield hf
-
-    async def begun(self, *turns: ModelReply) -> str:
-        """A session that was run here once."""
-        async with self.opened(*turns) as hf:
-            session = await hf.new_session()
-            async for _ in session.run("Begin."):
-                pass
-            await session.close()
-            return session.id
-
-    async def wakes(self, session_id: str, *turns: ModelReply) -> WakeEnd:
-        async with self.opened(*turns) as hf:
-            return await hf.agents.wake(session_id)
-
-    async def goes_on(self, session_id: str, *turns: ModelReply) -> WakeEnd:
-        """Somebody says something, and it is run here."""
-        async with self.opened(*turns) as hf:
-            await say(hf, session_id)
-            return await hf.agents.wake(session_id)
-
-    def home(self, session_id: str) -> Path:
-        return self.folder / "home" / "data-workspaces" / "default" / session_id
-
-    def copy(self, session_id: str) -> Path:
-        return self.home(session_id) / "files"
-
-
-def printed(model: ScriptedModel) -> str:
-    """What the last command said, as the model was told."""
-    row = model.requests[-1].rows[-1]
-    assert isinstance(row, ToolResultChunk)
-    answer = msgspec.json.decode(row.content)
-    return str(answer["result"]["stdout"])
-
-
-async def say(hf: Holdfast, session_id: str) -> None:
-    store = await hf.agents.all_sessions()
-    await store.journal.append(session_id, [UserMessage(message="Go on.")])
 
 
 @pytest.fixture
@@ -170,7 +97,6 @@ async def pieces(machine: Machine, session_id: str) -> int:
     """How many of it are in the store."""
     async with looked(machine) as store:
         weight = (await store.upkeep.weights())[session_id]
-        assert store.carried is not None
         return weight.bytes
 
 
@@ -233,7 +159,7 @@ async def test_a_copy_that_is_what_the_journal_names_is_used_as_it_is(
     await two.goes_on(session, runs("cat file"), DONE)
     assert made == ["made", "made"]
     assert (two.copy(session) / "file").read_text() == "y\n"
-    assert not (two.home(session) / carrying.SET_ASIDE).exists()
+    assert not (two.home(session) / copies.SET_ASIDE).exists()
 
 
 async def test_old_pieces_go_and_the_rest_goes_with_the_session(one: Machine) -> None:
@@ -320,13 +246,12 @@ async def test_whoever_has_a_session_open_that_went_on_elsewhere_does_not_go_on_
 async def test_a_person_goes_on_in_a_copy(one: Machine, two: Machine) -> None:
     session = await one.begun(runs("echo 1 > file"), DONE)
     await two.goes_on(session, runs("echo 2 > file"), DONE)
-    work = Work(profile="code", workspace=one.workspace, session=session)
     model = ScriptedModel([runs("cat file; echo 3 > file"), DONE])
+    work = Work(profile="code", workspace=one.workspace, session=session, model=model)
     async with opened_agent(
         work,
         configuration=Configuration(settings=one.settings, project=one.workspace),
         surroundings=one.around,
-        model=model,
     ) as opened:
         assert opened.holdfast.parts.session.workspace == str(one.copy(session))
         assert opened.holdfast.parts.configuration.project == one.copy(session)
@@ -347,9 +272,65 @@ async def test_pieces_that_are_damaged_are_told_and_nothing_is_run(
         assert store.carried is not None
         lease = await store.journal.lease(session, "test", 60)
         assert files.snapshot is not None
-        await store.carried.keep_only(session, [files.snapshot], epoch=lease.epoch)
+        await store.carried().keep_only(session, [files.snapshot], epoch=lease.epoch)
         await store.journal.release(lease)
     end = await two.goes_on(session, DONE)
     assert (end.executed, end.reason) == (False, "not_ours")
     assert "missing or damaged; restore the store from a copy" in str(end.problem)
     assert not two.copy(session).exists()
+
+
+def killed(machine: Machine, at: str, session_id: str) -> None:
+    """A worker of the machine goes on with a session, and is killed at that moment."""
+    settings = msgspec.json.encode(machine.settings).decode()
+    argv = [sys.executable, str(CHILD), settings, str(machine.folder), at, session_id]
+    ended = subprocess.run(argv, env=this_tree(), capture_output=True, text=True, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+
+
+@pytest.mark.parametrize("at", ["effects", "pieces", "list"])
+async def test_changes_of_a_worker_that_is_killed_before_they_are_kept_are_told_to_be_lost(
+    one: Machine, two: Machine, at: str
+) -> None:
+    session = await one.begun(runs("echo 1 > file; echo other > kept"), DONE)
+    await one.goes_on(session, DONE)
+    before = await files_of(one, session)
+    killed(one, at, session)
+    assert (one.copy(session) / "file").read_text() == "2\n"
+    left = await files_of(two, session)
+    assert left == msgspec.structs.replace(before, effects=1)
+    end = await two.goes_on(session, runs("cat file kept"), DONE)
+    assert end.ended == "final_response"
+    assert printed(two.model) == "1\nother\n"
+    heard = "".join(str(row) for row in two.model.requests[0].rows)
+    (lost,) = await told(two, session, WorkspaceLost)
+    assert (lost.snapshot, lost.calls) == (before.snapshot, 1)
+    assert "[files lost]" in heard
+    assert "Since then one call ran there" in heard
+    # It is told once, and the machine that has other files does not bring them back.
+    await one.goes_on(session, runs("cat file"), DONE)
+    assert printed(one.model) == "1\n"
+    assert len(await told(two, session, WorkspaceLost)) == 1
+
+
+async def test_what_was_changed_and_not_kept_is_set_aside_where_it_is(one: Machine) -> None:
+    session = await one.begun(runs("echo 1 > file"), DONE)
+    await one.goes_on(session, runs("true"), DONE)
+    killed(one, "effects", session)
+    await one.goes_on(session, runs("cat file"), DONE)
+    assert printed(one.model) == "1\n"
+    assert (one.home(session) / copies.SET_ASIDE / "file").read_text() == "2\n"
+
+
+@pytest.mark.parametrize("at", ["unpacking", "exchange"])
+async def test_a_worker_that_is_killed_while_it_makes_files_again_leaves_nothing_half_made(
+    one: Machine, two: Machine, at: str
+) -> None:
+    session = await one.begun(runs("echo 1 > file; mkdir sub; echo 2 > sub/file"), DONE)
+    await two.goes_on(session, runs("echo old > file"), DONE)
+    await one.goes_on(session, runs("echo new > file"), DONE)
+    killed(two, at, session)
+    assert await told(one, session, WorkspaceLost) == []
+    await two.goes_on(session, runs("cat file sub/file"), DONE)
+    assert printed(two.model) == "new\n2\n"
+    assert sorted(path.name for path in two.home(session).iterdir()) == ["files"]

@@ -27,7 +27,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerato
 
 async def test_each_store_passes_the_kit(store: Store) -> None:
     assert store.carried is not None
-    await check_carried(store.carried, store.journal)
+    await check_carried(store.carried(), store.journal)
 
 
 async def test_what_a_session_carries_is_of_its_weight_and_goes_with_it(store: Store) -> None:
@@ -36,17 +36,17 @@ async def test_what_a_session_carries_is_of_its_weight_and_goes_with_it(store: S
         await store.journal.create(name, [SessionCreated()])
     before = (await store.upkeep.weights())["ses_one"].bytes
     for name in ("ses_one", "ses_two"):
-        await store.carried.put(name, {PIECE: b"piece"})
+        await store.carried().put(name, {PIECE: b"piece"})
     assert (await store.upkeep.weights())["ses_one"].bytes == before + 5
     await store.archive.delete("ses_one")
-    assert await store.carried.read("ses_one", [PIECE]) == {}
-    assert await store.carried.read("ses_two", [PIECE]) == {PIECE: b"piece"}
+    assert await store.carried().read("ses_one", [PIECE]) == {}
+    assert await store.carried().read("ses_two", [PIECE]) == {PIECE: b"piece"}
 
 
 async def test_what_came_for_a_session_that_is_gone_is_swept(store: Store) -> None:
     assert store.carried is not None
-    await store.carried.put("ses_gone", {PIECE: b"piece"})
+    await store.carried().put("ses_gone", {PIECE: b"piece"})
     await store.upkeep.sweep(dry=True)
-    assert await store.carried.read("ses_gone", [PIECE]) == {PIECE: b"piece"}
+    assert await store.carried().read("ses_gone", [PIECE]) == {PIECE: b"piece"}
     await store.upkeep.sweep(dry=False)
-    assert await store.carried.read("ses_gone", [PIECE]) == {}
+    assert await store.carried().read("ses_gone", [PIECE]) == {}

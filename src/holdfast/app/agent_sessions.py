@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 from anyio import CancelScope, Lock, create_task_group, get_cancelled_exc_class
 
-from holdfast.app import carrying, engines
+from holdfast.app import bringing, carrying, engines
 from holdfast.app.agent_opening import (
     Models,
     SubagentRunner,
@@ -68,7 +68,7 @@ class OpenedAgents:
         model: str | ChatModel | None,
         session: str | None,
         within: RunLimits | None = None,
-        brought: "carrying.Brought | None" = None,
+        brought: "bringing.Brought | None" = None,
     ) -> AgentSession:
         """One more; ConfigurationError, JournalError. One of before keeps its agent and place.
 
@@ -112,17 +112,17 @@ class OpenedAgents:
         found.forget = lambda: self._open.pop(found, None)
         self._open[found] = None
         if brought is not None and found.files is not None:
-            found.files.is_as(brought)
+            found.files.is_as(brought.known, brought.files)
         return found
 
-    async def _brought(self, session_id: str) -> "carrying.Brought | None":
+    async def _brought(self, session_id: str) -> "bringing.Brought | None":
         """Where the files of a session of before are, brought here; None: they are not carried.
 
         LeaseHeld, FilesElsewhere, ConfigurationError.
         """
         if not carrying.is_carried(self._parts.configuration.settings):
             return None
-        return await carrying.bring(carrying.ground_of(self._parts), session_id)
+        return await bringing.bring(carrying.ground_of(self._parts), session_id)
 
     @asynccontextmanager
     async def place(self, workspace: str) -> AsyncGenerator[Any]:
@@ -145,10 +145,11 @@ class OpenedAgents:
         told = WakeEnd(session_id=session_id, executed=False)
         contended = msgspec.structs.replace(told, reason="lease_contended")
         try:
-            brought = None if self._has_open(session_id) else await self._brought(session_id)
+            is_open = any(one.id == session_id for one in self._open)
+            brought = None if is_open else await self._brought(session_id)
         except LeaseHeld:
             return contended
-        except carrying.FilesElsewhere as problem:
+        except bringing.FilesElsewhere as problem:
             return msgspec.structs.replace(contended, problem=str(problem))
         except ConfigurationError as problem:
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
@@ -160,11 +161,8 @@ class OpenedAgents:
         except ConfigurationError as problem:
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))
 
-    def _has_open(self, session_id: str) -> bool:
-        return any(one.id == session_id for one in self._open)
-
     async def _wake_here(
-        self, session_id: str, brought: "carrying.Brought | None" = None
+        self, session_id: str, brought: "bringing.Brought | None" = None
     ) -> WakeEnd:
         """The same of one that is bound to none, and is of this project; ConfigurationError."""
         told = WakeEnd(session_id=session_id, executed=False)
@@ -195,7 +193,7 @@ class OpenedAgents:
 
     @asynccontextmanager
     async def _elsewhere(
-        self, session_id: str, brought: "carrying.Brought | None"
+        self, session_id: str, brought: "bringing.Brought | None"
     ) -> "AsyncGenerator[OpenedAgents | None]":
         """Who runs a session of another project; None: it is one of ours. ConfigurationError."""
         workspace = (await (await self._all_sessions()).session(session_id)).state.workspace
@@ -271,6 +269,8 @@ class OpenedAgents:
             self._engines.append(engine)
             group.start_soon(stay_joined, self._parts.surroundings)
             group.start_soon(self._others.tidied)
+            if carrying.is_carried(self._parts.configuration.settings):
+                group.start_soon(bringing.tidied, carrying.ground_of(self._parts))
             if until is not None:
                 group.start_soon(_stopped_by, engine, until)
             try:

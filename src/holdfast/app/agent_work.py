@@ -11,7 +11,7 @@ from typing import Unpack
 import msgspec
 from anyio import CancelScope
 
-from holdfast.app import carrying
+from holdfast.app import bringing, carrying
 from holdfast.app.agent_opening import Models, SubagentRunner, agent_session, session_options
 from holdfast.app.agent_session import AgentSession
 from holdfast.app.holdfast import Holdfast
@@ -55,11 +55,11 @@ async def opened_agent(work: Work, **options: Unpack[Options]) -> AsyncGenerator
     configuration = configuration_of(options, work.workspace)
     settings = configuration.settings
     around = options.get("surroundings") or surroundings_of_this_process(settings)
-    brought: carrying.Brought | None = None
+    brought: bringing.Brought | None = None
     if work.session is not None and carrying.is_carried(settings):
         clock = options.get("clock") or SystemClock()
         ground = carrying.Ground(settings, around, clock, TimeIds(clock))
-        brought = await carrying.bring(ground, work.session)
+        brought = await bringing.bring(ground, work.session)
         place = Path(brought.path)
         work = msgspec.structs.replace(work, workspace=place)
         # The rules are those of the project that it was begun in; what they hold for is here.
@@ -78,7 +78,7 @@ async def opened_agent(work: Work, **options: Unpack[Options]) -> AsyncGenerator
         session = agent_session(holdfast, models, work.model, options, work.within)
         runner.usual = session.model
         if brought is not None and session.files is not None:
-            session.files.is_as(brought)
+            session.files.is_as(brought.known, brought.files)
         async with holdfast:
             yield OpenAgent(session, holdfast)
     finally:

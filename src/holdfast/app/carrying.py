@@ -8,50 +8,34 @@ is not known here.
 import logging
 import os
 import secrets
-import shutil
-import stat
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from anyio import CancelScope, to_thread
 
+from holdfast.app import copies
 from holdfast.app.assembly import Whole
-from holdfast.app.holders import is_gone, lives_elsewhere
 from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
-from holdfast.app.store import session_log, shared_store
+from holdfast.app.store import shared_store
 from holdfast.contract.carried import CarriedStore
-from holdfast.contract.events import SessionCreated
 from holdfast.contract.journal import Journal, JournalError, LeaseHeld
 from holdfast.contract.ports import Clock, IdSource
-from holdfast.contract.session_state import CarriedFiles, SessionState
-from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
+from holdfast.contract.session_state import CarriedFiles
+from holdfast.contract.wake_events import WorkspaceKept, WorkspaceStays
 from holdfast.execution.drive import Delayed
-from holdfast.execution.files import carried_list, packing, unpacking
+from holdfast.execution.files import packing
+from holdfast.record.store import Store
 from holdfast.runtime.session_log import SessionLog
 
 _log = logging.getLogger("holdfast")
 _T = TypeVar("_T")
 
-FILES = "files"
-SET_ASIDE = "set-aside"
-STAYS = "stays"
-_STAGED = "staged-"
 _END_SECONDS = 5.0
 
-_ELSEWHERE = (
-    "the files of session {0} are on another machine, in {1}, as they could not be kept; it is run"
-    " there, or anywhere once they are small enough to be kept"
-)
-_NOWHERE = "the files of session {0} were never kept, and {1} is no directory of this machine"
 _WENT_ON = "session {0} went on elsewhere meanwhile, with its files; open it again to go on here"
-_DAMAGED = "the files of session {0} cannot be made again: {1}; restore the store from a copy"
-
-
-class FilesElsewhere(ConfigurationError):
-    """Another machine has the files, and can run the session."""
 
 
 class WentOn(LeaseHeld):
@@ -108,7 +92,7 @@ class CarriedWorkspace:
         self._ground = ground
         self._log = log
         self._path = path
-        self._root = _identity(path)
+        self._root = copies.identity(path)
         self._known: packing.Packed | None = None
         self._files: CarriedFiles | None = None
         """As the journal told it last."""
@@ -129,7 +113,7 @@ class CarriedWorkspace:
         await self.begin()
         journal = await self._log.journal()
         files = (await journal.session(self._log.session_id)).state.files
-        if await to_thread.run_sync(_identity, self._path) != self._root:
+        if await to_thread.run_sync(copies.identity, self._path) != self._root:
             raise self._went_on()
         self._check_known(files)
         self._files, self._looked = files, True
@@ -137,7 +121,7 @@ class CarriedWorkspace:
     async def keep(self) -> None:
         """Behind a run: keep what changed, and say so, as the one who runs it. JournalError."""
         journal = await self._log.journal()
-        async with _carried_store(self._ground) as store:
+        async with carried_store(self._ground) as store:
             await self._keep(journal, store)
 
     async def _keep(self, journal: Journal, store: CarriedStore) -> None:
@@ -145,7 +129,7 @@ class CarriedWorkspace:
         before = (await journal.session(session_id)).state.files
         self._check_known(before)
         try:
-            packed, added = await _beating(self._log, lambda: self._packed(store))
+            packed, added = await beating(self._log, lambda: self._packed(store))
         except (packing.NotKeepable, OSError) as problem:
             if before is None or before.stays is None or before.effects:
                 await self._stay(str(problem))
@@ -198,7 +182,7 @@ class CarriedWorkspace:
     async def _stay(self, reason: str) -> None:
         place = secrets.token_hex(8)
         home = self._ground.home(self._log.session_id)
-        await to_thread.run_sync(_write_place, home, place)
+        await to_thread.run_sync(copies.write_place, home, place)
         _log.warning(
             "the files of session %s stay here, in %s: %s",
             *(self._log.session_id, self._path, reason),
@@ -209,9 +193,9 @@ class CarriedWorkspace:
         await self._log.append([stays], in_run=False)
         self._files, self._looked = CarriedFiles(path=self._path, stays=place), True
 
-    def is_as(self, brought: "Brought") -> None:
+    def is_as(self, known: "packing.Packed | None", files: CarriedFiles) -> None:
         """It is what was brought here: only what changes is read, and anything newer is noticed."""
-        self._known, self._files, self._looked = brought.known, brought.files, True
+        self._known, self._files, self._looked = known, files, True
 
 
 def ground_of(parts: Whole) -> Ground:
@@ -242,120 +226,26 @@ async def kept(workspace: CarriedWorkspace) -> JournalError | None:
     return None
 
 
-class Brought(NamedTuple):
-    """Where the files of a session are now."""
-
-    path: str
-    known: "packing.Packed | None"
-    files: CarriedFiles
-
-
-async def bring(ground: Ground, session_id: str) -> Brought:
-    """Have the files of a session here, as the journal names them, to take it up.
-
-    LeaseHeld while somebody runs it; FilesElsewhere, ConfigurationError, JournalError.
-    """
-    async with _held(ground, session_id) as log, _carried_store(ground) as store:
-        journal = await log.journal()
-        state = (await journal.session(session_id)).state
-        return await _beating(log, lambda: _brought(_Bringing(ground, log, store), state))
-
-
-class _Bringing(NamedTuple):
-    ground: Ground
-    log: SessionLog
-    store: CarriedStore
-
-
-async def _brought(by: _Bringing, state: SessionState) -> Brought:
-    session_id = by.log.session_id
-    home = by.ground.home(session_id)
-    files = state.files
-    if files is not None and files.stays is not None:
-        if not await to_thread.run_sync(_is_place, home, files.stays, files.path):
-            raise FilesElsewhere(_ELSEWHERE.format(session_id, files.path))
-        return Brought(files.path, None, files)
-    if files is None:
-        files = await _first(by, state)
-    name = files.snapshot or ""
-    copy = home / FILES
-    known = await to_thread.run_sync(_look, copy, by.ground)
-    if known is None or known.name != name:
-        staged = await _made_again(by, home, name)
-        here = files.effects > 0 and files.path == str(copy)
-        await to_thread.run_sync(_exchange, home, staged, here)
-        known = await to_thread.run_sync(_look, copy, by.ground)
-    if files.effects:
-        lost = WorkspaceLost(snapshot=name, path=files.path, calls=files.effects)
-        await by.log.append([lost], in_run=False)
-        files = CarriedFiles(snapshot=name, path=files.path)
-    return Brought(str(copy), known, files)
-
-
-async def _first(by: _Bringing, state: SessionState) -> CarriedFiles:
-    """Keep the files of one that was begun without: those where it was begun, if that is here."""
-    session_id = by.log.session_id
-    place = state.workspace
-    if place is None or not await to_thread.run_sync(Path(place).is_dir):
-        raise FilesElsewhere(_NOWHERE.format(session_id, place))
-    await CarriedWorkspace(by.ground, by.log, place).keep()
-    journal = await by.log.journal()
-    files = (await journal.session(session_id)).state.files
-    assert files is not None
-    if files.stays is not None:  # it cannot be copied either
-        raise FilesElsewhere(_ELSEWHERE.format(session_id, place))
-    return files
-
-
-async def _made_again(by: _Bringing, home: Path, name: str) -> Path:
-    """The files of a snapshot in a new folder beside the copy; ConfigurationError."""
-    session_id = by.log.session_id
-    staged = await to_thread.run_sync(_new_folder, home)
-    try:
-        content = (await by.store.read(session_id, [name])).get(name, b"")
-        entries = await to_thread.run_sync(carried_list.entries_of, content, name)
-        work = unpacking.Unpacking(str(staged), entries)
-        await to_thread.run_sync(work.begin)
-        for batch in work.batches():
-            pieces = await by.store.read(session_id, {one.name for one in batch})
-            await to_thread.run_sync(work.write, batch, pieces)
-        await to_thread.run_sync(work.finish)
-    except carried_list.UnusableList as problem:
-        raise ConfigurationError(_DAMAGED.format(session_id, problem)) from None
-    except OSError as problem:
-        told = f"{home}: {problem.strerror or problem}"
-        raise ConfigurationError(
-            f"the files of session {session_id} cannot be made again here: {told}"
-        ) from None
-    return staged
-
-
 @asynccontextmanager
-async def _held(ground: Ground, session_id: str) -> AsyncGenerator[SessionLog]:
-    """With the right to run it, given back at the end; LeaseHeld."""
-    created = SessionCreated(agent_id="carried")  # of an agent's session, as to its times
-    log = session_log(*ground[:2], created, session_id, ground.clock, ground.ids)
-    assert log is not None
-    try:
-        await log.take_up(is_gone, lives_elsewhere)
-        yield log
-    finally:
-        with CancelScope(shield=True):
-            await log.close(ends=False)
-
-
-@asynccontextmanager
-async def _carried_store(ground: Ground) -> AsyncGenerator[CarriedStore]:
+async def opened_store(ground: Ground) -> AsyncGenerator[Store]:
+    """Where sessions are; JournalUnavailable."""
     store = await shared_store(*ground)
-    assert store.carried is not None  # every store that is kept has one
     try:
-        yield store.carried
+        yield store
     finally:
         with CancelScope(shield=True):
             await store.journal.close()
 
 
-async def _beating(log: SessionLog, work: Callable[[], Awaitable[_T]]) -> _T:
+@asynccontextmanager
+async def carried_store(ground: Ground) -> AsyncGenerator[CarriedStore]:
+    """Where pieces are kept; JournalUnavailable."""
+    async with opened_store(ground) as store:
+        assert store.carried is not None  # every store that is kept has one
+        yield store.carried()
+
+
+async def beating(log: SessionLog, work: Callable[[], Awaitable[_T]]) -> _T:
     """Do something that takes its time, and keep the right to run the session meanwhile.
 
     Where that is lost, the next append says so.
@@ -370,87 +260,6 @@ async def _beating(log: SessionLog, work: Callable[[], Awaitable[_T]]) -> _T:
     finally:
         with CancelScope(shield=True):
             await beating.end(_END_SECONDS)
-
-
-def _look(copy: Path, ground: Ground) -> "packing.Packed | None":
-    """What is in a copy; None: nothing that could be used."""
-    look = packing.Packing(str(copy), ground.limits, ground.clock.unix_ns())
-    try:
-        for _batch in look.batches(frozenset()):
-            pass
-    except (OSError, packing.NotKeepable):
-        return None
-    return look.packed
-
-
-def _new_folder(home: Path) -> Path:
-    """An empty one for files that are made again; what an attempt before has left goes."""
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for left in home.glob(f"{_STAGED}*"):
-        _remove(left)
-    staged = home / f"{_STAGED}{secrets.token_hex(6)}"
-    staged.mkdir(mode=0o700)
-    return staged
-
-
-def _exchange(home: Path, staged: Path, keep: bool) -> None:  # noqa: FBT001 - called by a thread
-    """What was made stands where the copy was. A program that ends in between leaves no copy."""
-    copy, aside = home / FILES, home / SET_ASIDE
-    if copy.is_symlink() or copy.exists():
-        _remove(aside)
-        copy.rename(aside)
-    staged.rename(copy)
-    if keep and aside.exists():
-        _log.warning("what was changed in %s and not kept is in %s", copy, aside)
-    else:
-        _remove(aside)
-
-
-def _remove(folder: Path) -> None:
-    """Through no link; what cannot go stays."""
-    with suppress(OSError):
-        if folder.is_symlink():
-            folder.unlink()
-        for inner in _closed_folders(folder):
-            inner.chmod(0o700)
-        shutil.rmtree(folder)
-
-
-def _closed_folders(folder: Path) -> Iterator[Path]:
-    for place, inner, _files in os.walk(folder):
-        for name in inner:
-            found = Path(place, name)
-            if not found.is_symlink() and found.stat().st_mode & 0o700 != 0o700:
-                yield found
-
-
-def remove_copy(ground: Ground, session_id: str) -> None:
-    """The session is gone: so is what it had here. Blocking."""
-    with suppress(ConfigurationError):
-        _remove(ground.home(session_id))
-
-
-def _write_place(home: Path, place: str) -> None:
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = home / f".{STAYS}"
-    part.write_text(place, encoding="ascii")
-    part.replace(home / STAYS)
-
-
-def _is_place(home: Path, place: str, path: str) -> bool:
-    try:
-        return (home / STAYS).read_text(encoding="ascii") == place and Path(path).is_dir()
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Which folder stands there; None: none does."""
-    try:
-        found = Path(path).stat()
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
 
 
 def _place(files: CarriedFiles | None) -> tuple[str | None, str, str | None] | None:

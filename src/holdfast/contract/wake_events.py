@@ -173,8 +173,9 @@ WAKE_KINDS: tuple[type[Payload], ...] = (
     *(WakeQueued, WakesCompleted, WakeDeferred, DirectiveTaken, LearningCaptured),
     *(ModelFailed, OutputsPruned, ContextCompacted, AgentEquipped),
     *(ModelBrokenOff, RunBounded),
-    *(WorkspaceKept, WorkspaceStays, WorkspaceLost),
 )
+
+CARRIED_KINDS: tuple[type[Payload], ...] = (WorkspaceKept, WorkspaceStays, WorkspaceLost)
 
 
 class QueuedWake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,5 +1,6 @@
 """An opened store: the journal that is written, the archive that is read, versions, upkeep."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -26,7 +27,7 @@ class Store(NamedTuple):
     """Opened when they are first asked for."""
     outbox: "outboxes.Outbox | None" = None
     """None: many machines cannot share it."""
-    carried: "carrying.CarriedStore | None" = None
+    carried: "Callable[[], carrying.CarriedStore] | None" = None
     """None: it keeps no files."""
 
 

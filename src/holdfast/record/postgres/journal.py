@@ -38,7 +38,8 @@ def open_postgres(
     parts = StoreParts(committer, reader, chain, clock, ids, quick=False, anchors=anchors)
     versions = partial(_versions, url, clock, ids)
     store = store_of(parts, PostgresIndex(connections), PostgresBroom(connections), versions)
-    return store._replace(outbox=PostgresOutbox(connections), carried=PostgresCarried(connections))
+    outbox, carried = PostgresOutbox(connections), partial(PostgresCarried, connections)
+    return store._replace(outbox=outbox, carried=carried)
 
 
 def _versions(url: str, clock: Clock, ids: IdSource) -> Versions:

@@ -47,7 +47,7 @@ def open_sqlite(
         return versions.open_versions(path, clock, ids, durability)
 
     store = store_of(parts, SqliteIndex(path), SqliteBroom(path), opened)
-    return store._replace(carried=carried.SqliteCarried(path, durability))
+    return store._replace(carried=lambda: carried.SqliteCarried(path, durability))
 
 
 class SqliteReader:
