@@ -4,12 +4,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 from app.carried_machines import DONE, Machine, printed, runs
@@ -18,16 +21,23 @@ from postgres_server import PostgresServer, running_server
 from this_tree import this_tree
 
 from holdfast.agent.models.scripted import ScriptedModel
-from holdfast.app import carrying, copies
+from holdfast.app import bringing, carrying, copies
 from holdfast.app.agent_settings import ClusterSettings, EngineSettings
 from holdfast.app.agent_work import Work, opened_agent
 from holdfast.app.configuration import Configuration
-from holdfast.app.settings import Settings, StoreSettings
-from holdfast.contract.events import Payload
+from holdfast.app.problems import ConfigurationError
+from holdfast.app.run_replaying import replay_run
+from holdfast.app.settings import Settings, StoreSettings, Surroundings
+from holdfast.contract.delegation import DELEGATED
+from holdfast.contract.events import Payload, SessionCreated, UserMessage
+from holdfast.contract.journal import JournalUnavailable
 from holdfast.contract.session_state import CarriedFiles
 from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
 from holdfast.execution.files import unpacking
 from holdfast.record.store import Store
+from holdfast.runtime.abort import Abort
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.ids import TimeIds
 
 pytestmark = pytest.mark.anyio
 
@@ -334,3 +344,134 @@ async def test_a_worker_that_is_killed_while_it_makes_files_again_leaves_nothing
     await two.goes_on(session, runs("cat file sub/file"), DONE)
     assert printed(two.model) == "new\n2\n"
     assert sorted(path.name for path in two.home(session).iterdir()) == ["files"]
+
+
+async def test_a_recording_of_a_session_whose_files_were_lost_can_be_run_again(
+    one: Machine, two: Machine
+) -> None:
+    session = await one.begun(runs("echo 1 > file"), DONE)
+    killed(one, "effects", session)
+    await two.goes_on(session, runs("cat file"), DONE)
+    async with looked(two) as store:
+        events = await store.journal.events(session)
+        assert await store.archive.rebuild(session, repair=False) == ()
+    found = await replay_run(events)
+    assert found.divergence is None
+
+
+async def test_a_session_that_was_delegated_has_a_copy_of_its_own(
+    one: Machine, two: Machine
+) -> None:
+    """What the session above has by then is what it begins with."""
+    session = await one.begun(runs("echo above > file"), DONE)
+    async with looked(one) as store:
+        state = (await store.journal.session(session)).state
+        begun = SessionCreated(
+            agent_id=state.agent_id,
+            profile=state.profile,
+            workspace=state.workspace,
+            parent_id=session,
+            metadata={DELEGATED: True},
+        )
+        await store.journal.create("ses_below", [begun, UserMessage(message="Work.")])
+    end = await one.wakes("ses_below", runs("cat file; echo below > file"), DONE)
+    assert end.ended == "final_response"
+    assert (one.workspace / "file").read_text() == "above\n"
+    await two.goes_on("ses_below", runs("cat file"), DONE)
+    assert printed(two.model) == "below\n"
+
+
+async def test_copies_that_nobody_used_for_long_go_and_are_made_again(
+    one: Machine, two: Machine
+) -> None:
+    session = await one.begun(runs("mkdir a; echo 1 > a/file; chmod 500 a"), DONE)
+    other = await one.begun(runs("echo 2 > file"), DONE)
+    for name in (session, other):
+        await two.goes_on(name, DONE)
+    held = two.home("ses_held")
+    for home, mark in ((two.home("ses_unknown"), False), (two.home("ses_marked"), True)):
+        home.mkdir()
+        if mark:
+            copies.write_place(home, "c0ffee")
+    held.mkdir()
+    long_ago = time.time() - 8 * 86_400
+    for home in two.home(session).parent.iterdir():
+        if home.name != other:
+            os.utime(home, (long_ago, long_ago))
+    async with two.opened() as hf:
+        store = await hf.agents.all_sessions()
+        await store.journal.create("ses_held", [SessionCreated()])
+        await store.journal.lease("ses_held", "somebody", 60)
+        await bringing.tidy(carrying.ground_of(hf.parts), store.journal)
+    left = {home.name for home in two.home(session).parent.iterdir()}
+    assert left == {other, "ses_held", "ses_marked"}
+    await two.goes_on(session, runs("cat a/file"), DONE)
+    assert printed(two.model) == "1\n"
+
+
+async def test_a_worker_looks_for_old_copies(
+    two: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looked_for = anyio.Event()
+
+    async def tidy(*_given: object) -> None:
+        looked_for.set()
+        raise JournalUnavailable("the store is gone")
+
+    monkeypatch.setattr(bringing, "tidy", tidy)
+    until = Abort()
+    async with two.opened() as hf, anyio.create_task_group() as group:
+        group.start_soon(partial(hf.run_due, forever=True, until=until))
+        await looked_for.wait()
+        until.set()
+    assert "old copies of workspaces are not looked for: the store is gone" in caplog.text
+
+
+async def test_files_that_stay_are_not_tidied_away(settings: Settings, tmp_path: Path) -> None:
+    two = Machine(bounded(settings, workspace_bytes=1000), tmp_path / "two")
+    session = await two.begun(runs("echo 1 > file"), DONE)
+    await two.goes_on(session, runs("head -c 2000 /dev/zero > big"), DONE)
+    (stays,) = await told(two, session, WorkspaceStays)
+    assert stays.path == str(two.copy(session))
+    long_ago = time.time() - 8 * 86_400
+    os.utime(two.home(session), (long_ago, long_ago))
+    async with two.opened() as hf:
+        store = await hf.agents.all_sessions()
+        await bringing.tidy(carrying.ground_of(hf.parts), store.journal)
+    await two.goes_on(session, runs("cat file; ls"), DONE)
+    assert printed(two.model) == "1\nbig\nfile\n"
+    assert len(await told(two, session, WorkspaceStays)) == 2  # what ran since is there, too
+
+
+async def test_subagents_work_in_the_workspace_above_and_nothing_is_carried_when_shared(
+    one: Machine, settings: Settings
+) -> None:
+    one.settings = bounded(settings, workspaces="shared")
+    async with one.opened(DONE) as hf:
+        session = await hf.new_session()
+        assert session.files is None
+    assert not carrying.is_carried(Settings())
+
+
+@pytest.mark.parametrize(
+    ("config", "folder", "wanted"),
+    [
+        (None, None, "/x/data-workspaces/default"),
+        ("/x", None, "/x-workspaces/default"),
+        ("/other", None, "/x/data-workspaces/default"),
+        ("/x", "/copies", "/copies/default"),
+    ],
+)
+def test_copies_are_outside_of_what_holdfast_keeps_to_itself(
+    config: str | None, folder: str | None, wanted: str
+) -> None:
+    around = Surroundings(
+        data_home=Path("/x/data"), config_home=None if config is None else Path(config)
+    )
+    settings = Settings(cluster=ClusterSettings(workspaces_folder=folder))
+    clock = SystemClock()
+    ground = carrying.Ground(settings, around, clock, TimeIds(clock))
+    assert str(carrying.copies_folder(ground)) == wanted
+    for name in ("..", ".", "", "a/b", "/etc"):
+        with pytest.raises(ConfigurationError, match="no name of a folder"):
+            ground.home(name)
