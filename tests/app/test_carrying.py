@@ -321,6 +321,7 @@ async def test_changes_of_a_worker_that_is_killed_before_they_are_kept_are_told_
     await one.goes_on(session, runs("cat file"), DONE)
     assert printed(one.model) == "1\n"
     assert len(await told(two, session, WorkspaceLost)) == 1
+    assert (one.home(session) / copies.SET_ASIDE / "file").read_text() == "2\n"
 
 
 async def test_what_was_changed_and_not_kept_is_set_aside_where_it_is(one: Machine) -> None:

@@ -89,8 +89,7 @@ async def _brought(by: _Bringing, state: SessionState) -> Brought:
     known = await _look(by.ground, copy)
     if known is None or known.name != name:
         staged = await _made_again(by, home, name)
-        here = files.effects > 0 and files.path == str(copy)
-        await to_thread.run_sync(copies.exchange, home, staged, here)
+        await to_thread.run_sync(copies.exchange, home, staged)
         known = await _look(by.ground, copy)
     if files.effects:
         lost = WorkspaceLost(snapshot=name, path=files.path, calls=files.effects)

@@ -93,6 +93,8 @@ class CarriedWorkspace:
         self._log = log
         self._path = path
         self._root = copies.identity(path)
+        copy = ground.home(log.session_id) / copies.FILES
+        self._copy = copy if str(copy) == path else None
         self._known: packing.Packed | None = None
         self._files: CarriedFiles | None = None
         """As the journal told it last."""
@@ -117,6 +119,8 @@ class CarriedWorkspace:
             raise self._went_on()
         self._check_known(files)
         self._files, self._looked = files, True
+        if self._copy is not None:
+            await to_thread.run_sync(copies.begin_work, self._copy)
 
     async def keep(self) -> None:
         """Behind a run: keep what changed, and say so, as the one who runs it. JournalError."""
@@ -151,6 +155,8 @@ class CarriedWorkspace:
             if lease is not None:
                 await store.keep_only(session_id, packed.pieces, epoch=lease.epoch)
         self._files, self._looked = now, True
+        if self._copy is not None:
+            await to_thread.run_sync(copies.end_work, self._copy)
 
     def _check_known(self, files: CarriedFiles | None) -> None:
         """What is here is no older than what the journal names, or it would take its place."""

@@ -19,6 +19,7 @@ _log = logging.getLogger("holdfast")
 FILES = "files"
 SET_ASIDE = "set-aside"
 STAYS = "stays"
+_WORKING = "working"
 _STAGED = "staged-"
 
 
@@ -43,14 +44,15 @@ def new_folder(home: Path) -> Path:
     return staged
 
 
-def exchange(home: Path, staged: Path, keep: bool) -> None:  # noqa: FBT001 - called by a thread
+def exchange(home: Path, staged: Path) -> None:
     """What was made stands where the copy was. A program that ends in between leaves no copy."""
     copy, aside = home / FILES, home / SET_ASIDE
     if copy.is_symlink() or copy.exists():
         remove(aside)
         copy.rename(aside)
     staged.rename(copy)
-    if keep and aside.exists():
+    if (home / _WORKING).exists():
+        (home / _WORKING).unlink()
         _log.warning("what was changed in %s and not kept is in %s", copy, aside)
     else:
         remove(aside)
@@ -97,6 +99,17 @@ def identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+
+
+def begin_work(copy: Path) -> None:
+    """From here on there may be what is kept nowhere else. Does nothing where there is no copy."""
+    if copy.parent.is_dir():
+        (copy.parent / _WORKING).touch(mode=0o600)
+
+
+def end_work(copy: Path) -> None:
+    """All of it is kept."""
+    (copy.parent / _WORKING).unlink(missing_ok=True)
 
 
 def is_marked(home: Path) -> bool:
