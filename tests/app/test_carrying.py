@@ -30,14 +30,16 @@ from holdfast.app.run_replaying import replay_run
 from holdfast.app.settings import Settings, StoreSettings, Surroundings
 from holdfast.contract.delegation import DELEGATED
 from holdfast.contract.events import Payload, SessionCreated, UserMessage
-from holdfast.contract.journal import JournalUnavailable
+from holdfast.contract.journal import JournalUnavailable, JournalUnusable
 from holdfast.contract.session_state import CarriedFiles
 from holdfast.contract.wake_events import WorkspaceKept, WorkspaceLost, WorkspaceStays
 from holdfast.execution.files import unpacking
+from holdfast.record.postgres.carried import PostgresCarried
 from holdfast.record.store import Store
 from holdfast.runtime.abort import Abort
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.ids import TimeIds
+from holdfast.runtime.session_log import SessionLog
 
 pytestmark = pytest.mark.anyio
 
@@ -476,3 +478,112 @@ def test_copies_are_outside_of_what_holdfast_keeps_to_itself(
     for name in ("..", ".", "", "a/b", "/etc"):
         with pytest.raises(ConfigurationError, match="no name of a folder"):
             ground.home(name)
+
+
+async def test_a_store_that_is_away_for_a_moment_at_the_end_of_a_run_loses_no_files(
+    one: Machine, two: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it was written down, and nobody heard of that."""
+    monkeypatch.setattr(carrying, "_AGAIN_SECONDS", 0.01)
+    appended = SessionLog.append
+    put = PostgresCarried.put
+    away = ["pieces", "before", "after"]
+
+    async def lost_put(self: PostgresCarried, *given: Any) -> None:
+        if away[0] == "pieces":
+            away.pop(0)
+            raise JournalUnavailable("away")
+        await put(self, *given)
+
+    async def lost(self: SessionLog, payloads: Any, **more: Any) -> Any:
+        kept = any(isinstance(one, WorkspaceKept) for one in payloads)
+        if kept and away[0] == "before":
+            away.pop(0)
+            raise JournalUnavailable("away")
+        events = await appended(self, payloads, **more)
+        if kept and away[0] == "after":
+            away[0] = "back"
+            raise JournalUnavailable("away")
+        return events
+
+    async with one.opened(runs("echo 1 > file"), DONE, runs("echo 2 > file"), DONE) as hf:
+        session = await hf.new_session()
+        await session.send("Begin.")
+        with monkeypatch.context() as patched:
+            patched.setattr(PostgresCarried, "put", lost_put)
+            patched.setattr(SessionLog, "append", lost)
+            async for _ in session.run():
+                pass
+        assert away == ["back"]
+        async for _ in session.run("Go on."):
+            pass
+        await session.close()
+    await two.goes_on(session.id, runs("cat file"), DONE)
+    assert printed(two.model) == "2\n"
+    assert await told(two, session.id, WorkspaceLost) == []
+
+
+async def test_files_that_could_not_be_kept_are_told_to_be_lost_and_the_run_is_told_to_have_failed(
+    one: Machine, two: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(*_given: object) -> None:
+        raise JournalUnusable("the store is damaged")
+
+    async with one.opened(runs("echo 1 > file"), DONE) as hf:
+        session = await hf.new_session()
+        await session.send("Begin.")
+        with monkeypatch.context() as patched:
+            patched.setattr(PostgresCarried, "put", gone)
+            with pytest.raises(JournalUnusable, match="is damaged"):
+                async for _ in session.run():
+                    pass
+        await session.close()
+    await two.goes_on(session.id, runs("ls"), DONE)
+    assert printed(two.model) == ""
+    assert len(await told(two, session.id, WorkspaceLost)) == 1
+
+
+async def test_a_machine_that_has_no_room_leaves_it_to_others(
+    one: Machine, two: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await one.begun(runs("echo 1 > file"), DONE)
+
+    def full(*_given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(unpacking.Unpacking, "write", full)
+        end = await two.goes_on(session, DONE)
+    assert (end.executed, end.reason) == (False, "lease_contended")
+    assert f"cannot be made again in {two.home(session)}: No space left" in str(end.problem)
+    assert list(two.home(session).iterdir()) == []
+    assert (await two.wakes(session, DONE)).executed
+
+
+async def test_what_is_too_large_before_anything_was_kept_is_not_copied_either(
+    settings: Settings, tmp_path: Path
+) -> None:
+    one = Machine(bounded(settings, workspaces="shared"), tmp_path / "one")
+    session = await one.begun(runs("head -c 2000 /dev/zero > big"), DONE)
+    two = Machine(bounded(settings, workspace_bytes=1000), tmp_path / "two")
+    end = await two.goes_on(session, DONE)
+    assert (end.executed, end.reason) == (False, "lease_contended")
+    # It was looked at where it was begun, which is here, too: there it goes on.
+    end = await two.wakes(session, runs("ls"), DONE)
+    assert end.ended == "final_response"
+    assert printed(two.model) == "big\n"
+
+
+async def test_a_copy_that_somebody_put_a_link_in_place_of_is_made_again(
+    one: Machine, two: Machine
+) -> None:
+    session = await one.begun(runs("echo 1 > file"), DONE)
+    await two.goes_on(session, DONE)
+    copy, elsewhere = two.copy(session), two.folder / "elsewhere"
+    copy.rename(elsewhere)
+    copy.symlink_to(elsewhere)
+    await two.goes_on(session, runs("echo 2 > file"), DONE)
+    assert not copy.is_symlink()
+    assert (elsewhere / "file").read_text() == "1\n"
+    assert (copy / "file").read_text() == "2\n"
+    assert copies.identity(str(copy / "none")) is None

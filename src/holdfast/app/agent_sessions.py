@@ -149,7 +149,7 @@ class OpenedAgents:
             brought = None if is_open else await self._brought(session_id)
         except LeaseHeld:
             return contended
-        except bringing.FilesElsewhere as problem:
+        except bringing.NotHere as problem:
             return msgspec.structs.replace(contended, problem=str(problem))
         except ConfigurationError as problem:
             return msgspec.structs.replace(told, reason="not_ours", problem=str(problem))

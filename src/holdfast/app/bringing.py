@@ -35,6 +35,7 @@ _ELSEWHERE = (
     "the files of session {0} are on another machine, in {1}, as they could not be kept; it is run"
     " there, or anywhere once they are small enough to be kept"
 )
+_NO_PLACE = "the files of session {0} cannot be made again in {1}: {2}"
 UNUSED_DAYS = 7
 _TIDY_SECONDS = 3600.0
 _log = logging.getLogger("holdfast")
@@ -43,8 +44,8 @@ _NOWHERE = "the files of session {0} were never kept, and {1} is no directory of
 _DAMAGED = "the files of session {0} cannot be made again: {1}; restore the store from a copy"
 
 
-class FilesElsewhere(ConfigurationError):
-    """Another machine has the files, and can run the session."""
+class NotHere(ConfigurationError):
+    """It cannot be run here now; somewhere else it may be."""
 
 
 class Brought(NamedTuple):
@@ -58,7 +59,7 @@ class Brought(NamedTuple):
 async def bring(ground: Ground, session_id: str) -> Brought:
     """Have the files of a session here, as the journal names them, to take it up.
 
-    LeaseHeld while somebody runs it; FilesElsewhere, ConfigurationError, JournalError.
+    LeaseHeld while somebody runs it; NotHere, ConfigurationError, JournalError.
     """
     home = ground.home(session_id)
     async with _held(ground, session_id) as log, carried_store(ground) as store:
@@ -80,7 +81,7 @@ async def _brought(by: _Bringing, state: SessionState) -> Brought:
     files = state.files
     if files is not None and files.stays is not None:
         if not await to_thread.run_sync(copies.is_place, home, files.stays, files.path):
-            raise FilesElsewhere(_ELSEWHERE.format(session_id, files.path))
+            raise NotHere(_ELSEWHERE.format(session_id, files.path))
         return Brought(files.path, None, files)
     if files is None:
         files = await _first(by, state)
@@ -109,13 +110,13 @@ async def _first(by: _Bringing, state: SessionState) -> CarriedFiles:
     session_id = by.log.session_id
     place = state.workspace
     if place is None or not await to_thread.run_sync(Path(place).is_dir):
-        raise FilesElsewhere(_NOWHERE.format(session_id, place))
+        raise NotHere(_NOWHERE.format(session_id, place))
     await CarriedWorkspace(by.ground, by.log, place).keep()
     journal = await by.log.journal()
     files = (await journal.session(session_id)).state.files
     assert files is not None
     if files.stays is not None:  # it cannot be copied either
-        raise FilesElsewhere(_ELSEWHERE.format(session_id, place))
+        raise NotHere(_ELSEWHERE.format(session_id, place))
     return files
 
 
@@ -133,12 +134,12 @@ async def _made_again(by: _Bringing, home: Path, name: str) -> Path:
             await to_thread.run_sync(work.write, batch, pieces)
         await to_thread.run_sync(work.finish)
     except carried_list.UnusableList as problem:
+        await to_thread.run_sync(copies.remove, staged)
         raise ConfigurationError(_DAMAGED.format(session_id, problem)) from None
     except OSError as problem:
-        told = f"{home}: {problem.strerror or problem}"
-        raise ConfigurationError(
-            f"the files of session {session_id} cannot be made again here: {told}"
-        ) from None
+        await to_thread.run_sync(copies.remove, staged)
+        told = problem.strerror or str(problem)
+        raise NotHere(_NO_PLACE.format(session_id, home, told)) from None
     return staged
 
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from anyio import CancelScope, to_thread
+from anyio import CancelScope, sleep, to_thread
 
 from holdfast.app import copies
 from holdfast.app.assembly import Whole
@@ -21,7 +21,13 @@ from holdfast.app.problems import ConfigurationError
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.app.store import shared_store
 from holdfast.contract.carried import CarriedStore
-from holdfast.contract.journal import Journal, JournalError, LeaseHeld
+from holdfast.contract.journal import (
+    Journal,
+    JournalError,
+    JournalUnavailable,
+    JournalUnusable,
+    LeaseHeld,
+)
 from holdfast.contract.ports import Clock, IdSource
 from holdfast.contract.session_state import CarriedFiles
 from holdfast.contract.wake_events import WorkspaceKept, WorkspaceStays
@@ -34,6 +40,7 @@ _log = logging.getLogger("holdfast")
 _T = TypeVar("_T")
 
 _END_SECONDS = 5.0
+_AGAIN_SECONDS = 0.5
 
 _WENT_ON = "session {0} went on elsewhere meanwhile, with its files; open it again to go on here"
 
@@ -77,9 +84,9 @@ def copies_folder(ground: Ground) -> Path:
     """Where the copies of a tenant are: outside of what holdfast keeps to itself."""
     cluster, around = ground.settings.cluster, ground.surroundings
     if cluster.workspaces_folder is not None:
-        return Path(cluster.workspaces_folder) / cluster.own
-    outermost = around.data_home
-    config = around.config_home
+        return Path(cluster.workspaces_folder).resolve() / cluster.own
+    outermost = around.data_home.resolve()
+    config = None if around.config_home is None else around.config_home.resolve()
     if config is not None and outermost.is_relative_to(config):
         outermost = config
     return outermost.with_name(f"{outermost.name}-workspaces") / cluster.own
@@ -99,6 +106,8 @@ class CarriedWorkspace:
         self._files: CarriedFiles | None = None
         """As the journal told it last."""
         self._looked = False
+        self._hoped: CarriedFiles | None = None
+        """What was asked to be written down; nobody may have heard that it was."""
 
     async def begin(self) -> None:
         """Before anything is said: where nothing was ever kept, it is kept. JournalError.
@@ -150,6 +159,7 @@ class CarriedWorkspace:
                 added_bytes=added,
                 left_out=packed.left_out,
             )
+            self._hoped = now
             await self._log.append([kept], in_run=False)
             lease = self._log.right.lease
             if lease is not None:
@@ -160,7 +170,8 @@ class CarriedWorkspace:
 
     def _check_known(self, files: CarriedFiles | None) -> None:
         """What is here is no older than what the journal names, or it would take its place."""
-        if files is not None and not (self._looked and _place(files) == _place(self._files)):
+        known = {_place(self._hoped), *([_place(self._files)] if self._looked else [])}
+        if files is not None and _place(files) not in known:
             raise self._went_on()
 
     def _went_on(self) -> WentOn:
@@ -199,6 +210,12 @@ class CarriedWorkspace:
         await self._log.append([stays], in_run=False)
         self._files, self._looked = CarriedFiles(path=self._path, stays=place), True
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the right to run the session is held, as far as is known here."""
+        right = self._log.right
+        return right.lease is not None and not right.has_run_out
+
     def is_as(self, known: "packing.Packed | None", files: CarriedFiles) -> None:
         """It is what was brought here: only what changes is read, and anything newer is noticed."""
         self._known, self._files, self._looked = known, files, True
@@ -223,13 +240,21 @@ def workspace_of(parts: Whole) -> CarriedWorkspace | None:
 
 
 async def kept(workspace: CarriedWorkspace) -> JournalError | None:
-    """Keep it also behind a run that was stopped or failed: somebody else may go on. Why not."""
+    """Keep it also behind a run that was stopped or failed: somebody else may go on. Why not.
+
+    A store that cannot be reached is tried until the right to run the session is over.
+    """
     with CancelScope(shield=True):
-        try:
-            await workspace.keep()
-        except JournalError as problem:
-            return problem
-    return None
+        while True:
+            try:
+                await workspace.keep()
+            except JournalError as problem:
+                final = isinstance(problem, JournalUnusable) or not workspace.is_ours
+                if final or not isinstance(problem, JournalUnavailable):
+                    return problem
+                await sleep(_AGAIN_SECONDS)
+            else:
+                return None
 
 
 @asynccontextmanager

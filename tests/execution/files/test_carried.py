@@ -6,6 +6,7 @@ import stat
 import string
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -392,3 +393,18 @@ def test_what_is_in_the_way_is_never_written_to(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         work.write(batch, {HASH: b"x"})
     assert other.read_text() == "mine"
+
+
+def test_what_goes_between_being_listed_and_being_looked_at_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    look = os.stat
+
+    def gone(path: Any, **more: Any) -> os.stat_result:
+        if path == b"file":
+            (tmp_path / "file").unlink()
+        return look(path, **more)
+
+    monkeypatch.setattr(packing.os, "stat", gone)
+    assert packed(tmp_path).entries == ()

@@ -53,15 +53,8 @@ class Unpacking:
                 raise UnusableList(f"a piece of {one.entry.path!r} is missing or damaged")
             flags = _MORE if one.number else _NEW
             handle = os.open(self._at(one.entry), flags, 0o600)
-            left = memoryview(piece)
-            try:
-                while left:
-                    left = left[os.write(handle, left) :]
-            except BaseException:
-                os.close(handle)
-                raise
             last = one.number + 1 == len(one.entry.pieces)
-            self._end(handle, one.entry if last else None)
+            self._end(handle, one.entry if last else None, piece)
 
     def finish(self) -> None:
         """Make the links, and give folders their modes: the innermost first."""
@@ -73,8 +66,12 @@ class Unpacking:
                 os.fchmod(handle, entry.mode)
                 os.close(handle)
 
-    def _end(self, handle: int, entry: Entry | None) -> None:
+    def _end(self, handle: int, entry: Entry | None, piece: bytes = b"") -> None:
+        """Write a piece; the last one of an entry makes it whole."""
+        left = memoryview(piece)
         try:
+            while left:
+                left = left[os.write(handle, left) :]
             if entry is not None:
                 os.fchmod(handle, entry.mode)
                 os.utime(handle, ns=(entry.mtime_ns, entry.mtime_ns))

@@ -38,7 +38,8 @@ _READ: LiteralString = (
 _EPOCH: LiteralString = "SELECT epoch FROM holdfast.chat_sessions WHERE id = %s FOR UPDATE"
 """Whoever takes the session over waits until the others are removed."""
 _REMOVE: LiteralString = (
-    "DELETE FROM holdfast.workspace_pieces WHERE session_id = %s AND name <> ALL(%s)"
+    "DELETE FROM holdfast.workspace_pieces AS one WHERE session_id = %s AND NOT EXISTS"
+    " (SELECT FROM unnest(%s::text[]) AS kept (name) WHERE kept.name = one.name)"
 )
 _LOCK_TIMEOUT: LiteralString = "SET LOCAL lock_timeout = '5s'"
 
