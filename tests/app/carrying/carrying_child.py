@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import msgspec
-from app.carried_machines import DONE, Machine, runs
+from app.carrying.machines import DONE, Machine, runs
 
 from holdfast.app import carrying, copies
 from holdfast.app.settings import Settings

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from agents_at_work import calls
@@ -12,9 +13,11 @@ from holdfast.app.configuration import Configuration
 from holdfast.app.holdfast import Holdfast
 from holdfast.app.settings import Settings, Surroundings
 from holdfast.contract.chunks import ToolResultChunk
-from holdfast.contract.events import UserMessage
+from holdfast.contract.events import Payload, UserMessage
 from holdfast.contract.model import ModelReply
+from holdfast.contract.session_state import CarriedFiles
 from holdfast.contract.wakes import WakeEnd
+from holdfast.record.store import Store
 
 DONE = ModelReply(text="Done.")
 
@@ -86,3 +89,34 @@ def printed(model: ScriptedModel) -> str:
 async def say(hf: Holdfast, session_id: str) -> None:
     store = await hf.agents.all_sessions()
     await store.journal.append(session_id, [UserMessage(message="Go on.")])
+
+
+def bounded(settings: Settings, **cluster: Any) -> Settings:
+    changed = msgspec.structs.replace(settings.cluster, **cluster)
+    return msgspec.structs.replace(settings, cluster=changed)
+
+
+@asynccontextmanager
+async def looked(machine: Machine) -> AsyncGenerator[Store]:
+    async with machine.opened() as hf:
+        yield await hf.agents.all_sessions()
+
+
+async def told(machine: Machine, session_id: str, kind: type[Payload]) -> list[Any]:
+    async with looked(machine) as store:
+        events = await store.journal.events(session_id)
+        return [event.payload for event in events if isinstance(event.payload, kind)]
+
+
+async def files_of(machine: Machine, session_id: str) -> CarriedFiles:
+    async with looked(machine) as store:
+        files = (await store.journal.session(session_id)).state.files
+        assert files is not None
+        return files
+
+
+async def pieces(machine: Machine, session_id: str) -> int:
+    """How many of it are in the store."""
+    async with looked(machine) as store:
+        weight = (await store.upkeep.weights())[session_id]
+        return weight.bytes
